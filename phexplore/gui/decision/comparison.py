@@ -15,6 +15,7 @@ from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, percent
+from phexplore.gui.binding.verdicts import verdict_text
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.rules import Outcome, Rule, Verdict
@@ -246,29 +247,27 @@ def _people(row: EffectRow) -> tuple[Value, ...]:
 
 
 def _rules(system: System, found: Comparison, names: Sequence[str]) -> Table:
-    rows = tuple((row[0].rule.title, *(verdict_words(system, verdict) for verdict in row)) for row in found.verdicts)
+    rows = tuple((row[0].rule.title, *(_verdict(system, verdict) for verdict in row)) for row in found.verdicts)
     return Table(("Decision rule", *names), rows)
 
 
-def verdict_words(system: System, verdict: Verdict) -> str:
+def _verdict(system: System, verdict: Verdict) -> str:
     """Return a verdict with the distance to its limit."""
     if verdict.outcome is Outcome.NOT_JUDGED or verdict.value is None:
         return f"not judged: {verdict.reason}" if verdict.reason else "not judged"
-    distance = "" if verdict.distance is None else f", {verdict.distance:+.4g} to the limit"
-    where = f" at {system.place_name(verdict.where).title}" if verdict.where else ""
-    return f"{verdict.outcome.value}: {verdict.value:.4g}{distance}{where}".replace("-", "−")
+    where = f", at {system.place_name(verdict.where).title}" if verdict.where else ""
+    return f"{verdict_text(verdict)}{where}"
 
 
 def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[str], letters: Sequence[str]) -> Figure:
-    series = tuple(f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
-    name_of = system_of(found.columns[0].scenario).place_name
-    rows = tuple(_overlay_row(name_of(row.place), row, names) for row in effects)
+    if not effects:
+        return nothing("overlay", "All margins are the same; there is nothing to lay over each other.")
+    system = system_of(found.columns[0].scenario)
+    rows = tuple(overlay_row(system.place_name(row.place), row, names) for row in effects)
     numbers = Table(
         ("Margin of", *(f"± {name}" for name in names)),
         tuple((mark.name, *row.values) for mark, row in zip(rows, effects, strict=True)),
     )
-    if not rows:
-        return nothing("overlay", "All margins are the same; there is nothing to lay over each other.")
     wins = [0] * len(names)
     for effect in effects:
         known = [(value, n) for n, value in enumerate(effect.values) if value is not None]
@@ -281,50 +280,30 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
     if not wins[winner]:
         title = "No one has the narrowest margin anywhere"
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
-    conventions = found.columns[0].scenario.conventions
-    axis = f"Margin of error in people, {percent(conventions.confidence, places=0)} (logarithmic)"
-    return overlay_figure(series, rows, Axis(axis, Scale.LOG, text=people, most=12), (title, summary), numbers)
+    confidence = percent(found.columns[0].scenario.conventions.confidence, places=0)
+    axis = Axis(f"Margin of error in people, {confidence} (logarithmic)", Scale.LOG, text=people, most=12)
+    series = (f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
+    key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), words) for n, words in enumerate(series))
+    return Figure("overlay", title, summary, axis, ROWS, rows, numbers, key=key, stretch=1.0)
 
 
-def overlay_figure(
-    series: Sequence[str], rows: Sequence[Mark], axis: Axis, words: tuple[str, str], numbers: Table
-) -> Figure:
-    """Return several sets of margins over the same rows and the same scale; a shape per series.
-
-    Args:
-        series: their names, the one the others are compared with first.
-        rows: made by `overlay_row`.
-        axis: of the margins.
-        words: the finding, and one sentence.
-        numbers: the same numbers.
-    """
-    key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), name) for n, name in enumerate(series))
-    return Figure("overlay", *words, axis, ROWS, tuple(rows), numbers, key=key, stretch=1.0)
-
-
-def overlay_row(key: str, group: str, name: str, values: Sequence[float | None], tip: str) -> Mark:
-    """Return one row: a mark per series, joined from the narrowest to the widest.
+def overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> Mark:
+    """Return one row of the picture: a mark per column, joined from the narrowest to the widest.
 
     Args:
-        key: what a click selects.
-        group: written once for neighbours that share it.
-        name: of the row.
-        values: one per series, in people; None where it has none.
-        tip: in words.
+        place: whose margins they are.
+        row: the margins in people, None where a column publishes none.
+        names: of the columns, the one the others are compared with first.
     """
-    known = [(n, value) for n, value in enumerate(values) if value is not None]
+    known = [(n, value) for n, value in enumerate(row.values) if value is not None]
     parts: list[Part] = []
     if len(known) > 1:
         ends = [value for _, value in known]
         parts.append(Span(min(ends), max(ends), ink=Role.REFERENCE))
     # The first one last: what the others are compared with stays in sight.
     parts += [Dot(value, ink=n, shape=shape_of(n)) for n, value in reversed(known)]
-    return Mark(key, tuple(parts), group, name, tip=tip)
-
-
-def _overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> Mark:
     told = "\n".join(
         f"{each}: " + ("not published" if value is None else f"± {people(value)}")
         for each, value in zip(names, row.values, strict=True)
     )
-    return overlay_row(row.place, place.group, place.name, row.values, f"{place.title}\n{told}")
+    return Mark(row.place, tuple(parts), place.group, place.name, tip=f"{place.title}\n{told}")

@@ -40,8 +40,7 @@ class Message(QDialog):
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(GRID)
         if details:
-            copy = TextButton("Copy details")
-            copy.clicked.connect(self.copy_details)
+            copy = TextButton("Copy details", run=self.copy_details)
             self._buttons.addWidget(copy)
         self._buttons.addStretch(1)
         column.addSpacing(GRID)

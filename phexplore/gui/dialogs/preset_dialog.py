@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.catalog.presets import Preset
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import presets, system_of
 
@@ -44,18 +45,9 @@ class PresetDialog(QDialog):
         create.setDefault(True)
         cancel.clicked.connect(self.close)
         create.clicked.connect(self._take)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(create)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(Text("Start from published parameters", bold=True, relative=1.25))
-        column.addWidget(self.list, 1)
-        column.addWidget(self._about)
-        column.addLayout(buttons)
+        title = Text("Start from published parameters", bold=True, relative=1.25)
+        margins = (MARGIN, MARGIN, MARGIN, MARGIN)
+        column(title, (self.list, 1), self._about, row(1, cancel, create), of=self, margins=margins)
         self.list.setCurrentRow(1)
 
     def _describe(self) -> None:

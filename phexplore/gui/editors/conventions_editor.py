@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from phexplore.figures.wording import margin_title, neighbours_title, percent, power_text, rounding_title
 from phexplore.gui.binding.session import Session
@@ -16,6 +16,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import row
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
 from phexplore.model.edits import set_field
@@ -44,19 +45,13 @@ class ConventionsEditor(QWidget):
         self.rounding = self._chooser("Rounding of solved budgets", Rounding, rounding_title, "rounding")
         self.step = ExactField("Rounding step", self._taker("the rounding step", "rounding_step"))
         self.delta = ExactField("δ of the headline ε", self._taker("δ", "delta"))
-        self.as_in_2020 = TextButton("As in 2020", name="Use the conventions of 2020")
-        self.as_in_2020.clicked.connect(self._use_2020)
+        self.as_in_2020 = TextButton("As in 2020", name="Use the conventions of 2020", run=self._use_2020)
         self._lay_out()
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def _lay_out(self) -> None:
-        confidence = QHBoxLayout()
-        confidence.setSpacing(GRID)
-        confidence.addWidget(self.confidence)
-        confidence.addWidget(Text("or", look="muted"))
-        confidence.addWidget(self.own_confidence, 1)
+        confidence = row(self.confidence, Text("or", look="muted"), (self.own_confidence, 1))
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(2 * GRID)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -18,6 +17,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 
 Index = QModelIndex | QPersistentModelIndex
@@ -66,13 +66,8 @@ class HistoryPanel(QWidget):
         self.list.activated.connect(self._go)
         self.list.clicked.connect(self._go)
         self._summary = Text(look="muted", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(self._summary)
-        column.addWidget(self.list, 1)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        column(self._summary, (self.list, 1), of=self)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def _go(self, index: QModelIndex) -> None:

@@ -91,8 +91,7 @@ class LiveFigure(FigureView):
             self.handle_dragged.connect(self._drag)
             self.handle_released.connect(self._release)
             self.drag_cancelled.connect(self._cancel)
-        self._seen = WhenSeen(self, self.refresh)
-        session.settled.connect(self._seen.request)
+        self._seen = WhenSeen(self, self.refresh, session.settled)
         self._seen.request()
 
     def refresh(self, _signal: object = None) -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.widgets.form import DeclaredForm, Take
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field, set_item, step_label
@@ -88,11 +89,8 @@ class ParameterForm(QWidget):
                 self.form.rows.insertRow(row + 1, label, text)
             else:
                 self.form.rows.addRow(label, text)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.form)
-        self._seen = WhenSeen(self, self.refresh)
-        session.updated.connect(self._seen.request)
+        column(self.form, of=self)
+        self._seen = WhenSeen(self, self.refresh, session.updated)
         self.refresh()
 
     def refresh(self, _update: object = None) -> None:

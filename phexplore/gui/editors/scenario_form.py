@@ -54,8 +54,7 @@ class NoteField(QPlainTextEdit):
         self.setPlaceholderText("Why these values? For whom? Shown in reports.")
         self.setTabChangesFocus(True)
         self.setFixedHeight(10 * GRID)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -95,8 +94,7 @@ class ScenarioForm(QWidget):
         form.addRow("Origin", self._origin)
         self._errata_label = Text("Papers print")
         form.addRow(self._errata_label, self.errata)
-        self._seen = WhenSeen(self, self.refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self.refresh, session.updated)
         self.refresh()
 
     def add_rows(self, form: QFormLayout) -> None:
@@ -134,8 +132,7 @@ class PromiseText(QWidget):
         form = form_in(self)
         form.addRow("Protected", self.protected)
         form.addRow("Not protected", self.not_protected)
-        self._seen = WhenSeen(self, self._refresh)
-        session.settled.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.settled)
         self._refresh()
 
     def _refresh(self, _shown: object = None) -> None:

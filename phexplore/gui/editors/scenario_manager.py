@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QModelIndex
-from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.flow import FlowRow
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import activate, add_scenario, compare_with, remove_scenario
 from phexplore.systems.registry import presets, system_of
@@ -55,13 +56,8 @@ class ScenarioManager(QWidget):
         self.delete.clicked.connect(self.remove)
         self.compare.clicked.connect(self._compare)
         buttons = FlowRow(self.new, self.work_on, self.compare, self.copy, self.rename, self.delete, gap=GRID)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(self.list)
-        column.addWidget(buttons)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        column(self.list, buttons, of=self)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def add_preset(self, preset_id: str) -> None:

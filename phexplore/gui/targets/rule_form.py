@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.decide.rule_evaluation import never_judged
 from phexplore.errors import PhexploreError
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, form
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.model.scenario import Scenario
@@ -26,6 +27,7 @@ _MEASURES = {
     Measure.ERROR: ("A figure of errors", "in its unit"),
     Measure.CHECKS: ("Failed checks", "checks"),
 }
+_EVERYWHERE = frozenset({Measure.LOSS, Measure.EPSILON, Measure.CHECKS})
 _SHARES = frozenset({Measure.LARGEST_GROUP, Measure.COVERAGE})
 
 
@@ -34,41 +36,25 @@ class RuleForm(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.measure = Chooser("What the rule looks at", letters=22)
-        for measure, (words, _) in _MEASURES.items():
-            self.measure.addItem(words, measure)
-        self.bound = Chooser("On which side of the limit")
-        for bound in Bound:
-            self.bound.addItem(bound.value, bound)
-        self.limit = _field("Limit of the rule")
-        self.place = _field("Where the rule holds", letters=26)
-        self.place.setPlaceholderText("everywhere")
-        self.place.setToolTip(
-            "A table, a level, or a query such as PH3/state_A-G; empty = everywhere, the worst place decides"
-        )
-        self.figure = _field("Which figure of errors")
-        self.figure.setPlaceholderText("e.g. mae")
-        self.least = _field("Least people of an area that counts")
-        self.tolerance = _field("How far a share may be off, points")
+        measures = [(words, measure) for measure, (words, _) in _MEASURES.items()]
+        self.measure = Chooser("What the rule looks at", letters=22, options=measures, run=self._follow_measure)
+        self.bound = Chooser("On which side of the limit", options=[(bound.value, bound) for bound in Bound])
+        self.limit = LineField("Limit of the rule")
+        self.place = LineField("Where the rule holds", example="everywhere")
+        tip = "A table, a level, or a query such as PH3/state_A-G; empty = everywhere, the worst place decides"
+        self.place.setToolTip(tip)
+        self.figure = LineField("Which figure of errors", example="e.g. mae")
+        self.least = LineField("Least people of an area that counts")
+        self.tolerance = LineField("How far a share may be off, points")
+        for field in (self.limit, self.place, self.figure, self.least, self.tolerance):
+            field.setMaxLength(200)
         self._unit = Text("", look="muted")
-        self._rows: list[tuple[Text, QWidget]] = []
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(GRID + 4)
-        grid.setVerticalSpacing(GRID)
-        for number, (words, widget) in enumerate(
-            (("What", self.measure), ("Is", self.bound), ("Limit", self.limit), ("Where", self.place),
-             ("Figure", self.figure), ("Areas from", self.least), ("Within ± points", self.tolerance))
-        ):  # fmt: skip
-            label = Text(words, look="muted")
-            label.setBuddy(widget)
-            self._rows.append((label, widget))
-            grid.addWidget(label, 2 * number, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(widget, 2 * number, 1)
-            if widget is self.limit:  # below it: beside it there is no room in a narrow window
-                grid.addWidget(self._unit, 2 * number + 1, 1)
-        grid.setColumnStretch(1, 1)
-        self.measure.currentIndexChanged.connect(self._follow_measure)
+        # The unit stands below the limit: beside it there is no room in a narrow window.
+        self._form = form(
+            ("What", self.measure), ("Is", self.bound), ("Limit", column(self.limit, self._unit, gap=HALF), self.limit),
+            ("Where", self.place), ("Figure", self.figure), ("Areas from", self.least),
+            ("Within ± points", self.tolerance), of=self,
+        )  # fmt: skip
         self.show_rule(REDISTRICTING)
 
     def offer_for(self, scenario: Scenario) -> None:
@@ -103,7 +89,7 @@ class RuleForm(QWidget):
             measure,
             self.bound.currentData(),
             limit / 100 if measure in _SHARES else limit,
-            self.place.text().strip() if measure not in {Measure.LOSS, Measure.EPSILON, Measure.CHECKS} else "",
+            self.place.text().strip() if measure not in _EVERYWHERE else "",
             self.figure.text().strip() if measure is Measure.ERROR else "",
             int(people) if of_groups else 500,
             parse_exact(self.tolerance.text()) / 100 if of_groups else Fraction(1, 20),
@@ -133,21 +119,11 @@ class RuleForm(QWidget):
     def _follow_measure(self, _number: int = 0) -> None:
         measure = self.measure.currentData()
         self._unit.setText(_MEASURES[measure][1])
-        shown = {
-            self.place: measure not in {Measure.LOSS, Measure.EPSILON, Measure.CHECKS},
-            self.figure: measure is Measure.ERROR,
-            self.least: measure is Measure.LARGEST_GROUP,
-            self.tolerance: measure is Measure.LARGEST_GROUP,
-        }
-        for label, widget in self._rows:
-            is_shown = shown.get(widget, True) if isinstance(widget, QLineEdit) else True
-            label.setVisible(is_shown)
-            widget.setVisible(is_shown)
-
-
-def _field(name: str, *, letters: int = 12) -> QLineEdit:
-    found = QLineEdit()
-    found.setAccessibleName(name)
-    found.setMaxLength(200)
-    found.setMinimumWidth(letters * GRID // 2)
-    return found
+        is_of_groups = measure is Measure.LARGEST_GROUP
+        for field, is_asked in (
+            (self.place, measure not in _EVERYWHERE),
+            (self.figure, measure is Measure.ERROR),
+            (self.least, is_of_groups),
+            (self.tolerance, is_of_groups),
+        ):
+            self._form.setRowVisible(field, is_asked)

@@ -149,6 +149,7 @@ class RulesView(QuestionView):
         ]
         details = {at: verdict_detail(verdict) for at, verdict in verdict_at.items()}
         self.table.set_numbers(Table(("Rule", *(column for column, _ in columns)), tuple(rows)))
+        self.table.resizeColumnToContents(0)
         self.table.set_looks(
             lambda row, place: _LOOKS[verdict_at[row, place].outcome] if (row, place) in verdict_at else None,
             lambda row, place: details.get((row, place), ""),

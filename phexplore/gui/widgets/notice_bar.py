@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import row
 
 _SYMBOLS = {"attention": "warning", "refused": "error", "card": "info"}
 
@@ -24,17 +25,9 @@ class NoticeBar(QFrame):
         self._action: Callable[[], object] | None = None
         self._symbol = QLabel()
         self._text = Text(wrap=True)
-        self._button = TextButton("", look="link", name="Act on the notice")
-        self._button.clicked.connect(self._act)
-        self._close = SymbolButton("close", "Close the notice")
-        self._close.clicked.connect(self.hide)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(GRID + HALF, HALF, HALF, HALF)
-        row.setSpacing(GRID)
-        row.addWidget(self._symbol)
-        row.addWidget(self._text, 1)
-        row.addWidget(self._button)
-        row.addWidget(self._close)
+        self._button = TextButton("", look="link", name="Act on the notice", run=self._act)
+        self._close = SymbolButton("close", "Close the notice", run=self.hide)
+        row(self._symbol, (self._text, 1), self._button, self._close, of=self, margins=(GRID + HALF, HALF, HALF, HALF))
         appearance().changed.connect(self._restyle)
         self.hide()
 

@@ -6,10 +6,16 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
+from phexplore.decide.comparing import EffectRow
 from phexplore.document.project import Project
+from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.figure import ROWS, Figure
+from phexplore.figures.table import Table
 from phexplore.gui.decision.compare_page import ComparePage, Detail
+from phexplore.gui.decision.comparison import overlay_row
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.protocol import PlaceName
 
 
 @pytest.fixture
@@ -55,18 +61,14 @@ def test_that_rows_of_the_picture_are_walked_by_keyboard(qtbot, page, session) -
 
 
 def test_that_the_picture_survives_zero_huge_and_missing_values(qtbot, page) -> None:
-    from phexplore.figures.axis import Axis, Scale
-    from phexplore.figures.table import Table
-    from phexplore.gui.decision.comparison import overlay_figure, overlay_row
-
+    places = [PlaceName("group " * 9, "name " * 20, f"place {n}") for n in range(3)]
+    names = ("long name " * 12, "B")
     rows = tuple(
-        overlay_row(str(n), "group " * 9, "name " * 20, values, "")
-        for n, values in enumerate([(0.0, 1e12), (None, None), (3.0, None)])
+        overlay_row(place, EffectRow("margin", place.title, values), names)
+        for place, values in zip(places, [(0.0, 1e12), (None, None), (3.0, None)], strict=True)
     )
-    series = ("A  " + "long name " * 12, "B")
-    page.picture.show_figure(
-        overlay_figure(series, rows, Axis("people", Scale.LOG), ("Title", "Summary"), Table(("x",)))
-    )
+    axis = Axis("people", Scale.LOG)
+    page.picture.show_figure(Figure("overlay", "Title", "Summary", axis, ROWS, rows, Table(("x",))))
     picture = page.picture.picture(1.0)
     assert not picture.isNull()
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.figures.wording import framework_title, people, significant
 from phexplore.gui.binding.session import Refusal
@@ -21,6 +21,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Figure, Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field, set_item, step_label
@@ -58,13 +59,8 @@ class SizeDataEditor(QWidget):
         public = "From the widest to the narrowest with their numbers of regions, which are public."
         self.numbers.form.rows.addRow("Levels", self.levels)
         self.numbers.form.rows.addRow("", Text(public, look="muted", wrap=True))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        for widget in (self.numbers, self.drawn, self.tail, Text(_TAIL, look="muted", wrap=True)):
-            column.addWidget(widget)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        column(self.numbers, self.drawn, self.tail, Text(_TAIL, look="muted", wrap=True), of=self)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def _refresh(self, _shown: object = None) -> None:
@@ -116,8 +112,7 @@ class SizeLevelsEditor(QWidget):
         self._grid.setVerticalSpacing(GRID)
         self.equal = TextButton("Equal shares", name="Give every level the same share, as in the paper")
         self.equal.clicked.connect(self._share_equally)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def reveal(self, level: str) -> None:
@@ -155,8 +150,8 @@ class SizeLevelsEditor(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self._built, self.shares, self.locks, self._figures = method.levels, {}, {}, {}
-        for column, head in enumerate(("Level", "Regions", "Share", "Budget", "Margin before sums hold", "")):
-            self._grid.addWidget(Text(head, look="muted"), 0, column)
+        for place, head in enumerate(("Level", "Regions", "Share", "Budget", "Margin before sums hold", "")):
+            self._grid.addWidget(Text(head, look="muted"), 0, place)
         for row, level in enumerate(method.levels, start=1):
             change = taking(self._session, field_of(GroupSizes, "level_shares"), _share_setter(level), level)
             self.shares[level] = ExactField(f"Share of {level}", change, width=12 * GRID)
@@ -171,8 +166,8 @@ class SizeLevelsEditor(QWidget):
                 *self._figures[level][1:],
                 lock,
             )
-            for column, widget in enumerate(widgets):
-                self._grid.addWidget(widget, row, column)
+            for place, widget in enumerate(widgets):
+                self._grid.addWidget(widget, row, place)
         self._grid.addWidget(self.equal, len(method.levels) + 1, 2)
         self._grid.setColumnStretch(5, 1)
 

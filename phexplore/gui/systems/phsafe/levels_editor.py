@@ -38,8 +38,7 @@ class LevelsEditor(QWidget):
             self._add_table(number, product)
         self._add_foot(len(tables()) + 1)
         self._grid.setColumnStretch(_ALL + 1, 1)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def _add_head(self) -> None:
