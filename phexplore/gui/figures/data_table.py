@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
+from phexplore.figures.figure import Figure
 from phexplore.figures.table import UNTOUCHED, Table, is_number, plain, shown
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
@@ -244,3 +245,96 @@ class NumbersTable(QTableView):
         most = self.fontMetrics().averageCharWidth() * MOST_LETTERS
         for column in range(self._model.columnCount()):
             self.setColumnWidth(column, min(most, self.columnWidth(column) + GRID))
+
+
+class TableTwin(QObject):
+    """The data table of a figure, made when somebody first looks at it, filled when somebody looks again.
+
+    Signals:
+        key_chosen: key of the mark whose row the user moved to.
+        key_activated: key of the mark whose row was opened.
+    """
+
+    key_chosen = Signal(object)
+    key_activated = Signal(object)
+
+    def __init__(self, name: str, stack: QStackedWidget) -> None:
+        """Begin without a table.
+
+        Args:
+            name: of the table, for screen readers.
+            stack: gets the table when it is made, and owns both.
+        """
+        super().__init__(stack)
+        self._name, self._stack = name, stack
+        self._figure: Figure | None = None
+        self._description = self._held_back = ""
+        self._chosen: Hashable = None
+        self._table: NumbersTable | None = None
+        self._is_filled = False
+
+    @property
+    def table(self) -> NumbersTable:
+        """The table with the numbers of the figure."""
+        if self._table is None:
+            table = self._table = NumbersTable(self._stack)
+            table.setAccessibleName(self._name)
+            table.row_chosen.connect(self._choose_row)
+            table.activated.connect(self._activate)
+            self._stack.addWidget(table)
+            self.hold_back(self._held_back)
+        self.fill()
+        return self._table
+
+    @property
+    def numbers(self) -> Table:
+        """The numbers of the figure."""
+        return self.table.numbers
+
+    def use(self, figure: Figure | None, description: str) -> None:
+        """Follow another figure.
+
+        Args:
+            figure: None for none.
+            description: of the figure, for screen readers.
+        """
+        self._figure, self._description, self._is_filled = figure, description, False
+        if self._table is not None and figure is None:
+            self.fill()
+
+    def fill(self) -> None:
+        """Bring the table up to the figure; the place of the choice in it stays."""
+        if self._table is not None and not self._is_filled:
+            self._is_filled = True
+            self._table.setAccessibleDescription(self._description)
+            self._table.set_numbers(Table(()) if self._figure is None else self._figure.table)
+            self.choose(self._chosen)
+
+    def choose(self, key: Hashable) -> None:
+        """Move to the row of a mark without announcing it."""
+        self._chosen = key
+        keys = self._keys()
+        if self._table is not None and key is not None and key in keys:
+            self._table.choose_row(keys.index(key))
+
+    def hold_back(self, reason: str) -> None:
+        """Let nothing be copied, for a reason; "" lets it again."""
+        self._held_back = reason
+        if self._table is not None:
+            self._table.hold_back(reason)
+
+    def _keys(self) -> list[Hashable]:
+        """Return the key of the mark of every row; empty where there is no table or it has other rows."""
+        if self._table is None or self._figure is None or len(self._figure.marks) != len(self._table.numbers.rows):
+            return []
+        return [mark.key for mark in self._figure.marks]
+
+    def _choose_row(self, row: int) -> None:
+        keys = self._keys()
+        if row < len(keys) and keys[row] is not None:
+            self.key_chosen.emit(keys[row])
+
+    def _activate(self, index: QModelIndex) -> None:
+        keys = self._keys()
+        if index.row() < len(keys) and keys[index.row()] is not None:
+            self.key_activated.emit(keys[index.row()])

@@ -90,6 +90,11 @@ class Plot(QWidget):
             self._choice.set_key(key)
             self._show_choice()
 
+    def choose_found(self, key: Hashable) -> None:
+        """Choose the mark of a key, and announce it."""
+        if (item := self.items.find(key)) is not None:
+            self.choose_item(item)
+
     def choose_item(self, item: int) -> None:
         """Choose a mark by its place in the walk, and announce it."""
         if self.figure is None or not 0 <= item < len(self.items) or item == self._choice.here:

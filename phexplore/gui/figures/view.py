@@ -6,25 +6,48 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QMessageBox,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.marks import AnyMark
 from phexplore.figures.style import FigureFormat
+from phexplore.figures.table import Table
+from phexplore.figures.table_files import write_table
 from phexplore.files.atomic_files import write_atomically
-from phexplore.gui.figures.data_table import NumbersTable
-from phexplore.gui.figures.frame import PICTURE_FILTERS, ChartFrame, PictureError
+from phexplore.gui.figures.data_table import NumbersTable, TableTwin
 from phexplore.gui.figures.plot import Plot
+from phexplore.gui.figures.sheet import PictureError, Sheet, not_written, wrong_suffix
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.metrics import GAP, HALF
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.file_dialogs import ask_to_save
+from phexplore.gui.widgets.labels import Paragraph, Text
+
+TITLE_SIZE, EMPTY_SIZE = 1.3, 1.1
+COPY_TIP = "Copy or save the picture or its numbers (also by a right click)"
+TABLE_FILTERS = "Comma-separated (*.csv);;Workbook (*.xlsx);;JSON (*.json)"
+PICTURE_FILTERS = "Picture (*.png);;Vector graphic (*.svg);;PDF (*.pdf)"
 
 
-class FigureView(ChartFrame):
-    """Shows a `Figure`.
+class FigureView(QFrame):
+    """Shows a `Figure`, its data table, or what will be here.
 
     Signals:
+        failed: a `PhexploreError` of an action of the menu, e.g. a file that cannot be written.
         key_selected: key of the mark the user chose.
         key_activated: key of the mark to look into (Enter, double click).
         key_hovered: key under the pointer, or None.
@@ -33,6 +56,7 @@ class FigureView(ChartFrame):
         drag_cancelled: key; Escape was pressed while dragging.
     """
 
+    failed = Signal(object)
     key_selected = Signal(object)
     key_activated = Signal(object)
     key_hovered = Signal(object)
@@ -48,22 +72,48 @@ class FigureView(ChartFrame):
             teaching: what will be here and the one action that fills it.
             parent: owner.
         """
-        self.plot = plot = Plot()
-        super().__init__(name, teaching, plot.canvas, parent, page=plot)
-        plot.chosen.connect(self._announce)
-        plot.gestures.activated.connect(self.key_activated)
-        plot.gestures.hovered.connect(self.key_hovered)
-        plot.gestures.page_wanted.connect(self.show_full_page)
-        plot.drag.dragged.connect(self.handle_dragged)
-        plot.drag.released.connect(self.handle_released)
-        plot.drag.cancelled.connect(self.drag_cancelled)
-        self.table_row_chosen.connect(self._choose_table_row)
-        self.menu.insertAction(self.menu.actions()[3], self._action("Save for s&lides, 16 : 9…", self._ask_for_slide))
-        self.menu.addSeparator()
-        self.menu.addAction(self._action("Data &table", self._switch_table))
-        self.menu.addAction(self._action("&Explain…", self.explain))
-        self.menu.addAction(self._action("&Full page\tF", self.show_full_page))
-        self.menu.addAction(self._action("Show &all\t0", plot.viewport.show_all))
+        super().__init__(parent)
+        self.name, self._teaching = name, teaching
+        self.plot = Plot()
+        self.canvas = self.plot.canvas
+        self.setObjectName(name.lower().replace(" ", "_"))
+        self.setAccessibleName(name)
+        self.setProperty("look", "card")
+        self._title = Paragraph(relative=TITLE_SIZE, bold=True)
+        self._summary = Paragraph(look="muted")
+        self._empty = Text(relative=EMPTY_SIZE, look="muted", wrap=True)
+        self._empty.setAccessibleName(f"{name}: nothing to show yet")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.canvas.setAccessibleName(f"{name}, picture")
+        self.controls = QHBoxLayout()
+        self.controls.setSpacing(GAP)
+        self._table_button = _bordered_button(
+            self, "Table", f"{name}: show as table", "Show the same numbers as a table"
+        )
+        self._table_button.setCheckable(True)
+        self._table_button.toggled.connect(self._show_page)
+        self._copy_button = _bordered_button(self, "Copy", f"{name}: copy", COPY_TIP)
+        self._copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._stack = QStackedWidget(self)
+        self._twin = TableTwin(f"{name}, table", self._stack)
+        self.menu = FigureMenu(self)
+        self._copy_button.setMenu(self.menu)
+        self._lay_out()
+        self._connect()
+        self.show_empty()
+
+    # What is shown
+
+    @property
+    def title(self) -> str:
+        """The finding."""
+        return self._title.text()
+
+    @property
+    def summary(self) -> str:
+        """One sentence that says what the picture shows."""
+        return self._summary.text()
 
     @property
     def marks(self) -> tuple[AnyMark, ...]:
@@ -76,26 +126,173 @@ class FigureView(ChartFrame):
         """Key of the chosen mark, None for none."""
         return None if self.is_empty else self.plot.chosen_key
 
+    @property
+    def table(self) -> NumbersTable:
+        """The table twin, made when somebody first looks at it or copies it."""
+        return self._twin.table
+
+    @property
+    def numbers(self) -> Table:
+        """The numbers of the table twin."""
+        return self._twin.numbers
+
+    @property
+    def sheet(self) -> Sheet:
+        """Title, sentence and picture as they leave the window."""
+        return Sheet((self._title, self._summary), self.canvas)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the empty state is shown."""
+        return self._stack.currentWidget() is self._empty
+
     def show_figure(self, figure: Figure) -> None:
         """Show another figure; where nothing is drawn its summary says why."""
         if figure.is_empty:
             self.show_empty(figure.summary)
             return
         self.plot.show_figure(figure)
-        self.show_finding(figure.title, figure.summary, lambda: figure.table)
-        self._follow_choice()
+        self._say(figure.title, figure.summary, f"{figure.title}. {figure.summary}", figure)
+        self._show_page()
+
+    def show_empty(self, sentence: str = "") -> None:
+        """Show what will be here and what fills it."""
+        self._empty.setText(sentence or self._teaching)
+        self._say(self.name, "", sentence or self._teaching, None)
+        self._stack.setCurrentWidget(self._empty)
 
     def select_key(self, key: Hashable) -> None:
         """Show this mark as chosen elsewhere; nothing is announced."""
         self.plot.choose_key(key)
-        self._follow_choice()
+        self._twin.choose(self.plot.chosen_key)
 
-    def show_full_page(self) -> None:
-        """Show the same figure as large as the window; Escape closes it."""
-        figure = self.plot.figure
-        if figure is None or self.is_empty or isinstance(self.parent(), FullPage):
-            return
-        FullPage(self, figure).open()
+    @property
+    def shows_table(self) -> bool:
+        """Whether the data table stands where the picture was."""
+        return self._table_button.isChecked()
+
+    def show_table(self, *, visible: bool) -> None:
+        """Show the table twin instead of the picture, or the picture."""
+        self._table_button.setChecked(visible)
+
+    def hold_back(self, reason: str) -> None:
+        """Let neither picture nor numbers leave by copying or saving, for a reason; "" lets them again."""
+        self.menu.held_back = reason
+        self._copy_button.setToolTip(reason or COPY_TIP)
+        self._copy_button.setEnabled(not reason and self._table_button.isEnabled())
+        self._twin.hold_back(reason)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer everything that can be done with the figure, also by the menu key."""
+        if self._copy_button.isEnabled():
+            self.menu.popup(event.globalPos())
+            event.accept()
+
+    def _lay_out(self) -> None:
+        heading = QHBoxLayout()
+        heading.setSpacing(GAP)
+        heading.addWidget(self._title, 1, Qt.AlignmentFlag.AlignTop)
+        heading.addWidget(self._table_button, 0, Qt.AlignmentFlag.AlignTop)
+        heading.addWidget(self._copy_button, 0, Qt.AlignmentFlag.AlignTop)
+        for page in (self.plot, self._empty):
+            self._stack.addWidget(page)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(GAP, GAP, GAP, GAP)
+        whole.setSpacing(HALF)
+        whole.addLayout(heading)
+        whole.addWidget(self._summary)
+        whole.addLayout(self.controls)
+        whole.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        plot = self.plot
+        plot.chosen.connect(self._announce)
+        plot.gestures.activated.connect(self.key_activated)
+        plot.gestures.hovered.connect(self.key_hovered)
+        plot.gestures.page_wanted.connect(self.menu.show_full_page)
+        plot.drag.dragged.connect(self.handle_dragged)
+        plot.drag.released.connect(self.handle_released)
+        plot.drag.cancelled.connect(self.drag_cancelled)
+        self._twin.key_chosen.connect(plot.choose_found)
+        self._twin.key_activated.connect(self.key_activated)
+        appearance().changed.connect(self._recolour)
+
+    def _say(self, title: str, summary: str, description: str, figure: Figure | None) -> None:
+        self._title.setText(title)
+        self._summary.setText(summary)
+        self._table_button.setEnabled(figure is not None)
+        self._copy_button.setEnabled(figure is not None and not self.menu.held_back)
+        self._twin.use(figure, description)
+        self._twin.choose(self.plot.chosen_key)
+        for widget in (self, self.canvas):
+            widget.setAccessibleDescription(description)
+
+    def _show_page(self) -> None:
+        if self._table_button.isEnabled():
+            if self.shows_table:
+                self._twin.fill()
+            self._stack.setCurrentWidget(self.table if self.shows_table else self.plot)
+
+    def _recolour(self, colours: Colours) -> None:
+        self.canvas.recolour(colours)
+        self.plot.axis.fit()
+        self.plot.fit()
+
+    def _announce(self, key: Hashable) -> None:
+        self._twin.choose(key)
+        if key is not None:
+            self.key_selected.emit(key)
+
+
+class FigureMenu(QMenu):
+    """Everything that can be done with a figure: it leaves by the clipboard and as files, is explained, fills the window.
+
+    Attributes:
+        held_back: why neither picture nor numbers may leave, "" where they may.
+    """
+
+    def __init__(self, view: FigureView) -> None:
+        """Offer it; the keys work in the picture, too."""
+        super().__init__(view)
+        self.held_back = ""
+        self._offer("Copy &numbers", self.copy_numbers, "Ctrl+Shift+C")
+        self._offer("Copy &picture", self.copy_picture, "Ctrl+C")
+        pictures = PICTURE_FILTERS
+        self._offer("&Save picture…", partial(self._ask, ".png", pictures, self.save_picture))
+        self._offer("Save for s&lides, 16 : 9…", partial(self._ask, "_16x9.png", pictures, self.save_slide))
+        self._offer("Save &data…", partial(self._ask, ".csv", TABLE_FILTERS, self.save_table))
+        self.addSeparator()
+        self._offer("Data &table", self._switch_table, "T")
+        self._offer("&Explain…", self.explain, "E")
+        self._offer("&Full page\tF", self.show_full_page)
+        self._offer("Show &all\t0", view.plot.viewport.show_all)
+
+    @property
+    def view(self) -> FigureView:
+        """Whose menu it is; asked of Qt, because a cycle of widgets is torn down in the wrong order."""
+        view = self.parent()
+        if not isinstance(view, FigureView):
+            raise TypeError("the menu belongs to a figure")
+        return view
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard, unless it is held back."""
+        if not self.held_back and not self.view.is_empty:
+            QGuiApplication.clipboard().setPixmap(self.view.sheet.image(2.0))
+
+    def copy_numbers(self) -> None:
+        """Put the table twin on the clipboard, tab-separated with headers."""
+        if not self.view.is_empty:
+            self.view.table.copy_all()
+
+    def save_picture(self, path: Path) -> None:
+        """Write the picture as PNG, SVG or PDF, by the suffix.
+
+        Raises:
+            PictureError: another suffix, the file cannot be written, or the picture is held back.
+        """
+        self._require_free("pictures")
+        self.view.sheet.save(path)
 
     def save_slide(self, path: Path) -> None:
         """Write the figure as PNG, SVG or PDF in the light theme, 16 : 9, by the suffix.
@@ -103,84 +300,76 @@ class FigureView(ChartFrame):
         Raises:
             PictureError: another suffix, the file cannot be written, or the picture is held back.
         """
-        if self.held_back:
-            raise PictureError(self.held_back, "Run on synthetic or published data to share pictures.")
-        forms = {form.value: form for form in FigureFormat}
-        form = forms.get(path.suffix.lower().removeprefix("."))
-        if form is None or self.plot.figure is None:
-            raise PictureError(f"A picture cannot be saved as {path.suffix!r}.", "Choose .png, .svg or .pdf.")
+        self._require_free("pictures")
+        figure = self.view.plot.figure
+        form = {form.value: form for form in FigureFormat}.get(path.suffix.lower().removeprefix("."))
+        if form is None or figure is None:
+            raise wrong_suffix(path.suffix)
         from phexplore.figures.to_matplotlib import figure_bytes
 
         try:
-            write_atomically(path, figure_bytes(self.plot.figure, form, wide=True))
+            write_atomically(path, figure_bytes(figure, form, wide=True))
         except OSError as error:
-            raise PictureError(f"{path} could not be written.", "Choose another folder, or free some space.") from error
+            raise not_written(path) from error
+
+    def save_table(self, path: Path) -> None:
+        """Write the data table as CSV, XLSX or JSON, by the suffix.
+
+        Raises:
+            PhexploreError: another suffix, the file cannot be written, or the numbers are held back.
+        """
+        self._require_free("numbers")
+        write_table(self.view.numbers, path)
+
+    def attempt(self, save: Callable[[Path], None], path: Path) -> None:
+        """Save a file; the figure tells what stands in its way.
+
+        Args:
+            save: takes the file.
+            path: the file.
+        """
+        try:
+            save(path)
+        except PhexploreError as error:
+            self.view.failed.emit(error)
 
     def explain(self) -> None:
         """Say what the figure shows, how it is computed, and what the chosen mark is."""
-        figure = self.plot.figure
-        if figure is None or self.is_empty:
+        view, figure = self.view, self.view.plot.figure
+        if figure is None or view.is_empty:
             return
-        box = QMessageBox(self)
+        box = QMessageBox(view)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setWindowTitle(self.name)
+        box.setWindowTitle(view.name)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(localised(figure.title))
-        box.setInformativeText(localised(explanation(figure, self.plot.chosen_words)))
+        box.setInformativeText(localised(explanation(figure, view.plot.chosen_words)))
         box.open()
 
-    def _action(self, text: str, act: Callable[[], None]) -> QAction:
-        action = QAction(text, self)
-        action.triggered.connect(act)
-        return action
+    def show_full_page(self) -> None:
+        """Show the same figure as large as the window; Escape closes it."""
+        view, figure = self.view, self.view.plot.figure
+        if figure is not None and not view.is_empty and not isinstance(view.parent(), FullPage):
+            FullPage(view, figure).open()
+
+    def _offer(self, text: str, act: Callable[[], None], keys: str = "") -> None:
+        action = self.addAction(text, act)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            self.view.canvas.addAction(action)
+
+    def _ask(self, ending: str, filters: str, save: Callable[[Path], None]) -> None:
+        view = self.view
+        take = partial(self.attempt, save)
+        ask_to_save(view, f"Save {view.name.lower()}", take, kinds=filters, proposed=f"{view.objectName()}{ending}")
 
     def _switch_table(self) -> None:
-        self.show_table(visible=not self.shows_table)
+        self.view.show_table(visible=not self.view.shows_table)
 
-    def _ask_for_slide(self) -> None:
-        self.ask_for_file("_16x9.png", PICTURE_FILTERS, self._save_slide_chosen)
-
-    def _save_slide_chosen(self, name: str) -> None:
-        self.try_to(partial(self.save_slide, Path(name)))
-
-    def recolour(self, colours: Colours) -> None:
-        super().recolour(colours)
-        self.plot.axis.fit()
-        self.plot.fit()
-
-    def table_made(self, table: NumbersTable) -> None:
-        table.activated.connect(self._activate_row)
-
-    def table_filled(self) -> None:
-        self._follow_choice()
-
-    def _announce(self, key: Hashable) -> None:
-        self._follow_choice()
-        if key is not None:
-            self.key_selected.emit(key)
-
-    def _activate_row(self, index: QModelIndex) -> None:
-        keys = self._row_keys()
-        if index.row() < len(keys) and keys[index.row()] is not None:
-            self.key_activated.emit(keys[index.row()])
-
-    def _choose_table_row(self, row: int) -> None:
-        keys = self._row_keys()
-        if row < len(keys) and (found := self.plot.items.find(keys[row])) is not None:
-            self.plot.choose_item(found)
-
-    def _follow_choice(self) -> None:
-        """Bring the data table to the chosen mark."""
-        keys, chosen = self._row_keys(), self.plot.chosen_key
-        if chosen is not None and chosen in keys:
-            self.choose_table_row(keys.index(chosen))
-
-    def _row_keys(self) -> list[Hashable]:
-        """Return the key of the mark of every row of the data table; empty where there is no table or it has other rows."""
-        figure = self.plot.figure
-        if self._table is None or figure is None or len(figure.marks) != len(self._table.numbers.rows):
-            return []
-        return [mark.key for mark in figure.marks]
+    def _require_free(self, what: str) -> None:
+        if self.held_back:
+            raise PictureError(self.held_back, f"Run on synthetic or published data to share {what}.")
 
 
 def explanation(figure: Figure, chosen: str = "") -> str:
@@ -209,7 +398,7 @@ class FullPage(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(origin.name)
         self.view = FigureView(origin.name, "", self)
-        self.view.hold_back(origin.held_back)
+        self.view.hold_back(origin.menu.held_back)
         self.view.failed.connect(origin.failed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -217,3 +406,12 @@ class FullPage(QDialog):
         self.resize(origin.window().size())
         self.view.show_figure(figure)
         self.view.canvas.setFocus()
+
+
+def _bordered_button(parent: QWidget, text: str, name: str, tip: str) -> QToolButton:
+    button = QToolButton(parent)
+    button.setText(text)
+    button.setProperty("look", "bordered")
+    button.setToolTip(tip)
+    button.setAccessibleName(name)
+    return button

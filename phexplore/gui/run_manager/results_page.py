@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, Q
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.figures.frame import ChartFrame
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.report_process import FORMATS, ReportFormat, ReportProcess
 from phexplore.gui.run_manager.result_choosers import ResultChoosers
@@ -35,7 +34,7 @@ _LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention",
 _TILES = 4
 
 
-MakeChart = Callable[[QWidget], ChartFrame]
+MakeChart = Callable[[QWidget], FigureView]
 
 
 class ResultsPage(QWidget):
@@ -176,7 +175,7 @@ class ResultsPage(QWidget):
         if tab.id in self._charts:
             return self._charts[tab.id]
 
-        def make(place: QWidget) -> ChartFrame:
+        def make(place: QWidget) -> FigureView:
             view = FigureView(tab.name, tab.teaching, place)
             view.show_table(visible=tab.is_table)
             return view

@@ -69,7 +69,7 @@ def test_that_the_picture_survives_zero_huge_and_missing_values(qtbot, page) -> 
     )
     axis = Axis("people", Scale.LOG)
     page.picture.show_figure(Figure("overlay", "Title", "Summary", axis, ROWS, rows, Table(("x",))))
-    picture = page.picture.picture(1.0)
+    picture = page.picture.sheet.image(1.0)
     assert not picture.isNull()
 
 

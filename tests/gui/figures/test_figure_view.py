@@ -15,7 +15,7 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Dot, Mark, Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table
-from phexplore.gui.figures.frame import PictureError
+from phexplore.gui.figures.sheet import PictureError
 from phexplore.gui.figures.view import FigureView, FullPage, explanation
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 
@@ -110,19 +110,19 @@ def test_that_the_figure_fills_the_window_and_closes_again(view, qtbot):
 
 
 def test_that_slides_and_data_are_saved_and_held_back_for_a_reason(view, tmp_path):
-    view.save_slide(tmp_path / "slide.svg")
+    view.menu.save_slide(tmp_path / "slide.svg")
     assert (tmp_path / "slide.svg").read_bytes().startswith(b"<?xml")
-    view.save_table(tmp_path / "data.json")
+    view.menu.save_table(tmp_path / "data.json")
     assert json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))["rows"][1] == [2.0, 4.0]
     with pytest.raises(PictureError):
-        view.save_slide(tmp_path / "slide.bmp")
+        view.menu.save_slide(tmp_path / "slide.bmp")
     view.hold_back("Confidential.")
-    for act in (view.save_slide, view.save_table):
+    for act in (view.menu.save_slide, view.menu.save_table):
         with pytest.raises(PictureError, match="Confidential"):
             act(tmp_path / "no.png")
-    view.show_full_page()
+    view.menu.show_full_page()
     (page,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, FullPage)]
-    assert page.view.held_back == "Confidential."
+    assert page.view.menu.held_back == "Confidential."
     page.close()
 
 
@@ -132,7 +132,7 @@ def test_that_an_explanation_names_axes_method_and_the_chosen_mark(view):
     assert "across" in words
     assert "By counting." in words
     assert "point 1.0" in words
-    view.explain()
+    view.menu.explain()
     (box,) = view.findChildren(QMessageBox)
     assert box.text() == "Finding"
     box.close()
@@ -174,4 +174,4 @@ def test_that_rows_with_long_names_and_nothing_to_draw_are_painted(shown, theme)
     QTest.keyClick(view.canvas, Qt.Key.Key_End)
     assert view.chosen_key == "59"
     QTest.mouseMove(view.canvas, QPoint(300, 60))
-    assert not view.picture(1.0).isNull()
+    assert not view.sheet.image(1.0).isNull()

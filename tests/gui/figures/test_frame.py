@@ -4,16 +4,22 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtSvg import QSvgRenderer
 
+from phexplore.figures.figure import row_figure
+from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
-from phexplore.gui.figures.canvas import Canvas
-from phexplore.gui.figures.frame import ChartFrame, PictureError
+from phexplore.gui.figures.sheet import PictureError
+from phexplore.gui.figures.view import FigureView
 
 NUMBERS = Table(("a", "b"), ((1, 2), (3, 4)))
 
 
+def finding(title="a", summary="b", numbers=NUMBERS):
+    return row_figure("rows", [Row("k", "g", "n", 1.0)], "people", title, summary, numbers)
+
+
 @pytest.fixture
 def frame(qtbot):
-    found = ChartFrame("Test chart", "What will be here.", Canvas())
+    found = FigureView("Test chart", "What will be here.")
     qtbot.addWidget(found)
     found.resize(500, 300)
     found.show()
@@ -28,7 +34,7 @@ def test_that_an_empty_chart_teaches_and_offers_no_copy(frame):
 
 
 def test_that_a_finding_is_title_sentence_and_table(frame):
-    frame.show_finding("The finding", "One sentence.", lambda: NUMBERS)
+    frame.show_figure(finding("The finding", "One sentence."))
     assert not frame.is_empty
     assert (frame.title, frame.summary, frame.numbers) == ("The finding", "One sentence.", NUMBERS)
     for widget in (frame, frame.canvas, frame.table):
@@ -42,34 +48,34 @@ def test_that_the_table_is_made_only_when_somebody_looks(frame):
         made.append(1)
         return NUMBERS
 
-    frame.show_finding("a", "b", numbers)
-    frame.show_finding("a", "b", numbers)
+    frame.show_figure(finding(numbers=numbers))
+    frame.show_figure(finding(numbers=numbers))
     assert made == []
     frame.show_table(visible=True)
     assert made == [1]
     assert frame.table.isVisible()
-    frame.show_finding("a", "b", numbers)
+    frame.show_figure(finding(numbers=numbers))
     assert made == [1, 1]
 
 
 def test_that_the_numbers_are_copied_with_headers(frame):
-    frame.show_finding("a", "b", lambda: NUMBERS)
-    frame.copy_numbers()
+    frame.show_figure(finding())
+    frame.menu.copy_numbers()
     assert QGuiApplication.clipboard().text() == "a\tb\n1\t2\n3\t4\n"
 
 
 def test_that_the_picture_is_copied_sharper_than_the_screen(frame):
-    frame.show_finding("A title", "b", lambda: NUMBERS)
-    frame.copy_picture()
+    frame.show_figure(finding("A title", "b"))
+    frame.menu.copy_picture()
     image = QGuiApplication.clipboard().image()
     assert image.width() >= 2 * frame.canvas.width()
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_that_the_picture_is_saved_by_its_suffix(frame, tmp_path, suffix):
-    frame.show_finding("A title to find", "b", lambda: NUMBERS)
+    frame.show_figure(finding("A title to find", "b"))
     path = tmp_path / f"picture{suffix}"
-    frame.save_picture(path)
+    frame.menu.save_picture(path)
     match suffix:
         case ".png":
             assert QImage(str(path)).width() >= 3 * frame.canvas.width()
@@ -84,20 +90,20 @@ def test_that_the_picture_is_saved_by_its_suffix(frame, tmp_path, suffix):
 
 def test_that_another_suffix_is_refused_with_its_name(frame, tmp_path):
     with pytest.raises(PictureError, match=r"\.bmp") as refused:
-        frame.save_picture(tmp_path / "picture.bmp")
+        frame.menu.save_picture(tmp_path / "picture.bmp")
     assert ".svg" in refused.value.remedy
 
 
 def test_that_a_folder_that_is_not_there_is_an_error_for_people(frame, tmp_path):
-    frame.show_finding("a", "b", lambda: NUMBERS)
+    frame.show_figure(finding())
     with pytest.raises(PictureError, match="could not be written"):
-        frame.save_picture(tmp_path / "missing" / "picture.png")
+        frame.menu.save_picture(tmp_path / "missing" / "picture.png")
 
 
 def test_that_a_failed_save_is_told_by_the_frame(frame, tmp_path, qtbot):
-    frame.show_finding("a", "b", lambda: NUMBERS)
+    frame.show_figure(finding())
     with qtbot.waitSignal(frame.failed) as told:
-        frame._save_chosen(str(tmp_path / "missing" / "picture.svg"))
+        frame.menu.attempt(frame.menu.save_picture, tmp_path / "missing" / "picture.svg")
     assert isinstance(told.args[0], PictureError)
 
 

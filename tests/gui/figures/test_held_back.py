@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from phexplore.gui.figures.frame import PictureError
+from phexplore.gui.figures.sheet import PictureError
 from phexplore.gui.figures.view import FigureView
 from phexplore.model.conventions import Conventions
 from phexplore.model.phsafe import PrivacyFramework
@@ -24,16 +24,16 @@ def test_that_neither_picture_nor_numbers_leave_what_is_held_back(qtbot, tmp_pat
     clipboard.setText("before")
     chart.hold_back(HELD_BACK)
     chart.show_figure(threshold_figure(found, "PH7", 2))
-    chart.copy_numbers()
-    chart.copy_picture()
+    chart.menu.copy_numbers()
+    chart.menu.copy_picture()
     chart.table.copy()
     assert clipboard.text() == "before"
     assert not chart._copy_button.isEnabled()
     assert chart._copy_button.toolTip() == HELD_BACK
     with pytest.raises(PictureError, match="treated as confidential"):
-        chart.save_picture(tmp_path / "a.png")
+        chart.menu.save_picture(tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
     chart.hold_back("")
-    chart.copy_numbers()
+    chart.menu.copy_numbers()
     assert "RMSE" in clipboard.text()
     assert chart._copy_button.isEnabled()

@@ -97,7 +97,7 @@ def test_that_every_kind_of_distribution_shows_its_own_table(shown):
         chart.show_figure(figure)
         headers.add(chart.numbers.headers)
         assert not chart.is_empty
-        assert not chart.picture().isNull()
+        assert not chart.sheet.image(1.0).isNull()
     assert len(headers) == 3
     assert chart.numbers.column("Errors") == (500,)
 
@@ -164,7 +164,7 @@ def test_that_a_row_is_selected_by_key_and_pointer(shown, kind):
     chart.select_key(first)
     assert heard == [first, second]
     assert chart.numbers.column("Agrees") == ("yes", "no")
-    assert not chart.picture().isNull()
+    assert not chart.sheet.image(1.0).isNull()
 
 
 @themes
@@ -211,7 +211,7 @@ def test_that_bias_and_noise_of_cells_stand_side_by_side(shown):
     assert "truncation takes 3.5 people on average from Grandchild; the noise margin is ±20" in chart.title
     assert chart.numbers.column("Truncation bias, mean people") == (-3.5, 0)
     assert chart.numbers.column("Noise margin, ± people") == (20.0, 20)
-    assert not chart.picture().isNull()
+    assert not chart.sheet.image(1.0).isNull()
 
 
 def test_that_all_tables_stand_below_each_other_and_the_worst_is_named():
@@ -285,7 +285,7 @@ def test_that_a_number_that_is_not_published_says_why(shown):
 def test_that_no_trial_equal_trials_and_huge_noise_are_drawn(shown, measured):
     chart = shown(FigureView("One number", "x"))
     chart.show_figure(trace_figure(story(measured=measured, trials=list(range(len(measured))))))
-    assert not chart.picture().isNull()
+    assert not chart.sheet.image(1.0).isNull()
     assert len(chart.numbers.rows) == 2 + len(measured)
 
 
@@ -329,7 +329,7 @@ def test_that_a_bad_number_is_chosen_and_looked_into(shown):
     first, second = (mark.key for mark in chart.marks)
     assert chosen == [second, first]
     assert opened == [first]
-    assert not chart.picture().isNull()
+    assert not chart.sheet.image(1.0).isNull()
 
 
 def test_that_without_trials_there_are_no_worst_numbers(shown):

@@ -81,7 +81,7 @@ def test_that_every_picture_draws_in_both_themes(qtbot, theme):
     heat.show_figure(heat_figure(version(), Quantity.OF_TOTAL))
     bars.show_figure(levels(version()))
     for chart in (heat, bars):
-        image = chart.picture(1.0).toImage()
+        image = chart.sheet.image(1.0).toImage()
         found = {image.pixelColor(x, y).name() for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}
         assert len(found) > 8
         assert not chart.is_empty
@@ -162,7 +162,7 @@ def test_that_rows_are_drawn_selected_and_activated(qtbot):
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Down)
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Return)
     assert (selected, activated) == (["a", "b"], ["b"])
-    assert not chart.picture(1.0).isNull()
+    assert not chart.sheet.image(1.0).isNull()
 
 
 def test_that_no_rows_say_why(qtbot):
@@ -180,7 +180,7 @@ def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
     assert noise_share(0.0, 1.0, 1.0) == pytest.approx(39.89, abs=0.01)
     (curve,) = figure.over
     assert max(curve.ys) == pytest.approx(39.89, abs=0.1)
-    assert not chart.picture(1.0).isNull()
+    assert not chart.sheet.image(1.0).isNull()
 
 
 def square(code, left, value):
@@ -203,4 +203,4 @@ def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbo
     assert chosen[-1] == "C"
     assert tint_of(picture.tint, 3.0)[0] != tint_of(picture.tint, -1.0)[0]
     assert tint_of(picture.tint, float("nan")) is None
-    assert not chart.picture(1.0).isNull()
+    assert not chart.sheet.image(1.0).isNull()

@@ -30,7 +30,7 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import GlossaryDialog
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
-from phexplore.gui.figures.frame import ChartFrame
+from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
@@ -190,7 +190,7 @@ def is_served_otherwise(widget) -> bool:
 @place
 def test_that_every_picture_has_a_sentence_and_a_table_by_keyboard(opened, system, area) -> None:
     window = opened(system, area)
-    for frame in window.findChildren(ChartFrame):
+    for frame in window.findChildren(FigureView):
         if not frame.isVisible():
             continue
         assert frame.accessibleDescription().strip(), frame.name
