@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from phexplore.errors import PhexploreError, UnknownNameError
@@ -12,6 +14,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say
 from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, load_spec
 from phexplore.systems.registry import presets, system_of, systems
+from phexplore.systems.run_results import Choice
 
 
 def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
@@ -51,16 +54,17 @@ def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
     return [target]
 
 
-def export_run(run: Path, form: str, out: Path) -> list[Path]:
+def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | None = None) -> list[Path]:
     """Write the results of a run in a format and return the files.
 
     Args:
         run: directory of the run.
         form: html, csv, png or pdf.
         out: file, or directory for csv and png.
+        choices: for the pictures, as on the page of results.
 
     Raises:
-        UnknownNameError: no such format.
+        UnknownNameError: no such format or choice.
         InputProblemsError: not a run directory.
         PhexploreError: nothing is counted yet, or it cannot be written.
     """
@@ -74,4 +78,5 @@ def export_run(run: Path, form: str, out: Path) -> list[Path]:
     system = system_of(load_spec(run).scenario)
     # The tables have readers of their own, so the summary is what surprises a report.
     with as_written(run / SUMMARY_FILE):
-        return write_run_report(system.report, run, form, out, datetime.now(UTC))
+        read = partial(system.report, choices=choices) if choices else system.report
+        return write_run_report(read, run, form, out, datetime.now(UTC))

@@ -189,22 +189,42 @@ def _own_data(scenario: Scenario) -> Path:
     raise typer.BadParameter("Name the data with --data; these parameters came with none.")
 
 
+def _choices(texts: list[str]) -> dict[str, str | tuple[str, ...]]:
+    """Return choices by name; what is named several times is several.
+
+    Raises:
+        typer.BadParameter: no NAME=VALUE.
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not (name and sign):
+            raise typer.BadParameter(f"--choose takes NAME=VALUE, got {text!r}.")
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else tuple(values) for name, values in found.items()}
+
+
 @writes_into_out("report")
 def report(
     run: Path = typer.Argument(help="A run directory."),
     form: str = typer.Option(..., "--format", help="html, csv, png or pdf."),
     out: Path = typer.Option(..., "--out", help="File, or directory for csv and png; it may exist."),
+    choose: list[str] = typer.Option(
+        [], "--choose", help="NAME=VALUE for the pictures, as on the page of results: level, query, shapes, others."
+    ),
 ) -> None:
     """Write the results of a run.
 
     Example: phexplore report runs/first --format html --out report.html
+
+    Example: phexplore report runs/first --format html --out report.html --choose others=runs/second
     """
     from phexplore.cli.exporting import export_run
     from phexplore.runs.confidentiality import is_confidential
     from phexplore.runs.disclosure import LEFT_OUT
     from phexplore.runs.store import load_spec, load_summary
 
-    written = export_run(run, form, out)
+    written = export_run(run, form, out, _choices(choose))
     if is_confidential(load_spec(run), load_summary(run)):
         say(LEFT_OUT)
     for path in written[:_MOST_NAMED]:

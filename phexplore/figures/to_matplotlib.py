@@ -45,6 +45,7 @@ from phexplore.figures.style import (
     FigureFormat,
     chart_bytes,
 )
+from phexplore.figures.table import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,6 +84,9 @@ _ROW, _FRAME, _PLANE = 0.21, 0.75, 3.2
 """Inches of a row, of everything around rows, and of a plane."""
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
+_LETTER = 5.4
+"""Pixels of a letter of the text beside a mark."""
+_LEAST_TEXT = 12
 _MOST_NAME = 44
 _MOST_TITLE = 80
 _MOST_TICKS = 12
@@ -152,7 +156,7 @@ class _Drawing:
     """Draws one figure into one pair of axes."""
 
     def __init__(self, axes: Axes, figure: Figure) -> None:
-        self._axes, self._figure = axes, figure
+        self._axes, self._figure, self._pixels = axes, figure, 0.0
 
     def draw(self) -> None:
         figure, axes = self._figure, self._axes
@@ -176,8 +180,8 @@ class _Drawing:
 
     def _frame(self) -> None:
         figure, axes = self._figure, self._axes
-        width = axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
-        low, high = figure.x_range_in(width, _width)
+        self._pixels = axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
+        low, high = figure.x_range_in(self._pixels, _width)
         axes.set_xlim(low, high)
         axes.set_xlabel(figure.x.title)
         if figure.has_rows:
@@ -217,8 +221,11 @@ class _Drawing:
         others = [value for value in mark.reach if value > end]
         place = max([end, *others]) if mark.anchor is None or not others else end
         is_left = bool(others) and mark.anchor is not None
+        low, high = self._axes.get_xlim()
+        room = (self._x(place) - low if is_left else high - self._x(place)) / (high - low) * self._pixels
+        text = shortened(mark.text, max(_LEAST_TEXT, int(room / _LETTER)))
         self._axes.annotate(
-            mark.text, (self._x(place), row), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
+            text, (self._x(place), row), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
             ha="right" if is_left else "left", va="center", fontsize=7.5, color=colour_of(mark.ink),
         )  # fmt: skip
 
@@ -383,7 +390,7 @@ def _ticks(axis: Axis, low: float, high: float, target: Any) -> None:
 def _name(group: str, name: str, before: str | None) -> str:
     is_said = not group or group in {before, name}
     words = name if is_said else f"{group}  {name}".rstrip()
-    return words if len(words) <= _MOST_NAME else words[: _MOST_NAME - 1] + "…"
+    return shortened(words, _MOST_NAME)
 
 
 def _width(text: str) -> float:

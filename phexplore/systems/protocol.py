@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -234,7 +233,8 @@ class System:
         print_forecast: the same as text for people.
         simulate: makes the simulation of a run.
         formats: what parameters and their figures are written in, by id; production's own files are the hand-over's.
-        report: what the results of a run are written from, and the time printed.
+        report: what the results of a run are written from, from its directory, the time printed, and ``choices`` for its pictures
+            where somebody chose.
         results: what the window shows of its runs.
         has_geography: whether it works on blocks of a geography, with spines and areas.
         may_be_unfinished: whether parameters may contradict each other while they are edited; issues say so, figures wait.
@@ -264,7 +264,7 @@ class System:
     check: Callable[[Scenario], Iterable[Issue]]
     forecast: Callable[[Scenario], Forecast]
     simulate: Maker
-    report: Callable[[Path, datetime], RunReport]
+    report: Callable[..., RunReport]
     results: Results
     loss: Callable[[Scenario], Loss] | None = None
     forecast_json: Callable[[Scenario, Path | None], dict[str, Any]] = _PLAIN_JSON

@@ -3,43 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from phexplore.errors import UnknownNameError
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.systems.protocol import System
-from phexplore.systems.run_results import Results, RunAnswer, RunReader, RunRequest
+from phexplore.systems.run_results import Asks, Choice, Chooser, Results, RunAnswer, RunReader, RunRequest
 
 
-def run_charts(system: System, run: Path) -> tuple[Chart, ...]:
+def run_charts(system: System, run: Path, choices: Mapping[str, Choice] | None = None) -> tuple[Chart, ...]:
     """Return the pictures of a run; those that show exact counts of records that may be confidential are left out.
 
     Args:
         system: of the run.
         run: directory of the run.
+        choices: as on the page of results.
 
     Raises:
+        UnknownNameError: no picture asks for a choice.
         PhexploreError: the run cannot be read.
     """
-    return tuple(map(chart_of, run_figures(system.results, run)))
+    return tuple(map(chart_of, run_figures(system.results, run, choices)))
 
 
-def run_figures(results: Results, run: Path) -> tuple[Figure, ...]:
+def run_figures(results: Results, run: Path, choices: Mapping[str, Choice] | None = None) -> tuple[Figure, ...]:
     """Return what `run_charts` draws, each under a name of its own.
 
     Args:
         results: of the system.
         run: directory of the run.
+        choices: as on the page of results; a picture leaves out what it does not ask or the run does not offer.
 
     Raises:
+        UnknownNameError: no picture asks for a choice.
         PhexploreError: the run cannot be read.
     """
     reader = results.reader()
-    answers = (answer for tab in results.tabs for answer in _answers(reader, RunRequest(run, tab.id)))
+    requests = [RunRequest(run, tab.id) for tab in results.tabs]
+    if choices:
+        typed = _typed(choices, [each for request in requests for each in reader.answer(request).choosers])
+        requests = [replace(request, choices=typed) for request in requests]
+    answers = (answer for request in requests for answer in _answers(reader, request))
     figures: list[Figure] = [
         answer.picture
         for answer in answers
@@ -47,6 +56,18 @@ def run_figures(results: Results, run: Path) -> tuple[Figure, ...]:
     ]
     names = numbered([figure.id for figure in figures])
     return tuple(replace(figure, id=name) for figure, name in zip(figures, names, strict=True))
+
+
+def _typed(choices: Mapping[str, Choice], choosers: list[Chooser]) -> dict[str, Choice]:
+    """Return choices as choosers hold them: several runs as a tuple."""
+    asked = {each.id: each.asks for each in choosers}
+    for name in choices:
+        if name not in asked:
+            raise UnknownNameError("choice", name, list(asked))
+    return {
+        name: (value,) if asked[name] is Asks.RUNS and isinstance(value, str) else value
+        for name, value in choices.items()
+    }
 
 
 def numbered(names: list[str]) -> list[str]:
@@ -64,7 +85,7 @@ def _answers(reader: RunReader, request: RunRequest) -> Iterator[RunAnswer]:
     choosers = [each for each in _read(reader, request).choosers if each.is_reported]
     for options in product(*(each.options for each in choosers)):
         chosen = {chooser.id: option.value for chooser, option in zip(choosers, options, strict=True)}
-        yield _read(reader, replace(request, choices=chosen))
+        yield _read(reader, replace(request, choices={**request.choices, **chosen}))
 
 
 def _read(reader: RunReader, request: RunRequest) -> RunAnswer:

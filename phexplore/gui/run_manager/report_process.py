@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.entry import program_command
 from phexplore.gui.binding.process_service import CommandProcess
+from phexplore.systems.run_results import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,9 @@ FORMATS = (
 )
 
 
+_NOTHING: Mapping[str, Choice] = {}
+
+
 class ReportProcess(CommandProcess):
     """Writes one report at a time, beside the window.
 
@@ -50,14 +55,17 @@ class ReportProcess(CommandProcess):
         self._out = Path()
         self.done.connect(lambda _answer: self.written.emit(self._out))
 
-    def write(self, directory: Path, form: ReportFormat, out: Path) -> None:
+    def write(self, directory: Path, form: ReportFormat, out: Path, choices: Mapping[str, Choice] = _NOTHING) -> None:
         """Write a report; refused while another one is being written.
 
         Args:
             directory: of the run.
             form: what is written.
             out: the file or folder.
+            choices: what the page of results shows.
         """
         if not self.is_busy:
             self._out = out
-        self.start(program_command("report", str(directory), "--format", form.id, "--out", str(out)))
+        several = ((name, (value,) if isinstance(value, str) else value) for name, value in choices.items())
+        chosen = [text for name, values in several for value in values for text in ("--choose", f"{name}={value}")]
+        self.start(program_command("report", str(directory), "--format", form.id, "--out", str(out), *chosen))

@@ -27,7 +27,7 @@ from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.gui.widgets.tile import Tile
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
-from phexplore.systems.run_results import Choice, ResultTab, RunAnswer, RunRequest
+from phexplore.systems.run_results import Asks, Choice, ResultTab, RunAnswer, RunRequest
 
 READING = "Reading the results of the run…"
 _LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
@@ -147,14 +147,16 @@ class ResultsPage(QWidget):
             self._ask()
 
     def export_to(self, form: ReportFormat, path: Path) -> None:
-        """Write the report, the figures or the noisy measurements of the run shown.
+        """Write the report, the figures or the noisy measurements of the run shown, with its pictures as they are chosen.
 
         Args:
             form: what is written.
             path: the file or folder.
         """
         if self.directory is not None:
-            self._report.write(self.directory, form, path)
+            shown = () if self.answer is None else self.answer.choosers
+            runs = {each.id: each.chosen for each in shown if each.asks is Asks.RUNS and each.chosen}
+            self._report.write(self.directory, form, path, runs | self._choices)
 
     def stop(self) -> None:
         """End reading and writing because the window closes."""

@@ -19,16 +19,18 @@ from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import load_spec, load_summary
 from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.run_pictures import run_charts
+from phexplore.systems.run_results import Choice
 
 Summary = Mapping[str, Any]
 
 
-def run_report(run: Path, now: datetime) -> RunReport:
+def run_report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
     """Return what the results of a run are written from.
 
     Args:
         run: a run directory.
         now: printed in the report, with its zone.
+        choices: for its pictures, as on the page of results.
 
     Raises:
         PhexploreError: the run is not complete, or a file cannot be read.
@@ -36,7 +38,7 @@ def run_report(run: Path, now: datetime) -> RunReport:
     spec, summary = load_spec(run), load_summary(run)
     if summary is None:
         raise PhexploreError("The run is not complete yet.", "Wait for its end, or start it again: it is resumed.")
-    charts = cache(lambda: run_charts(GROUP_SIZES, run) if spec.mode is RunMode.PRIVATE else ())
+    charts = cache(lambda: run_charts(GROUP_SIZES, run, choices) if spec.mode is RunMode.PRIVATE else ())
     return RunReport(
         document=lambda: run_document(spec, summary, charts(), now),
         charts=charts,

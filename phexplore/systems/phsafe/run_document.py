@@ -55,6 +55,7 @@ from phexplore.systems.phsafe.run_snapshot import (
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.phsafe.truncation_figures import TableTruncation, sizes_of
 from phexplore.systems.run_pictures import run_charts
+from phexplore.systems.run_results import Choice
 
 _MODES = {
     RunMode.PRIVATE: "private: basis cells with noise",
@@ -63,19 +64,20 @@ _MODES = {
 }
 
 
-def run_report(run: Path, now: datetime) -> RunReport:
+def run_report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
     """Return what the results of a run are written from.
 
     Args:
         run: a run directory, complete or not.
         now: printed in the report, with its zone.
+        choices: for its pictures, as on the page of results.
 
     Raises:
         PhexploreError: not a run, or nothing is counted yet.
     """
     results = RunResults.open(run)
     snapshot = run_snapshot(results, now)
-    charts = cache(lambda: run_charts(PHSAFE, run))
+    charts = cache(lambda: run_charts(PHSAFE, run, choices))
     return RunReport(
         document=lambda: run_document(snapshot, charts()),
         charts=charts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import check_entries, noise_caution, run_document_of, specification_section
 from phexplore.runs.store import RunUnreadableError, load_summary, present_trials, state_of
 from phexplore.systems.run_pictures import run_charts
+from phexplore.systems.run_results import Choice
 from phexplore.systems.subspace.errors import expected_squared_error, variances
 from phexplore.systems.subspace.results import ReleaseErrors, ReleaseRun
 from phexplore.systems.subspace.system import SUBSPACE
@@ -26,12 +27,13 @@ from phexplore.systems.subspace.system import SUBSPACE
 _WORST = 20
 
 
-def run_report(run: Path, now: datetime) -> RunReport:
+def run_report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
     """Return what the results of a run are written from.
 
     Args:
         run: a run directory, complete or not.
         now: printed in the report, with its zone.
+        choices: for its pictures, as on the page of results.
 
     Raises:
         PhexploreError: the run holds no trial, or a file cannot be read.
@@ -43,7 +45,7 @@ def run_report(run: Path, now: datetime) -> RunReport:
     if opened.problems:
         raise RunUnreadableError(opened.problems[0], "Resume the run to make this part again.")
     errors = tuple(opened.releases.values())
-    charts = cache(lambda: run_charts(SUBSPACE, run) if opened.is_private else ())
+    charts = cache(lambda: run_charts(SUBSPACE, run, choices) if opened.is_private else ())
     return RunReport(
         document=lambda: run_document(opened, charts(), now),
         charts=charts,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.axis import Axis, Scale, signed_text
+from phexplore.figures.axis import Axis, Scale, number_text, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
@@ -81,7 +81,9 @@ def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         "compare",
         tuple(rows),
         Axis(
-            f"{choice.figure.value.lower()}, {run.unit}", Scale.SIGNED_LOG if is_mean else Scale.COUNT, text=signed_text
+            f"{choice.figure.value.lower()}, {run.unit}",
+            Scale.SIGNED_LOG if is_mean else Scale.COUNT,
+            text=signed_text if is_mean else number_text,
         ),
         _title(choice, names, groups, figures, run.unit),
         _summary(choice, runs, trials),

@@ -12,7 +12,10 @@ from typing import Any
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.errors import PhexploreError
+from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
+from phexplore.figures.table_files import table_csv
+from phexplore.figures.to_matplotlib import chart_of
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
@@ -39,7 +42,8 @@ from phexplore.report.run_sections import (
     unfinished_warning,
 )
 from phexplore.runs.confidentiality import is_confidential
-from phexplore.systems.run_pictures import run_charts
+from phexplore.systems.run_pictures import run_figures
+from phexplore.systems.run_results import Choice
 from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.system import TOPDOWN
@@ -56,12 +60,13 @@ _ERRORS = "Errors are published minus true counts, in people (housing units for 
 _WORST = 5
 
 
-def run_report(run: Path, now: datetime) -> RunReport:
+def run_report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
     """Return what the results of a run are written from.
 
     Args:
         run: a run directory, complete or not.
         now: printed in the report, with its zone.
+        choices: for its pictures, as on the page of results.
 
     Raises:
         PhexploreError: the run holds no trial, or a file cannot be read.
@@ -69,19 +74,26 @@ def run_report(run: Path, now: datetime) -> RunReport:
     results = TopDownResults.open(run)
     if not results.trials:
         raise PhexploreError("The run has no finished trial yet.", "Wait for the first one, or resume the run.")
-    charts = cache(lambda: run_charts(TOPDOWN, run))
+    pictures = cache(lambda: run_figures(TOPDOWN.results, run, choices))
+    charts = cache(lambda: tuple(map(chart_of, pictures())))
     return RunReport(
         document=lambda: run_document(results, charts(), now),
         charts=charts,
         table=lambda: figures_csv(results.metrics),
-        tables=lambda: csv_files(results),
+        tables=lambda: csv_files(results, pictures()),
     )
 
 
-def csv_files(results: TopDownResults) -> Iterable[tuple[str, bytes]]:
-    """Yield every table of a run under its file name."""
+def csv_files(results: TopDownResults, pictures: Iterable[Figure]) -> Iterable[tuple[str, bytes]]:
+    """Yield every table of a run under its file name, last those of its pictures.
+
+    Args:
+        results: of the run.
+        pictures: of the run.
+    """
     yield "figures.csv", figures_csv(results.metrics)
     if _is_confidential(results):
+        yield from _picture_tables(pictures)
         yield "left-out.txt", f"{_LEFT_OUT}\n".encode()
         return
     yield (
@@ -127,6 +139,11 @@ def csv_files(results: TopDownResults) -> Iterable[tuple[str, bytes]]:
             ),
         ),
     )
+    yield from _picture_tables(pictures)
+
+
+def _picture_tables(pictures: Iterable[Figure]) -> Iterable[tuple[str, bytes]]:
+    return ((f"picture-{figure.id}.csv", table_csv(figure.table)) for figure in pictures)
 
 
 def figures_csv(metrics: Sequence[Entry]) -> bytes:

@@ -27,9 +27,10 @@ def report(qapp, monkeypatch, tmp_path):
 def test_that_the_command_line_writes_the_report(report, qtbot, tmp_path):
     html = next(form for form in FORMATS if form.id == "html")
     report.pretend(f"import sys; open({str(tmp_path / 'said')!r}, 'w').write(' '.join(sys.argv[1:]))", arguments=True)
-    report.write(Path("/runs/a"), html, Path("/out/a.html"))
+    report.write(Path("/runs/a"), html, Path("/out/a.html"), {"level": "Block", "others": ("/b", "/c")})
     qtbot.waitUntil(lambda: bool(report.written_to))
-    assert (tmp_path / "said").read_text() == "report /runs/a --format html --out /out/a.html"
+    chosen = "--choose level=Block --choose others=/b --choose others=/c"
+    assert (tmp_path / "said").read_text() == f"report /runs/a --format html --out /out/a.html {chosen}"
 
 
 def test_that_a_written_report_is_told_once_with_its_place(report, qtbot, tmp_path):

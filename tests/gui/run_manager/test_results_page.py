@@ -239,7 +239,7 @@ def test_that_an_export_names_the_run_the_format_and_the_place(page_of, write_ru
     ordered = []
     monkeypatch.setattr(page._report, "write", lambda *order: ordered.append(order))
     page.export_to(FORMATS[0], tmp_path / "out")
-    assert ordered == [(run.directory, FORMATS[0], tmp_path / "out")]
+    assert ordered == [(run.directory, FORMATS[0], tmp_path / "out", {})]
     assert [action.data() for action in page.export.menu().actions()] == list(FORMATS)
 
 

@@ -2,11 +2,14 @@
 
 import csv
 import io
+import json
 from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from topdown_runs import run as run_here
+from topdown_runs import spec_of
 from topdown_worlds import PERSONS, blocks
 
 from phexplore.data.blocks.generator import write_block_file
@@ -15,13 +18,17 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunSpec, describe_blocks
-from phexplore.runs.store import prepare_directory
+from phexplore.runs.store import SUMMARY_FILE, prepare_directory
+from phexplore.runs.writing import write_json
 from phexplore.systems.run_pictures import run_charts
 from phexplore.systems.topdown.results import TopDownResults
 from phexplore.systems.topdown.run_document import run_document, run_report
+from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.system import TOPDOWN
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+PICTURES = ["errors", "shape", "bias", "criterion", "worst", "place", "plausible"]
+"""What can be drawn of a run alone that kept no noisy answers."""
 
 
 def report_files(run, form, out, now):
@@ -45,7 +52,9 @@ def rows(content):
 
 def test_that_csv_fills_a_folder(finished, tmp_path):
     written = report_files(finished, "csv", tmp_path, NOW)
-    assert [path.name for path in written] == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
+    tables, pictures = [path.name for path in written[:4]], [path.name for path in written[4:]]
+    assert tables == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
+    assert pictures == [f"picture-{name}.csv" for name in PICTURES]
 
 
 def test_that_figures_are_those_of_the_files(finished, tmp_path):
@@ -86,7 +95,7 @@ def test_that_the_same_run_gives_the_same_bytes(finished, tmp_path):
 
 def test_that_every_chart_is_described_and_found(finished):
     charts = run_charts(TOPDOWN, finished)
-    assert [chart.id for chart in charts] == ["errors", "shape", "bias", "criterion", "worst", "place", "plausible"]
+    assert [chart.id for chart in charts] == PICTURES
     assert all(chart.finding and len(chart.description) > 80 for chart in charts)
 
 
@@ -125,3 +134,25 @@ def test_that_an_unknown_format_and_a_run_without_trials_are_refused(finished, t
         path.unlink()
     with pytest.raises(PhexploreError, match="no finished trial"):
         report_files(tmp_path / "run", "html", tmp_path, NOW)
+
+
+def test_that_the_report_holds_all_ten_pictures_of_the_page_of_results(tmp_path):
+    """Of a run that kept its noisy answers, beside another run, with a file of shapes."""
+    write_block_file(blocks(), tmp_path / "blocks.csv")
+    for name, seed in (("run", 1), ("other", 2)):
+        options = TopDownOptions(keep_measurements=True)
+        spec = spec_of(tmp_path / "blocks.csv", trials=1, seed=seed, options=options)
+        summary = run_here(tmp_path / name, spec)
+        write_json(tmp_path / name / SUMMARY_FILE, {**summary, "trials": 1, "seconds": {}})
+    ring = [[-71.5, 41.5], [-71.4, 41.5], [-71.4, 41.6], [-71.5, 41.5]]
+    polygon = {"type": "Polygon", "coordinates": [ring]}
+    shapes = [
+        {"type": "Feature", "properties": {"geoid": str(code)}, "geometry": polygon} for code in blocks().geoids[:9]
+    ]
+    (tmp_path / "shapes.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": shapes}))
+    chosen = {"shapes": str(tmp_path / "shapes.geojson"), "others": str(tmp_path / "other")}
+    charts = run_charts(TOPDOWN, tmp_path / "run", chosen)
+    assert [chart.id for chart in charts] == [tab.id for tab in TOPDOWN.results.tabs]
+    assert len(charts) == 10
+    with pytest.raises(UnknownNameError, match="shape"):
+        run_charts(TOPDOWN, tmp_path / "run", {"shape": "x"})
