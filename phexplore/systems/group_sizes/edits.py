@@ -1,4 +1,12 @@
-"""Edits of the parameters of group sizes: functions from a scenario to the next."""
+"""Edits of the parameters of group sizes: functions from a scenario to the next.
+
+Args:
+    scenario: to edit.
+    level: its name.
+    share: of the total, exact.
+    levels: names, widest first.
+    regions: how many each level has.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,14 @@
 """The paper's experiment on group sizes (section 11): every mechanism at several ε, many times, beside the published table.
 
 Every draw is written to ``draws.jsonl`` as it ends; an experiment that was stopped goes on where it was.
+
+Args:
+    table: exact counts.
+    mechanism: that is drawn.
+    epsilon: of the whole release.
+    path: of the file of draws.
+    header: what must be equal.
+    largest: size that stays.
 """
 
 from __future__ import annotations

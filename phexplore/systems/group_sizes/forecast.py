@@ -2,6 +2,12 @@
 
 Margins are those of the noisy answers. Post-processing (consistency, whole numbers) has no closed formula: it makes most
 errors smaller, and biased where counts are near 0; a run shows them.
+
+Args:
+    method: the parameters.
+    conventions: of the margins.
+    scenario: to judge.
+    reference: what it is compared with, None for nothing.
 """
 
 from __future__ import annotations

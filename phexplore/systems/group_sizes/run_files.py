@@ -1,6 +1,13 @@
 """The files of a run of group sizes: one Parquet table per trial, the exact counts, and the first trial as CSV.
 
 A table has one line per level, region and size with groups; what is not listed is 0.
+
+Args:
+    path: of the file.
+    directory: of the release, made if missing.
+    tree: the regions.
+    largest: size N.
+    levels: ``int64[regions, N]``, widest first.
 """
 
 from __future__ import annotations

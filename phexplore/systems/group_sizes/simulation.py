@@ -1,4 +1,13 @@
-"""The run of hierarchical group sizes: read once, draw and fit every trial, check every promise."""
+"""The run of hierarchical group sizes: read once, draw and fit every trial, check every promise.
+
+Args:
+    spec: of the run.
+    directory: of the run.
+    index: zero-based number of a trial.
+    path: of its unfinished file.
+    trials: numbers of the finished ones.
+    watch: told of progress.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Edits that keep ρ, bounded ρ and margin together: change one, the others follow by the scenario's convention."""
+"""Edits that keep ρ, bounded ρ and margin together: change one, the others follow by the scenario's convention.
+
+Args:
+    scenario: to edit.
+    query: table and level.
+    margin: in people.
+    table: that is truncated.
+    people: τ.
+    keep: what stays: budgets or margins.
+    published: whether it gets a budget.
+    source: scenario whose values are taken.
+"""
 
 from __future__ import annotations
 

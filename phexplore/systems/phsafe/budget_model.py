@@ -1,4 +1,16 @@
-"""PHSafe's budgets as solving sees them."""
+"""PHSafe's budgets as solving sees them.
+
+Args:
+    key: the query.
+    method: the parameters.
+    query: table and level.
+    margin: in people.
+    budget: ρ or ε.
+    locked: whether solving leaves it alone.
+    budgets: rounded, by query.
+    margins: targets in people, by query.
+    most: largest sum a cap allows.
+"""
 
 from __future__ import annotations
 

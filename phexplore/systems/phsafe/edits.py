@@ -1,4 +1,15 @@
-"""Edits of PHSafe's parameters, each of one thing; margins that budgets follow are in `budget_edits`."""
+"""Edits of PHSafe's parameters, each of one thing; margins that budgets follow are in `budget_edits`.
+
+Args:
+    scenario: to edit.
+    query: table and level.
+    budget: ρ or ε.
+    margin: in people, None for no target.
+    table: that is truncated.
+    people: τ.
+    states: FIPS codes.
+    reader: of production: ``csv`` or ``cef``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What the privacy loss means as (ε, δ): a figure of the named conversions, each with its ρ and neighbours."""
+"""What the privacy loss means as (ε, δ): a figure of the named conversions, each with its ρ and neighbours.
+
+Args:
+    curves: lines of the picture.
+    figures: the forecast.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""How wrong will published numbers be? The errors of a run with the exact noise over them, as figures."""
+"""How wrong will published numbers be? The errors of a run with the exact noise over them, as figures.
+
+Args:
+    sample: the errors.
+    points: of the grid.
+    noise: the exact one.
+    values: whole numbers x, ``int[values]``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What a scenario promises for each number of a run: the scenario's margin, and production's expected one."""
+"""What a scenario promises for each number of a run: the scenario's margin, and production's expected one.
+
+Args:
+    spec: of the run.
+    keys: of its numbers.
+"""
 
 from __future__ import annotations
 

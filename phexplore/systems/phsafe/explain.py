@@ -1,4 +1,12 @@
-"""Explain a number: its formula, the formula with the numbers filled in, the result and where it comes from."""
+"""Explain a number: its formula, the formula with the numbers filled in, the result and where it comes from.
+
+Args:
+    entry: a query or a derived number.
+    framework: zCDP or pure DP.
+    conventions: of the scenario.
+    convention: of the margin.
+    margin: in people.
+"""
 
 from __future__ import annotations
 

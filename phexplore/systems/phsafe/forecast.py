@@ -1,4 +1,9 @@
-"""Everything that can be said about a PHSafe scenario before any run: margins and privacy loss."""
+"""Everything that can be said about a PHSafe scenario before any run: margins and privacy loss.
+
+Args:
+    scenario: the parameters.
+    selection: published numbers to add.
+"""
 
 from __future__ import annotations
 

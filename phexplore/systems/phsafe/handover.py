@@ -1,4 +1,11 @@
-"""What production reads of an S-DHC scenario, and what a certificate says of it."""
+"""What production reads of an S-DHC scenario, and what a certificate says of it.
+
+Args:
+    scenario: to hand over.
+    out: file or directory.
+    root: name of the configuration file.
+    texts: files by name.
+"""
 
 from __future__ import annotations
 

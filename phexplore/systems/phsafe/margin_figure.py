@@ -1,4 +1,12 @@
-"""How wide is every margin? One row per published query, its standing against the target, the finding, as a figure."""
+"""How wide is every margin? One row per published query, its standing against the target, the finding, as a figure.
+
+Args:
+    entry: a query of the forecast.
+    rows: of the picture.
+    row: of the picture.
+    conventions: of the scenario.
+    symbol: of the budget, ρ or ε.
+"""
 
 from __future__ import annotations
 

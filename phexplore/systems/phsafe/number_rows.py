@@ -1,4 +1,11 @@
-"""From a tabulation to the rows of a run: every count in the order of the catalogue, regions, codes, cells."""
+"""From a tabulation to the rows of a run: every count in the order of the catalogue, regions, codes, cells.
+
+Args:
+    tabulation: gives the order.
+    counts: by query.
+    noise: by query.
+    keys: of the numbers: the results are ``[numbers]``.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +133,7 @@ def release_of(
 def noise_columns(
     noise: Mapping[QueryKey, CellNoise], keys: NumberKeys
 ) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
-    """Return NOISE_DISTRIBUTION and VARIANCE of every number, in the order of `keys_of`."""
+    """Return NOISE_DISTRIBUTION, ``str[numbers]``, and VARIANCE, ``float64[numbers]``, in the order of `keys_of`."""
     distributions = np.empty(len(keys), dtype="U32")
     variances = np.empty(len(keys), dtype=np.float64)
     for query, rows in query_rows(keys).items():

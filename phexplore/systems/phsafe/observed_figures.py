@@ -1,4 +1,10 @@
-"""Do the margins hold? Observed margins of a run with their Monte-Carlo intervals against the forecast, as figures."""
+"""Do the margins hold? Observed margins of a run with their Monte-Carlo intervals against the forecast, as figures.
+
+Args:
+    margins: of measured queries, in the order of Table 10.
+    confidence: of the margins.
+    trials: of the run.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,13 @@ noise; a count well above the noise is held as by any normal interval. How far a
 standard deviations of the noise: of a count, its distance from 0; of a sum, that of its smallest part, because every part is
 cut by itself; of an average, the smallest slack of the conditions that its counts are known to meet (no count below 0, at
 least k and at most T people per household).
+
+Args:
+    results: of the run.
+    trial: zero-based.
+    published: tables of one or more trials.
+    truth: exact numbers.
+    room: of the same numbers.
 """
 
 from __future__ import annotations

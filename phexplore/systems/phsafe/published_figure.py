@@ -1,4 +1,9 @@
-"""Noisy against published: how far each number is from the truth before and after, and whether its interval holds it."""
+"""Noisy against published: how far each number is from the truth before and after, and whether its interval holds it.
+
+Args:
+    name: of what is published.
+    rows: numbers before and after.
+"""
 
 from __future__ import annotations
 

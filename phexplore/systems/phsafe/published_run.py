@@ -1,4 +1,14 @@
-"""``phexplore publish``: the published tables of a simulated release, and how often their intervals hold the truth."""
+"""``phexplore publish``: the published tables of a simulated release, and how often their intervals hold the truth.
+
+Args:
+    run: its directory.
+    trial: zero-based.
+    seed: of the draws.
+    draws: per average.
+    out: directory of the tables.
+    entries: coverage by table.
+    as_json: for programs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""What would be published of a simulated release: estimates and intervals, beside the noisy numbers and the truth."""
+"""What would be published of a simulated release: estimates and intervals, beside the noisy numbers and the truth.
+
+Args:
+    keys: of the numbers.
+    counts: noisy, ``int64[numbers]``.
+    variance: of the noise, ``float64[numbers]``.
+    seed: of the draws.
+    draws: per average; ten times as many per sum.
+    numerator: table of the people.
+    denominator: table of the households.
+    table: id.
+    groups: region type, region id and iteration code of each row.
+    cells: data-cell codes of the columns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""What can be chosen of a run's results, and how choices are worded: values, no widget."""
+"""What can be chosen of a run's results, and how choices are worded: values, no widget.
+
+Args:
+    product: a table.
+    query: table and level.
+    region: REGION_ID.
+    code: ITERATION_CODE.
+    cell: data-cell code; None for all cells.
+"""
 
 from __future__ import annotations
 

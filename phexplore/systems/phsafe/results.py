@@ -248,7 +248,7 @@ class RunResults:
         )
 
     def noise_columns(self, trial: int) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
-        """Return NOISE_DISTRIBUTION and VARIANCE of a trial.
+        """Return NOISE_DISTRIBUTION and VARIANCE of a trial, ``str[numbers]`` and ``float64[numbers]``.
 
         Raises:
             RunUnreadableError: there is no such trial, or its file cannot be read.

@@ -1,4 +1,14 @@
-"""What must hold in a finished PHSafe run, counted from its files. A check is true, or the number of failures."""
+"""What must hold in a finished PHSafe run, counted from its files. A check is true, or the number of failures.
+
+Args:
+    keys: of the numbers of the run.
+    queries: every published query with the number of its regions.
+    variances: ``float64[numbers]``, as released.
+    parameters: that decide the noise.
+    released: reads counts of every trial.
+    derived: a derived table.
+    counts: exact, ``int64[numbers]``.
+"""
 
 from __future__ import annotations
 

@@ -245,7 +245,12 @@ _LEVELS: tuple[Column[LevelResult], ...] = (
 
 
 def share_text(share: float, places: int = 1) -> str:
-    """Return a share in per cent, e.g. ``90.2 %``."""
+    """Return a share in per cent, e.g. ``90.2 %``.
+
+    Args:
+        share: of 1.
+        places: decimals.
+    """
     return f"{share * 100:.{places}f} %"
 
 

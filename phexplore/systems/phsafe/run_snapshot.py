@@ -294,6 +294,10 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
 
     Of records that are treated as confidential only the noise is reported: what is compared with exact counts is left out.
 
+    Args:
+        results: of the run.
+        now: printed in the report, with its zone.
+
     Raises:
         RunUnreadableError: the run has not counted yet, or its exact counts cannot be read.
     """

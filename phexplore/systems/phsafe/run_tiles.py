@@ -1,4 +1,9 @@
-"""The figures above the results, worded: coverage, truncation bias, worst number, trials. Pure functions."""
+"""The figures above the results, worded: coverage, truncation bias, worst number, trials. Pure functions.
+
+Args:
+    run: figures of the run.
+    other: of the run it is compared with, None for none.
+"""
 
 from __future__ import annotations
 

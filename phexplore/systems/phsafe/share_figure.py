@@ -1,4 +1,14 @@
-"""Where does the privacy go? One bar per table, one segment per published level, the finding, as a figure."""
+"""Where does the privacy go? One bar per table, one segment per published level, the finding, as a figure.
+
+Args:
+    bars: of the picture.
+    figures: the forecast.
+    budget: unbounded.
+    neighbours: of the headline.
+    bar: of a table.
+    segment: of a level.
+    symbol: of the budget, ρ or ε.
+"""
 
 from __future__ import annotations
 

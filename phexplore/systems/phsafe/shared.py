@@ -1,4 +1,9 @@
-"""The figures of an S-DHC scenario in the form all systems share."""
+"""The figures of an S-DHC scenario in the form all systems share.
+
+Args:
+    scenario: to judge.
+    reference: what it is compared with, None for nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""The PHSafe run: count once, draw every trial from the same exact counts, sum up."""
+"""The PHSafe run: count once, draw every trial from the same exact counts, sum up.
+
+Args:
+    spec: of the run.
+    directory: of the run.
+    index: zero-based number of a trial.
+    path: of its unfinished file.
+    trials: numbers of the finished ones.
+    watch: told of progress.
+"""
 
 from __future__ import annotations
 

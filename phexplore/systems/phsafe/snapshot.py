@@ -1,4 +1,10 @@
-"""What a document is made from: frozen values, the time included. Exporters look at nothing else."""
+"""What a document is made from: frozen values, the time included. Exporters look at nothing else.
+
+Args:
+    scenario: the parameters.
+    now: time printed, with its zone.
+    compared_with: set beside it, None for nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The part of ``summary.json`` that PHSafe runs have: checks, privacy, coverage, metrics, the accuracy report."""
+"""The part of ``summary.json`` that PHSafe runs have: checks, privacy, coverage, metrics, the accuracy report.
+
+Args:
+    run: what it is judged by.
+    truncation: households by size and persons cut.
+"""
 
 from __future__ import annotations
 

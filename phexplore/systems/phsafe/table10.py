@@ -1,4 +1,14 @@
-"""The parameter-and-MOE table in the shape of Table 10 of the PHSafe paper, with our figures beside it."""
+"""The parameter-and-MOE table in the shape of Table 10 of the PHSafe paper, with our figures beside it.
+
+Args:
+    scenario: the parameters.
+    forecast: its figures.
+    row: of the table.
+    conventions: of the scenario.
+    value: any number.
+    places: decimals.
+    share: of 1, exact.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""The parameter-and-MOE table read back: thresholds, targets and budgets from CSV or XLSX, every problem with its cell."""
+"""The parameter-and-MOE table read back: thresholds, targets and budgets from CSV or XLSX, every problem with its cell.
+
+Args:
+    path: of the file.
+    like: scenario the table is laid over.
+    entries: lines of the table.
+    name: of the new scenario, or of the file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Pictures about truncation thresholds: the people cut away, the noise, and both together, per threshold."""
+"""Pictures about truncation thresholds: the people cut away, the noise, and both together, per threshold.
+
+Args:
+    found: bias and noise by threshold.
+    name: of what was studied.
+    present: the scenario's threshold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""``phexplore truncation``: what a threshold does to the numbers of a query."""
+"""``phexplore truncation``: what a threshold does to the numbers of a query.
+
+Args:
+    found: a study.
+    present: the scenario's threshold.
+    as_json: for programs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What does truncation cost? People cut per household size, bias per cell beside the noise margin, as figures."""
+"""What does truncation cost? People cut per household size, bias per cell beside the noise margin, as figures.
+
+Args:
+    query: table and level.
+    cells: with bias and margin.
+"""
 
 from __future__ import annotations
 

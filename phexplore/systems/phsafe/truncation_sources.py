@@ -1,4 +1,9 @@
-"""What a study of truncation can start from without a file: members that a table counts, per household of the synthetic population."""
+"""What a study of truncation can start from without a file: members that a table counts, per household of the synthetic population.
+
+Args:
+    summary: of a run.
+    query: table and level.
+"""
 
 from __future__ import annotations
 

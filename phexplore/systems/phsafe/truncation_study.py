@@ -8,6 +8,14 @@ The two are never mixed: the root mean square is beside them, not instead of the
 
 The loss adds up over the households of an area, the noise does not. So the best τ grows with the area, and one τ for the nation and
 all states is a compromise: `best_where` says in areas of which size a threshold is the best.
+
+Args:
+    sizes: households by size.
+    part: of the households, exact.
+    entries: of the summary.
+    table: its id.
+    text: of the file.
+    name: of the file.
 """
 
 from __future__ import annotations

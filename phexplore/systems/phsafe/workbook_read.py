@@ -1,4 +1,9 @@
-"""A workbook as a scenario: budgets as in Table 10, levels, thresholds and settings; every problem with its cell."""
+"""A workbook as a scenario: budgets as in Table 10, levels, thresholds and settings; every problem with its cell.
+
+Args:
+    content: of the file.
+    name: of the file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The sheets Levels, Thresholds and Settings beside the table of budgets: the three groups of inputs a committee works with."""
+"""The sheets Levels, Thresholds and Settings beside the table of budgets: the three groups of inputs a committee works with.
+
+Args:
+    book: that is written.
+    scenario: the parameters.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The numbers a run got most wrong, as values, each with the reason: truncation, noise, or both."""
+"""The numbers a run got most wrong, as values, each with the reason: truncation, noise, or both.
+
+Args:
+    numbers: the worst first.
+    trials: of the run.
+"""
 
 from __future__ import annotations
 

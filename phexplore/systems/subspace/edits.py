@@ -1,4 +1,12 @@
-"""Edits of releases under subspace privacy: functions from a scenario to the next."""
+"""Edits of releases under subspace privacy: functions from a scenario to the next.
+
+Args:
+    scenario: to edit.
+    name: of a release.
+    share: of the budget, exact.
+    axes: of the histogram.
+    table: that is shipped, "" for none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""The error of every answer under subspace privacy, before any run: variance, margins, squared error of the whole release."""
+"""The error of every answer under subspace privacy, before any run: variance, margins, squared error of the whole release.
+
+Args:
+    plan: noise of a release.
+    conventions: of the margins.
+    noise: of one coordinate.
+    angles: ``float64[angles]``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Everything that can be said about releases under subspace privacy before any run: errors, budget, what is not protected."""
+"""Everything that can be said about releases under subspace privacy before any run: errors, budget, what is not protected.
+
+Args:
+    method: the parameters.
+    conventions: of the margins.
+    scenario: to judge.
+    reference: what it is compared with, None for nothing.
+"""
 
 from __future__ import annotations
 

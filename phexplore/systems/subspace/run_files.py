@@ -2,6 +2,12 @@
 
 A released number is a fraction, numerator over denominator, so that whoever reads the file can add up the totals exactly; beside
 it stands the nearest double. Numerators that leave 64 bits are stored as text.
+
+Args:
+    path: of the file.
+    directory: of the release, made if missing.
+    names: of the answers.
+    values: per release, in its order.
 """
 
 from __future__ import annotations

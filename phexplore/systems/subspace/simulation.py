@@ -1,4 +1,13 @@
-"""The run of releases under subspace privacy: count once, add exact noise per trial, check every invariant to the last bit."""
+"""The run of releases under subspace privacy: count once, add exact noise per trial, check every invariant to the last bit.
+
+Args:
+    spec: of the run.
+    directory: of the run.
+    index: zero-based number of a trial.
+    path: of its unfinished file.
+    trials: numbers of the finished ones.
+    watch: told of progress.
+"""
 
 from __future__ import annotations
 

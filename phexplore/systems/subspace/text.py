@@ -2,6 +2,11 @@
 
 ``total by state × size`` fixes the sums over all cells that agree in these axes or groupings, ``total`` the grand total.
 ``north = #0 + 2*#5 - 1/3*#7`` is a weighted sum; # numbers the cells of the histogram, or the answers of a linear query, from 0.
+
+Args:
+    text: as typed.
+    before: axes that keep their labels.
+    size: of the histogram, cells.
 """
 
 from __future__ import annotations
