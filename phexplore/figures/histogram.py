@@ -123,12 +123,12 @@ def paired_histograms(
         name = grouped(low) if low == high else f"{grouped(low)}–{grouped(high)}"
         ticks.append(Tick(number + 0.5, name))
         tip = f"{this.title}: {grouped(count)} {axes[1]}"
-        parts = (Box(number + 0.15, number + 0.85, 0.0, count),)
+        parts: tuple[Part, ...] = (Box(number + 0.15, number + 0.85, 0.0, count),)
         if other is not None:
             was = int(other.counts[number])
             tip = f"{other.title}: {grouped(was)}; {tip}"
             before = Box(number + 0.1, number + 0.48, 0.0, was, Role.REFERENCE, Fill.HOLLOW)
-            parts = (before, Box(number + 0.52, number + 0.9, 0.0, count))  # type: ignore[assignment]
+            parts = (before, Box(number + 0.52, number + 0.9, 0.0, count))
         marks.append(Mark(parts=parts, tip=f"{name}: {tip}"))
     key = [KeyEntry(Box(0, 1, -0.4, 0.4), f"{this.title}, mean {this.mean:,.2f}")]
     top = float(this.counts.max(initial=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -311,10 +311,10 @@ class _Drawing:
 
     def _path(self, part: Path, row: int) -> None:
         xs, ys = [self._x(x) for x in part.xs], [self._y(y, row) for y in part.ys]
-        step = "post" if part.is_stepped else None
+        step: Literal["post"] | None = "post" if part.is_stepped else None
         if part.lows:
             lows = [self._y(y, row) for y in part.lows]
-            self._axes.fill_between(xs, lows, ys, color=colour_of(part.ink), alpha=0.22, linewidth=0, step=step)  # type: ignore[arg-type]
+            self._axes.fill_between(xs, lows, ys, color=colour_of(part.ink), alpha=0.22, linewidth=0, step=step)
         else:
             self._axes.plot(
                 xs, ys, color=colour_of(part.ink), linewidth=part.width * _POINTS_PER_PIXEL, linestyle=_LINES[part.dash],

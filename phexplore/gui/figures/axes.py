@@ -12,8 +12,8 @@ from weakref import WeakMethod
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
+from phexplore.figures.axis import Axis as ScaleAxis
 from phexplore.figures.figure import RowLabel
-from phexplore.figures.scales import linear_ticks
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
@@ -85,33 +85,18 @@ class ValueAxis(Axis):
 
     def __init__(self) -> None:
         super().__init__()
-        self._ticks: Callable[[float, float], list[float]] = linear_ticks
-        self._position: Callable[[float], float] = float
-        self._text: Callable[[float], str] = str
+        self._axis = ScaleAxis()
         self._known: tuple[tuple[float, float], tuple[Tick, ...]] | None = None
 
-    def set_scale(
-        self,
-        text: Callable[[float], str],
-        ticks: Callable[[float, float], list[float]] = linear_ticks,
-        position: Callable[[float], float] = float,
-    ) -> None:
-        """Say which values get a tick, where they are on the axis, and how they are written.
-
-        Args:
-            text: value → label.
-            ticks: visible range in axis coordinates → values.
-            position: value → axis coordinate.
-        """
-        self._ticks, self._position, self._text = ticks, position, text
-        self._known = None
-        self.update()
+    def use(self, axis: ScaleAxis) -> None:
+        """Show the scale and the title of another axis."""
+        self._axis, self.label, self._known = axis, axis.title, None
 
     def ticks(self, low: float, high: float) -> tuple[Tick, ...]:
         """Return the ticks of a visible range that lie in it, in the order of their values."""
         if self._known is None or self._known[0] != (low, high):
-            slack = 1e-9 * (high - low)
-            found = (Tick(self._position(value), self._text(value)) for value in self._ticks(low, high))
+            axis, slack = self._axis, 1e-9 * (high - low)
+            found = (Tick(axis.position(value), axis.label(value)) for value in axis.values_between(low, high))
             inside = tuple(tick for tick in found if low - slack <= tick.position <= high + slack)
             self._known = ((low, high), inside)
         return self._known[1]

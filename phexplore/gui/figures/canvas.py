@@ -6,63 +6,48 @@ strokes and letters as the screen.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
-from typing import Protocol
-from weakref import WeakMethod, ref
+from weakref import WeakMethod
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.figures.axes import Axis, BottomAxis, LeftValueAxis, ValueAxis
+from phexplore.figures.axis import Axis as ScaleAxis
+from phexplore.gui.figures.axes import Axis, BottomAxis, LeftValueAxis
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import HALF
 
-__all__ = ["Canvas", "Draw", "Handler", "Pixels"]
-
 LEAST_WIDTH, LEAST_HEIGHT = 240, 140
 """In pixels; the height at normal text size."""
 _MOST_PARTS = 6
 """Exposed parts that are painted one by one; more are painted as one."""
 
+
+class Layer(enum.Enum):
+    """Where something is painted."""
+
+    BELOW = "below the grid"
+    ABOVE = "above the grid"
+    HEAD = "above the plot area"
+
+
 Draw = Callable[[QPainter, Pixels, Colours], None]
 """Paints one layer in pixels of the canvas; the painter is clipped to the plot area."""
 
 
-class Handler(Protocol):
-    """What a chart does with pointer and keys; positions are pixels of the canvas."""
-
-    def pointer_pressed(self, point: QPointF) -> None: ...
-    def pointer_moved(self, point: QPointF) -> None: ...
-    def pointer_released(self, point: QPointF) -> None: ...
-    def pointer_left(self) -> None: ...
-    def pointer_double_clicked(self, point: QPointF) -> None: ...
-
-    def wheel_turned(self, steps: int) -> bool:
-        """Take wheel steps, positive downward; return whether they were used."""
-
-    def key_used(self, event: QKeyEvent) -> bool:
-        """Take a key that went down or up; return whether it was used."""
+Take = Callable[[QEvent], bool]
+"""Uses an event of pointer, wheel or keys; returns whether it did."""
 
 
 class Canvas(QWidget):
     """A plot that shows what it is given, themed.
 
-    Pointer and keys go to the `handler`, if there is one. Keyboard focus is accepted so that a chart can be walked with
-    the arrow keys.
+    Keyboard focus is accepted so that a chart can be walked with the arrow keys.
 
     Signals:
         resized: the widget has another size.
@@ -70,34 +55,21 @@ class Canvas(QWidget):
 
     resized = Signal()
 
-    def __init__(self, *, left: Axis | None = None, parent: QWidget | None = None) -> None:
-        """Make the canvas.
-
-        Args:
-            left: the axis at the left, one of values by default.
-            parent: owner.
-        """
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.bottom_axis = BottomAxis()
         self._left_values = LeftValueAxis()
-        self._left: Axis = left or self._left_values
+        self._left: Axis = self._left_values
         self._view = QRectF(0, 0, 1, 1)
         self._grid_lines = (True, True)
         self._head = 0
-        self._handler: ref[Handler] | None = None
-        self._below: list[WeakMethod[Draw]] = []
-        self._above: list[WeakMethod[Draw]] = []
-        self._head_layer: WeakMethod[Draw] | None = None
+        self._take: WeakMethod[Take] | None = None
+        self._layers: dict[Layer, WeakMethod[Draw]] = {}
         for axis in (self.bottom_axis, self._left):
             axis.attach(self._repaint)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._fit_text()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-
-    @property
-    def left_axis(self) -> ValueAxis:
-        """The axis of values at the left, which is not shown where rows have names."""
-        return self._left_values
 
     @property
     def area(self) -> QRectF:
@@ -114,13 +86,22 @@ class Canvas(QWidget):
         """The current map between values and pixels."""
         return Pixels.between(self._view, self.area)
 
-    def use_left(self, axis: Axis | None) -> None:
-        """Show another axis at the left; None for the axis of values."""
-        chosen = axis or self._left_values
-        if chosen is not self._left:
-            self._left = chosen
-            chosen.attach(self._repaint)
-            self.update()
+    def use_axes(self, x: ScaleAxis, y: ScaleAxis, rows: Axis | None, *, vertical: bool, horizontal: bool) -> None:
+        """Show these axes.
+
+        Args:
+            x: below.
+            y: at the left.
+            rows: stands at the left instead of `y`.
+            vertical: grid lines at the ticks of `x` are drawn.
+            horizontal: grid lines at the ticks of `y` are drawn.
+        """
+        self.bottom_axis.use(x)
+        self._left_values.use(y)
+        self._left = rows or self._left_values
+        self._left.attach(self._repaint)
+        self._grid_lines = (vertical, horizontal)
+        self.update()
 
     def set_head(self, height: int) -> None:
         """Leave so many pixels free above the plot area; layers of the head paint there."""
@@ -128,28 +109,26 @@ class Canvas(QWidget):
             self._head = height
             self.update()
 
-    def set_head_layer(self, draw: Draw) -> None:
-        """Paint the room above the plot area with this method, which is not kept alive."""
-        self._head_layer = WeakMethod(draw)
-
-    def add_layer(self, draw: Draw, *, below: bool = False) -> None:
+    def set_layer(self, layer: Layer, draw: Draw) -> None:
         """Paint with this method whenever the canvas is drawn.
 
         Args:
+            layer: where.
             draw: a bound method; it is not kept alive, because a chart that is part of a cycle is torn down in an
                 order the Qt binding does not survive.
-            below: under the grid instead of over it.
         """
-        (self._below if below else self._above).append(WeakMethod(draw))
+        self._layers[layer] = WeakMethod(draw)
 
-    def set_handler(self, handler: Handler) -> None:
-        """Give pointer and keys to this object; it is not kept alive."""
-        self._handler = ref(handler)
+    def set_handler(self, take: Take) -> None:
+        """Give events to this method first; it is not kept alive."""
+        self._take = WeakMethod(take)
 
-    @property
-    def handler(self) -> Handler | None:
-        """Who takes pointer and keys."""
-        return self._handler() if self._handler is not None else None
+    def event(self, event: QEvent) -> bool:
+        take = self._take() if self._take is not None else None
+        if take is not None and take(event):
+            event.accept()
+            return True
+        return super().event(event)
 
     def refresh(self, top: float | None = None, bottom: float | None = None) -> None:
         """Paint again at the next occasion: the plot area, or a strip of it between two vertical pixels."""
@@ -165,18 +144,6 @@ class Canvas(QWidget):
             self._view = view
             self.update()
 
-    def set_axis_labels(self, bottom: str, left: str) -> None:
-        """Name quantity and unit of both axes; "" leaves an axis unnamed."""
-        for axis, text in ((self.bottom_axis, bottom), (self._left_values, left)):
-            if axis.label != text:
-                axis.label = text
-                self.update()
-
-    def set_grid(self, *, vertical: bool, horizontal: bool) -> None:
-        """Choose which grid lines are drawn."""
-        self._grid_lines = (vertical, horizontal)
-        self.update()
-
     def recolour(self, _colours: Colours) -> None:
         """Use the colours and the text size of the theme."""
         self._fit_text()
@@ -184,55 +151,6 @@ class Canvas(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(480, 320)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
-        if self.handler is not None and event.button() is Qt.MouseButton.LeftButton:
-            self.handler.pointer_pressed(event.position())
-            event.accept()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self.handler is not None:
-            self.handler.pointer_moved(event.position())
-            event.accept()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self.handler is not None and event.button() is Qt.MouseButton.LeftButton:
-            self.handler.pointer_released(event.position())
-            event.accept()
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if self.handler is not None:
-            self.handler.pointer_double_clicked(event.position())
-            event.accept()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        if self.handler is not None:
-            self.handler.pointer_left()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        steps = -round(event.angleDelta().y() / 40)
-        if self.handler is None or not self.handler.wheel_turned(steps):
-            event.ignore()  # lets the page around the chart scroll
-        else:
-            event.accept()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.handler is None or not self.handler.key_used(event):
-            event.ignore()
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        if self.handler is None or not self.handler.key_used(event):
-            event.ignore()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -273,9 +191,9 @@ class Canvas(QWidget):
             pixels = Pixels.between(self._view, area, seen)
             painter.save()
             painter.setClipRect(area.toRect(), Qt.ClipOperation.IntersectClip)
-            self._paint_layers(painter, pixels, self._below)
+            self._paint_layer(painter, pixels, Layer.BELOW)
             self._paint_grid(painter, pixels, colours)
-            self._paint_layers(painter, pixels, self._above)
+            self._paint_layer(painter, pixels, Layer.ABOVE)
             painter.restore()
         if exposed.left() < area.left() or exposed.bottom() > area.bottom() or exposed.top() < area.top():
             self._paint_axes(painter, exposed, Pixels.between(self._view, area), colours)
@@ -288,20 +206,19 @@ class Canvas(QWidget):
         painter.drawLine(QPointF(area.left() - 0.5, area.top()), QPointF(area.left() - 0.5, area.bottom() + 0.5))
         if exposed.left() < area.left():
             self._left.paint(painter, QRectF(0, 0, area.left(), self.height()), pixels)
-        if self._head and exposed.top() < area.top() and self._head_layer is not None:
-            self._paint_layers(painter, pixels, [self._head_layer])
+        if self._head and exposed.top() < area.top():
+            self._paint_layer(painter, pixels, Layer.HEAD)
         if exposed.bottom() > area.bottom():
             below = QRectF(0, area.bottom(), self.width(), self.height() - area.bottom())
             self.bottom_axis.paint(painter, below, pixels)
         painter.restore()
 
-    @staticmethod
-    def _paint_layers(painter: QPainter, pixels: Pixels, layers: list[WeakMethod[Draw]]) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for layer in layers:
-            if (draw := layer()) is not None:
-                draw(painter, pixels, appearance().colours)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    def _paint_layer(self, painter: QPainter, pixels: Pixels, layer: Layer) -> None:
+        held = self._layers.get(layer)
+        if held is not None and (draw := held()) is not None:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            draw(painter, pixels, appearance().colours)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _paint_grid(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         painter.setPen(QPen(QColor(colours.grid), 1))

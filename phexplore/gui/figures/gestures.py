@@ -7,8 +7,8 @@ back a drag.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QPointF, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip
 
 from phexplore.figures.walk import Step
@@ -62,8 +62,31 @@ class Gestures(QObject):
         self._canvas, self._viewport, self._choice, self._drag = canvas, viewport, choice, drag
         self._pointer = QPointF()
         self._pressed: QPointF | None = None
-        canvas.set_handler(self)
+        canvas.set_handler(self._take)
         canvas.setMouseTracking(True)
+
+    def _take(self, event: QEvent) -> bool:
+        """Use an event of the canvas; return whether it was used: an unused wheel scrolls the page around the chart."""
+        match event.type(), event:
+            case QEvent.Type.MouseButtonPress, QMouseEvent() if event.button() is Qt.MouseButton.LeftButton:
+                self._canvas.setFocus(Qt.FocusReason.MouseFocusReason)
+                self.pointer_pressed(event.position())
+            case QEvent.Type.MouseMove, QMouseEvent():
+                self.pointer_moved(event.position())
+            case QEvent.Type.MouseButtonRelease, QMouseEvent() if event.button() is Qt.MouseButton.LeftButton:
+                self.pointer_released(event.position())
+            case QEvent.Type.MouseButtonDblClick, QMouseEvent():
+                self.pointer_double_clicked(event.position())
+            case QEvent.Type.Leave, _:
+                self.pointer_left()
+                return False
+            case QEvent.Type.Wheel, QWheelEvent():
+                return self.wheel_turned(-round(event.angleDelta().y() / 40))
+            case QEvent.Type.KeyPress | QEvent.Type.KeyRelease, QKeyEvent():
+                return self.key_used(event)
+            case _:
+                return False
+        return True
 
     def pointer_pressed(self, point: QPointF) -> None:
         """Choose what is under the pointer, take its handle, or the picture where it is zoomed."""

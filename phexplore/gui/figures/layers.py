@@ -11,7 +11,7 @@ from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure
 from phexplore.figures.marks import AnyMark
 from phexplore.figures.table import Table
-from phexplore.gui.figures.canvas import Canvas
+from phexplore.gui.figures.canvas import Canvas, Layer
 from phexplore.gui.figures.choice import Choice, HandleDrag
 from phexplore.gui.figures.map_painter import paint_map
 from phexplore.gui.figures.painter import FigurePainter
@@ -41,9 +41,9 @@ class FigureLayers:
         """
         self._canvas, self._viewport, self._choice, self._drag = canvas, viewport, choice, drag
         self._by_row: Mapping[int, Sequence[AnyMark]] = {}
-        canvas.add_layer(self._paint_backgrounds, below=True)
-        canvas.add_layer(self._paint)
-        canvas.set_head_layer(self._paint_key)
+        canvas.set_layer(Layer.BELOW, self._paint_backgrounds)
+        canvas.set_layer(Layer.ABOVE, self._paint)
+        canvas.set_layer(Layer.HEAD, self._paint_key)
 
     def use(self, figure: Figure) -> None:
         """Paint another figure."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from phexplore.figures.figure import Figure
@@ -15,6 +16,7 @@ from phexplore.gui.figures.choice import Choice, HandleDrag
 from phexplore.gui.figures.gestures import Gestures
 from phexplore.gui.figures.layers import FigureLayers
 from phexplore.gui.figures.viewport import Viewport
+from phexplore.gui.theme.number_style import localised
 
 
 class Plot(QWidget):
@@ -70,12 +72,8 @@ class Plot(QWidget):
         before, canvas = self._choice.figure, self.canvas
         is_other = before is None or before.id != figure.id or before.has_rows is not figure.has_rows
         if before is None or (before.x, before.y) != (figure.x, figure.y):
-            canvas.use_left(self.axis if figure.has_rows else None)
-            canvas.bottom_axis.set_scale(figure.x.label, figure.x.values_between, figure.x.position)
-            canvas.left_axis.set_scale(figure.y.label, figure.y.values_between, figure.y.position)
-            canvas.set_axis_labels(figure.x.title, figure.y.title)
-            is_plain = not (figure.cells or figure.patches)
-            canvas.set_grid(vertical=is_plain, horizontal=is_plain and not figure.has_rows)
+            is_plain, rows = not (figure.cells or figure.patches), self.axis if figure.has_rows else None
+            canvas.use_axes(figure.x, figure.y, rows, vertical=is_plain, horizontal=is_plain and rows is None)
         self._choice.use(figure, is_other=is_other)
         self._layers.use(figure)
         if self.viewport.use(figure, is_other=is_other) and before is not None:
@@ -102,6 +100,7 @@ class Plot(QWidget):
         self._choice.take(item)
         self._show_choice()
         self.canvas.setAccessibleDescription(self._choice.words)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.canvas, localised(self._choice.words)))
         self.chosen.emit(self._choice.key)
 
     def fit(self) -> None:

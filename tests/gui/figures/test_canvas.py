@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.gui.figures.axes import _apart
-from phexplore.gui.figures.canvas import Canvas
+from phexplore.gui.figures.canvas import Canvas, Layer
 from phexplore.gui.theme.appearance import appearance
 
 
@@ -36,9 +36,9 @@ def drawing():
 def canvas(qtbot, drawing):
     found = Canvas()
     qtbot.addWidget(found)
-    found.set_axis_labels("people", "share")
+    found.use_axes(Axis("people"), Axis("share"), None, vertical=True, horizontal=True)
     found.show_range((0.0, 10.0), (0.0, 10.0))
-    found.add_layer(drawing.draw)
+    found.set_layer(Layer.ABOVE, drawing.draw)
     found.resize(420, 300)
     return found
 
@@ -102,7 +102,7 @@ def test_that_a_picture_holds_what_the_screen_shows(canvas) -> None:
 
 def test_that_labels_of_a_narrow_axis_do_not_touch(canvas) -> None:
     axis = Axis(scale=Scale.LOG, text=str, most=12)
-    canvas.bottom_axis.set_scale(axis.label, axis.values_between, axis.position)
+    canvas.use_axes(axis, Axis("share"), None, vertical=True, horizontal=True)
     canvas.show_range((0.0, 7.0), (0.0, 1.0))
     ticks = canvas.bottom_axis.ticks(0.0, 7.0)
     assert [tick.position for tick in ticks] == sorted(tick.position for tick in ticks)
