@@ -77,7 +77,12 @@ class TopDownBudgets(ScenarioBudgets):
         return Fraction(1)
 
     def need(self, key: Key, margin: Fraction) -> Fraction:
-        """Return the unrounded budget of a margin: ρ = z²/m², since σ² = 1/ρ."""
+        """Return the unrounded budget of a margin: ρ = z²/m², since σ² = 1/ρ.
+
+        Args:
+            key: level and query group.
+            margin: of one answer, in counted units.
+        """
         del key
         conventions = self.conventions
         if self.framework is PrivacyFramework.ZCDP and conventions.margin is MarginConvention.NORMAL:
@@ -96,7 +101,12 @@ class TopDownBudgets(ScenarioBudgets):
         return high * step
 
     def margin(self, key: Key, budget: Fraction) -> float:
-        """Return the margin of a budget."""
+        """Return the margin of a budget.
+
+        Args:
+            key: level and query group.
+            budget: ρ or ε, exact.
+        """
         del key
         return self._margin(budget)
 
@@ -110,7 +120,12 @@ class TopDownBudgets(ScenarioBudgets):
         return Fraction(1)
 
     def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
-        """Return nothing: margins follow budgets alone."""
+        """Return nothing: margins follow budgets alone.
+
+        Args:
+            key: level and query group.
+            margin: of one answer, in counted units.
+        """
         del key, margin
         return {}
 
@@ -120,7 +135,12 @@ class TopDownBudgets(ScenarioBudgets):
         return self.scenario
 
     def with_lock(self, key: Key, *, locked: bool) -> Scenario:
-        """Return the scenario with the share of a query locked or free; it is free when its level is, too."""
+        """Return the scenario with the share of a query locked or free; it is free when its level is, too.
+
+        Args:
+            key: level and query group.
+            locked: whether it is to stay.
+        """
         if not isinstance(key, LevelQuery):
             raise TypeError(f"{key.text} is no query of TopDown")
         scenario = self.scenario if locked else set_item(self.scenario, "locked_levels", key.level, value=False)
@@ -139,7 +159,13 @@ class TopDownBudgets(ScenarioBudgets):
     def with_solved(
         self, budgets: Mapping[Key, Budget], margins: Mapping[Key, Fraction], most: Fraction | None
     ) -> Scenario:
-        """Return the scenario with solved budgets as a total and shares."""
+        """Return the scenario with solved budgets as a total and shares.
+
+        Args:
+            budgets: absolute, exact.
+            margins: what they were solved for.
+            most: largest total, None for no limit.
+        """
         del margins
         exact = {key: budget for key in self.method.query_shares if isinstance(budget := budgets[key], Fraction)}
         return replace(self.scenario, method=with_budgets(self.method, exact, most))

@@ -19,6 +19,11 @@ def _with(scenario: Scenario, method: TopDown) -> Scenario:
 def set_level_share(scenario: Scenario, level: str, share: Fraction) -> Scenario:
     """Give a level this share of the total; the unlocked other levels rebalance.
 
+    Args:
+        scenario: of TopDown.
+        level: of the tree.
+        share: exact, 0 to 1.
+
     Raises:
         EditRefusedError: it does not fit.
     """
@@ -30,6 +35,11 @@ def set_level_share(scenario: Scenario, level: str, share: Fraction) -> Scenario
 def set_query_share(scenario: Scenario, key: LevelQuery, share: Fraction) -> Scenario:
     """Give a query group this share of its level; the unlocked other groups of the level rebalance.
 
+    Args:
+        scenario: of TopDown.
+        key: level and query group.
+        share: exact, 0 to 1.
+
     Raises:
         EditRefusedError: it does not fit.
     """
@@ -40,12 +50,22 @@ def set_query_share(scenario: Scenario, key: LevelQuery, share: Fraction) -> Sce
 
 
 def query_column(method: TopDown, level: str) -> dict[LevelQuery, Fraction]:
-    """Return the query shares of one level, in their order."""
+    """Return the query shares of one level, in their order.
+
+    Args:
+        method: the parameters.
+        level: of the tree.
+    """
     return {key: share for key, share in method.query_shares.items() if key.level == level}
 
 
 def set_shares(scenario: Scenario, levels: Mapping[str, Fraction], queries: Mapping[LevelQuery, Fraction]) -> Scenario:
     """Give several levels and query groups their shares at once (a pasted block); the unlocked rest rebalances.
+
+    Args:
+        scenario: of TopDown.
+        levels: shares of levels in the total, exact.
+        queries: shares of queries in their level, exact.
 
     Raises:
         EditRefusedError: a query group is not measured, or the shares of one column do not fit.
@@ -67,6 +87,10 @@ def set_shares(scenario: Scenario, levels: Mapping[str, Fraction], queries: Mapp
 def take_level_shares(scenario: Scenario, source: TopDown) -> Scenario:
     """Take the shares of all levels from other parameters.
 
+    Args:
+        scenario: of TopDown.
+        source: parameters whose shares are taken.
+
     Raises:
         EditRefusedError: they have other levels, or a locked share would change.
     """
@@ -81,6 +105,11 @@ def take_level_shares(scenario: Scenario, source: TopDown) -> Scenario:
 
 def take_query_shares(scenario: Scenario, level: str, source: TopDown) -> Scenario:
     """Take the measured query groups of a level and their shares from other parameters.
+
+    Args:
+        scenario: of TopDown.
+        level: of the tree.
+        source: parameters whose shares are taken.
 
     Raises:
         EditRefusedError: they do not have this level, or a locked share would change.
@@ -103,6 +132,11 @@ def take_query_shares(scenario: Scenario, level: str, source: TopDown) -> Scenar
 def add_query(scenario: Scenario, key: LevelQuery, share: Fraction) -> Scenario:
     """Measure a further query group at a level, with this share; the unlocked others rebalance.
 
+    Args:
+        scenario: of TopDown.
+        key: level and query group.
+        share: exact, 0 to 1.
+
     Raises:
         EditRefusedError: it is measured already, the level is unknown, or the share does not fit.
     """
@@ -121,6 +155,10 @@ def add_query(scenario: Scenario, key: LevelQuery, share: Fraction) -> Scenario:
 
 def remove_query(scenario: Scenario, key: LevelQuery) -> Scenario:
     """Stop measuring a query group at a level; its share goes to the unlocked others.
+
+    Args:
+        scenario: of TopDown.
+        key: level and query group.
 
     Raises:
         EditRefusedError: it is not measured, locked, or the last one of its level.

@@ -24,7 +24,12 @@ _NOT_PUBLISHED = "Post-processing changes it again before publication; a run mea
 
 
 def explain_budget(method: TopDown, key: LevelQuery) -> Explanation:
-    """Explain the budget of one query group at one level."""
+    """Explain the budget of one query group at one level.
+
+    Args:
+        method: the parameters.
+        key: level and query group.
+    """
     symbol = method.framework.symbol
     level, query = method.level_shares[key.level], method.query_shares[key]
     return Explanation(
@@ -39,7 +44,12 @@ def explain_budget(method: TopDown, key: LevelQuery) -> Explanation:
 
 
 def explain_level(method: TopDown, level: str) -> Explanation:
-    """Explain the budget of a whole level."""
+    """Explain the budget of a whole level.
+
+    Args:
+        method: the parameters.
+        level: of the tree.
+    """
     symbol, share = method.framework.symbol, method.level_shares[level]
     queries = len(method.queries_at(level))
     return Explanation(
@@ -54,6 +64,10 @@ def explain_level(method: TopDown, level: str) -> Explanation:
 
 def explain_variance(entry: LevelQueryForecast, framework: PrivacyFramework) -> Explanation:
     """Explain the scale of the noise of one answer.
+
+    Args:
+        entry: forecast of one query group at one level.
+        framework: zCDP or pure DP.
 
     Raises:
         ValueError: the query has no budget.
@@ -84,6 +98,12 @@ def explain_answer_margin(
     entry: LevelQueryForecast, framework: PrivacyFramework, conventions: Conventions, convention: MarginConvention
 ) -> Explanation:
     """Explain one of the three margins of one answer.
+
+    Args:
+        entry: forecast of one query group at one level.
+        framework: zCDP or pure DP.
+        conventions: what margins mean.
+        convention: which margin is explained.
 
     Raises:
         ValueError: the query has no budget.
@@ -117,7 +137,12 @@ def explain_answer_margin(
 
 
 def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanation:
-    """Explain the headline privacy loss."""
+    """Explain the headline privacy loss.
+
+    Args:
+        figures: forecast of the parameters.
+        method: the parameters.
+    """
     symbol = figures.framework.symbol
     return Explanation(
         f"Bounded {symbol}",
@@ -131,7 +156,12 @@ def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanat
 
 
 def explain_attribute(loss: SemanticLoss, method: TopDown) -> Explanation:
-    """Explain the loss that protects a single attribute."""
+    """Explain the loss that protects a single attribute.
+
+    Args:
+        loss: what is lost about one attribute or place.
+        method: the parameters.
+    """
     schema = load_schema(method.schema)
     counted = [
         key
@@ -149,7 +179,12 @@ def explain_attribute(loss: SemanticLoss, method: TopDown) -> Explanation:
 
 
 def explain_block_within(loss: SemanticLoss, method: TopDown) -> Explanation:
-    """Explain the loss that hides the block of a person whose wider unit is known."""
+    """Explain the loss that hides the block of a person whose wider unit is known.
+
+    Args:
+        loss: what is lost about one attribute or place.
+        method: the parameters.
+    """
     below = method.levels[method.levels.index(loss.name) + 1 :]
     return Explanation(
         f"Block within {loss.name}",
@@ -162,7 +197,13 @@ def explain_block_within(loss: SemanticLoss, method: TopDown) -> Explanation:
 
 
 def explain_joint(joint: JointRelease, total: Fraction, delta: Fraction) -> Explanation:
-    """Explain persons and units as one release."""
+    """Explain persons and units as one release.
+
+    Args:
+        joint: two releases together.
+        total: ρ of the part itself, exact.
+        delta: of the conversion to ε, exact.
+    """
     alone = epsilon(total, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
     return Explanation(
         "Persons and units as one release",

@@ -32,6 +32,10 @@ def write_facilities(path: Path, geoids: NDArray[np.str_], facilities: NDArray[n
 def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int64] | None:
     """Return the facilities of every block of a run, ``int64[blocks, types]``; None where it has none.
 
+    Args:
+        directory: of the run.
+        geoids: codes of the blocks, ``str[blocks]``.
+
     Raises:
         RunUnreadableError: the file cannot be read, or is of other blocks.
     """

@@ -74,7 +74,7 @@ class SharesFold(Fold):
 
     @property
     def mean_errors(self) -> NDArray[np.float64]:
-        """Mean error of each unit's largest group, in shares; NaN where truth or estimate was empty in every trial."""
+        """Mean error of each unit's largest group, ``float64[units]`` in shares; NaN where truth or estimate was empty in every trial."""
         found: NDArray[np.float64] = np.divide(
             self._errors, self._compared, out=np.full(len(self._errors), np.nan), where=self._compared > 0
         )

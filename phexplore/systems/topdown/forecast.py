@@ -96,7 +96,12 @@ class TopDownForecast:
 
 @lru_cache(maxsize=4096)
 def query_of(schema: str, name: str) -> MarginalQuery:
-    """Return the query group of this name, read once."""
+    """Return the query group of this name, read once.
+
+    Args:
+        schema: id.
+        name: of the query group.
+    """
     return parse_query(load_schema(schema), name)
 
 
@@ -104,6 +109,10 @@ def forecast_topdown(method: TopDown, conventions: Conventions) -> TopDownForeca
     """Return all analytic figures; unchanged query groups come from a cache keyed by value.
 
     The figures of the parameters last asked for are kept: the edit, the table, tiles and pictures ask for the same ones.
+
+    Args:
+        method: the parameters.
+        conventions: what margins mean.
 
     Raises:
         PhexploreError: the schema or a query is unknown.
@@ -171,6 +180,10 @@ def noise_of(framework: PrivacyFramework, budget: Fraction) -> tuple[Noise, Frac
     """Return the noise of one answer with this budget and its exact σ², None under pure DP.
 
     σ² = Δ₂²/(2ρ) = 1/ρ under zCDP; scale Δ₁/ε = 2/ε under pure DP (TDA paper, §5; production accounting).
+
+    Args:
+        framework: zCDP or pure DP.
+        budget: ρ or ε, exact.
     """
     if framework is PrivacyFramework.PURE_DP:
         return TwoSidedGeometric(SENSITIVITY_SQUARED / budget), None
@@ -245,7 +258,13 @@ class JointRelease:
 
 
 def joint_release(method: TopDown, partner_id: str, partner: TopDown) -> JointRelease | None:
-    """Return the loss of two parts as one release; None under pure DP, where ε simply adds."""
+    """Return the loss of two parts as one release; None under pure DP, where ε simply adds.
+
+    Args:
+        method: the parameters.
+        partner_id: name of the other release.
+        partner: parameters of the other release.
+    """
     if PrivacyFramework.PURE_DP in {method.framework, partner.framework}:
         return None
     parts = [method.total, partner.total]

@@ -92,7 +92,12 @@ def _joint_json(joint: JointRelease | None) -> dict[str, Any] | None:
 
 
 def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
-    """Print the losses and every margin; with blocks also the exact margins on the scenario's spine."""
+    """Print the losses and every margin; with blocks also the exact margins on the scenario's spine.
+
+    Args:
+        scenario: of TopDown.
+        blocks: file of blocks, None for none.
+    """
     figures = forecast_topdown(scenario.topdown, scenario.conventions)
     joint = joint_with_partner(scenario)
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=["total"])
@@ -131,6 +136,11 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
 
 def on_blocks(scenario: Scenario, blocks: Path, *, queries: list[str] | None) -> SpineComparison:
     """Return the exact margins on the scenario's spine over some blocks; what is odd about the file is said.
+
+    Args:
+        scenario: of TopDown.
+        blocks: file of blocks, None for none.
+        queries: names of query groups, None for the usual.
 
     Raises:
         PhexploreError: the blocks cannot be read.

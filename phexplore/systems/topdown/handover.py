@@ -28,7 +28,12 @@ def files(scenario: Scenario) -> tuple[dict[str, str], str, list[str]]:
 
 
 def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
-    """Write the chain to a file, or into a directory; return the files and the notes."""
+    """Write the chain to a file, or into a directory; return the files and the notes.
+
+    Args:
+        scenario: of TopDown.
+        out: file that is written.
+    """
     is_file = out.suffix.lower() == ".ini" and not out.is_dir()
     output = write_ini(scenario, out.name if is_file else f"{scenario.baseline or 'das'}.ini")
     placed = placed_files(output, out, is_file=is_file)
@@ -56,7 +61,12 @@ def budgets(scenario: Scenario) -> Part:
 
 
 def configuration(root: str, texts: Mapping[str, str]) -> Part:
-    """Return the whole effective configuration: where each value comes from and what it hides."""
+    """Return the whole effective configuration: where each value comes from and what it hides.
+
+    Args:
+        root: name of the first file.
+        texts: of all files, by name.
+    """
     ini = effective(IniChain(root, dict(texts)))
     columns: tuple[Column[tuple[tuple[str, str], IniValue]], ...] = (
         heading("Section", lambda entry: entry[1].section),

@@ -30,7 +30,12 @@ def level_named(written: str) -> str:
 
 
 def spelling_in(ini: EffectiveIni, level: str) -> str:
-    """Return the name that a chain of files gives a level."""
+    """Return the name that a chain of files gives a level.
+
+    Args:
+        ini: the chain with its latest values.
+        level: as this program calls it.
+    """
     return spellings_in(ini).get(level, level)
 
 
@@ -42,7 +47,12 @@ def spellings_in(ini: EffectiveIni) -> dict[str, str]:
 
 
 def levels_of_strategy(ini: EffectiveIni, table: StrategyTable | None) -> tuple[str, ...]:
-    """Return the levels of the strategy that a file names, widest first; empty where nobody knows them."""
+    """Return the levels of the strategy that a file names, widest first; empty where nobody knows them.
+
+    Args:
+        ini: the chain with its latest values.
+        table: shares named beside the chain, None for none.
+    """
     if table is not None:
         return tuple(dict.fromkeys(key.level for key in table.shares))
     if (value := ini.get("budget", "strategy")) is None:

@@ -443,14 +443,24 @@ def spine_section(key: str) -> str:
 
 
 def setting_of(key: str, value: IniValue) -> str:
-    """Return a setting in one spelling: lists as JSON, words of truth as true and false, other text as it is."""
+    """Return a setting in one spelling: lists as JSON, words of truth as true and false, other text as it is.
+
+    Args:
+        key: in its section.
+        value: what the file says, with its place.
+    """
     if key in _LIST_KEYS:
         return json.dumps([text for text, _, _ in value.items()])
     return _WORDS.get(value.text.lower(), value.text)
 
 
 def production_defaults(schema: str, levels: tuple[str, ...]) -> Mapping[str, str]:
-    """Return what production assumes where a file is silent: the settings of the published preset of this schema."""
+    """Return what production assumes where a file is silent: the settings of the published preset of this schema.
+
+    Args:
+        schema: id.
+        levels: widest first.
+    """
     for method in (preset.scenario.topdown for preset in topdown_presets().values()):
         if method.schema == schema and set(levels) <= set(method.levels):
             return dict(method.spine.settings)

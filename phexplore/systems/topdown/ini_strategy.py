@@ -59,7 +59,12 @@ def named_strategies() -> NamedStrategies:
 
 
 def known_shares(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fraction] | None:
-    """Return the query shares of a published strategy at these levels, None when it is unknown or lacks a level."""
+    """Return the query shares of a published strategy at these levels, None when it is unknown or lacks a level.
+
+    Args:
+        name: of the strategy.
+        levels: widest first.
+    """
     names = named_strategies()
     if name == names.detailed_only:
         return {LevelQuery(level, "detailed"): Fraction(1) for level in levels}
@@ -72,7 +77,12 @@ def known_shares(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fracti
 
 
 def known_budgets(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fraction] | None:
-    """Return the absolute budgets of a published DHC strategy, None for any other."""
+    """Return the absolute budgets of a published DHC strategy, None for any other.
+
+    Args:
+        name: of the strategy.
+        levels: widest first.
+    """
     preset_id = named_strategies().strategies.get(name)
     if preset_id is None or (method := topdown_presets()[preset_id].scenario.topdown).schema not in ABSOLUTE_SCHEMAS:
         return None
@@ -82,7 +92,12 @@ def known_budgets(name: str, levels: Sequence[str]) -> Mapping[LevelQuery, Fract
 
 
 def known_passes(name: str, levels: Sequence[str]) -> Mapping[str, Passes] | None:
-    """Return the passes of a published ordering at these levels, None when it is unknown."""
+    """Return the passes of a published ordering at these levels, None when it is unknown.
+
+    Args:
+        name: of the strategy.
+        levels: widest first.
+    """
     names = named_strategies()
     if (preset_id := names.orderings.get(name)) is None:
         return None
@@ -145,7 +160,12 @@ def _places(passes: tuple[tuple[tuple[str, ...], ...], ...]) -> dict[str, tuple[
 
 
 def read_table(text: str, name: str) -> tuple[StrategyTable | None, list[Issue]]:
-    """Read a table of shares; the problems have the line they stand on."""
+    """Read a table of shares; the problems have the line they stand on.
+
+    Args:
+        text: content of the file.
+        name: of the strategy.
+    """
     reader = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""))
     rows = _Rows(name)
     try:

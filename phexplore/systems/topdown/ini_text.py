@@ -124,7 +124,16 @@ class IniFile:
 def issue_at(
     file: str, text: str, offset: int, sentence: str, remedy: str, severity: Severity = Severity.ERROR
 ) -> Issue:
-    """Return an issue with line and column of an offset."""
+    """Return an issue with line and column of an offset.
+
+    Args:
+        file: name of the file.
+        text: content of the file.
+        offset: letters before the place.
+        sentence: what is wrong.
+        remedy: what to do.
+        severity: whether it blocks.
+    """
     line = text.count("\n", 0, offset) + 1
     column = offset - (text.rfind("\n", 0, offset) + 1) + 1
     return Issue((file,), sentence, remedy, severity, line, column)
@@ -348,12 +357,22 @@ class EffectiveIni:
     issues: tuple[Issue, ...]
 
     def get(self, section: str, key: str) -> IniValue | None:
-        """Return the effective value; a key of [DEFAULT] stands in for every section."""
+        """Return the effective value; a key of [DEFAULT] stands in for every section.
+
+        Args:
+            section: name in brackets.
+            key: in its section.
+        """
         key = key.lower()
         return self.values.get((section, key)) or self.values.get((DEFAULT_SECTION, key))
 
     def stated(self, section: str, key: str) -> IniValue | None:
-        """Return the effective value, None as well where it is empty: an empty value takes back an inherited one."""
+        """Return the effective value, None as well where it is empty: an empty value takes back an inherited one.
+
+        Args:
+            section: name in brackets.
+            key: in its section.
+        """
         value = self.get(section, key)
         return value if value is not None and value.text else None
 
@@ -366,13 +385,28 @@ class EffectiveIni:
         return tuple(key for part, key in self.values if part == section)
 
     def issue(self, value: IniValue, sentence: str, remedy: str, severity: Severity = Severity.ERROR) -> Issue:
-        """Return an issue at a value."""
+        """Return an issue at a value.
+
+        Args:
+            value: what the file says, with its place.
+            sentence: what is wrong.
+            remedy: what to do.
+            severity: whether it blocks.
+        """
         return self.issue_at(value.file, value.start, sentence, remedy, severity)
 
     def issue_at(
         self, file: str, offset: int, sentence: str, remedy: str, severity: Severity = Severity.ERROR
     ) -> Issue:
-        """Return an issue at an offset of a file."""
+        """Return an issue at an offset of a file.
+
+        Args:
+            file: name of the file.
+            offset: letters before the place.
+            sentence: what is wrong.
+            remedy: what to do.
+            severity: whether it blocks.
+        """
         return issue_at(file, self.chain.files[file], offset, sentence, remedy, severity)
 
 

@@ -132,7 +132,12 @@ def exact_scale(total: Fraction) -> Fraction | None:
 
 
 def scale_not_above(total: Fraction, step: Fraction = Fraction(1, 10**6)) -> Fraction:
-    """Return the smallest multiple of a step whose ρ = 1/s² is not above the total."""
+    """Return the smallest multiple of a step whose ρ = 1/s² is not above the total.
+
+    Args:
+        total: ρ, exact.
+        step: of the scale, exact.
+    """
     wanted = 1 / total / step**2
     root = isqrt(wanted.numerator // wanted.denominator)
     while Fraction(root) ** 2 < wanted:

@@ -43,7 +43,7 @@ def write_units(directory: Path, world: World, geoids: NDArray[np.str_]) -> None
     Args:
         directory: of the run.
         world: what is measured.
-        geoids: public codes of the leaves in the order of the population.
+        geoids: public codes of the leaves, ``str[leaves]`` in the order of the population.
 
     Raises:
         WriteError: the file system refuses.
@@ -133,7 +133,7 @@ class MeasuredUnits:
                     raise ValueError(f"a unit of {name} has a noise there is not")
 
     def path(self, geoids: NDArray[np.str_]) -> tuple[MeasuredUnit, ...]:
-        """Return the units that hold all of these blocks, one per level that has such a unit, the widest first.
+        """Return the units that hold all of these blocks, ``str[blocks]``, one per level that has such a unit, the widest first.
 
         Raises:
             RunUnreadableError: a block is not in the file.
@@ -161,6 +161,10 @@ class MeasuredUnits:
 
     def answers(self, trial: int, unit: MeasuredUnit) -> dict[str, NDArray[np.int64]]:
         """Return the noisy answers of a unit by query, ``int64[answers]`` each; empty where it was not measured.
+
+        Args:
+            trial: its number, from 0.
+            unit: one of `path`.
 
         Raises:
             RunUnreadableError: they were not kept, or cannot be read.

@@ -35,7 +35,13 @@ _REMEDY = "Measure again with --keep-measurements, or name another run."
 
 
 def measurement_file(directory: Path, trial: int, level: str) -> Path:
-    """Return where a run keeps the noisy answers of a trial at a level."""
+    """Return where a run keeps the noisy answers of a trial at a level.
+
+    Args:
+        directory: of the run.
+        trial: its number, from 0.
+        level: what is measured there.
+    """
     return directory / MEASUREMENTS_DIRECTORY / f"trial-{trial:05d}" / f"{level}.parquet"
 
 
@@ -121,6 +127,12 @@ class KeptMeasurements:
         classes: NDArray[np.int8],  # noqa: ARG002 - whoever measured knew which units were measured
     ) -> Measured:
         """Return the kept answers of some units; see `MeasurementSource.measure`.
+
+        Args:
+            level: what is measured there.
+            truth: exact counts.
+            first: number of the first unit.
+            classes: of the units, ``int8[units]``.
 
         Raises:
             RunUnreadableError: the file cannot be read.
@@ -238,7 +250,7 @@ def check_kept(directory: Path, trial: int, design: Design, tree: GeoTree, frame
 
 
 def codes_digest(codes: NDArray[np.str_]) -> str:
-    """Return 64 hexadecimal digits that are equal exactly for equal units in equal order."""
+    """Return 64 hexadecimal digits that are equal exactly for equal units, ``str[units]``, in equal order."""
     return hashlib.sha256("\n".join(codes.tolist()).encode()).hexdigest()
 
 

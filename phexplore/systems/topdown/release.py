@@ -21,7 +21,12 @@ PERSONS_FILE, UNITS_FILE, CELLS_FILE, TABLES_DIRECTORY = "persons.txt", "units.t
 
 
 def trial_directory(directory: Path, index: int) -> Path:
-    """Return where microdata and tables of a trial lie."""
+    """Return where microdata and tables of a trial lie.
+
+    Args:
+        directory: of the run.
+        index: number of the trial.
+    """
     return directory / RELEASE_DIRECTORY / f"trial-{index:05d}"
 
 
@@ -31,6 +36,12 @@ def write_release(directory: Path, spec: RunSpec, truth: BlockPopulation, trials
     Persons and units go into production's 13 and 9 columns, those with ages into the ones of the 2010 demonstration and of 1940 with
     a list of cells beside them; a schema without a published layout becomes a list of cells. Tables
     P1 to P5 (or P1 to P4 of 16 cells) and H1 are written for every level where the schema determines them.
+
+    Args:
+        directory: of the run.
+        spec: what the run does.
+        truth: exact counts.
+        trials: on disk.
 
     Raises:
         PhexploreError: a file cannot be written.
@@ -43,7 +54,14 @@ def write_release(directory: Path, spec: RunSpec, truth: BlockPopulation, trials
 
 
 def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation, index: int) -> list[Path]:
-    """Write one trial and return the files."""
+    """Write one trial and return the files.
+
+    Args:
+        place: directory that is written.
+        spec: what the run does.
+        population: exact counts of the blocks.
+        index: number of the trial.
+    """
     metadata = _metadata(spec, index, population)
     match population.schema.id:
         case "pl94_persons" if population.layout.id == "census-blocks":
@@ -66,7 +84,12 @@ def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation,
 
 
 def as_population(truth: BlockPopulation, leaves: Histograms) -> BlockPopulation:
-    """Return estimates in the shape of the exact counts. Facilities are published exactly, housing by occupancy is not."""
+    """Return estimates in the shape of the exact counts. Facilities are published exactly, housing by occupancy is not.
+
+    Args:
+        truth: exact counts.
+        leaves: published histograms of the blocks.
+    """
     return BlockPopulation(
         truth.schema,
         truth.geoids,

@@ -152,7 +152,12 @@ def invariant_rule(name: str) -> Rule:
 
 
 def constraint_rule(schema: Schema, name: str) -> Rule:
-    """Return a constraint by name; unknown ones keep their name and say so."""
+    """Return a constraint by name; unknown ones keep their name and say so.
+
+    Args:
+        schema: id.
+        name: of the constraint, as production writes it.
+    """
     for zero in schema.structural_zeros:
         if zero.name == name:
             return Rule(name, zero.title, f"{zero.title}: these cells stay empty in every unit.")

@@ -21,6 +21,10 @@ def trial_checks(world: World, descent: Descent) -> dict[str, int]:
     Sums: cells in which the sum of a unit's leaves is not what was estimated for it, at every level. Invariants: exact totals
     and facility bounds broken by the sums of the leaves, at every level. Structural zeros: leaves with people in such cells.
     Non-negativity: counts below 0 after rounding, which the rest of the run sees as 0.
+
+    Args:
+        world: exact counts and bounds of every level.
+        descent: a finished trial.
     """
     summed = sums_up(descent.leaves, world.tree, world.design.schema.cells)
     possible = world.design.possible()
@@ -33,7 +37,12 @@ def trial_checks(world: World, descent: Descent) -> dict[str, int]:
 
 
 def broken_bounds(world: World, levels: tuple[Histograms, ...]) -> int:
-    """Return how many bounds and totals of groups are broken by histograms of every level."""
+    """Return how many bounds and totals of groups are broken by histograms of every level.
+
+    Args:
+        world: exact counts and bounds of every level.
+        levels: histograms of every level, the widest first.
+    """
     broken = 0
     for design, found, lower, upper in zip(world.design.levels, levels, world.lower, world.upper, strict=True):
         for query, start in design.plan.bound_start.items():
@@ -47,7 +56,12 @@ def broken_bounds(world: World, levels: tuple[Histograms, ...]) -> int:
 
 
 def broken_totals(world: World, leaves: Histograms) -> dict[str, dict[str, int]]:
-    """Return, per level whose totals are to be exact, how many units there are and how many are off."""
+    """Return, per level whose totals are to be exact, how many units there are and how many are off.
+
+    Args:
+        world: exact counts and bounds of every level.
+        leaves: published histograms of the blocks.
+    """
     summed = sums_up(leaves, world.tree, world.design.schema.cells)
     found = {}
     for design, estimate, truth in zip(world.design.levels, summed, world.truth, strict=True):

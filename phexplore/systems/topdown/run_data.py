@@ -43,6 +43,11 @@ class Input:
 def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
     """Return the population a scenario meets.
 
+    Args:
+        path: file or folder of blocks.
+        method: the parameters.
+        options: of the run.
+
     Raises:
         DesignError: the scenario's schema is forecast, not simulated.
         InputProblemsError: the data cannot be read, or are not what the scenario counts.
@@ -73,6 +78,10 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
 def units_of_persons(path: Path, persons: BlockPopulation) -> BlockPopulation:
     """Return the housing units of data that know them, in the schema ``pl94_units``.
 
+    Args:
+        path: file or folder of blocks.
+        persons: exact counts of people.
+
     Raises:
         InputProblemsError: they do not.
     """
@@ -95,6 +104,11 @@ def units_of_persons(path: Path, persons: BlockPopulation) -> BlockPopulation:
 
 def check_input(path: Path, population: BlockPopulation, design: Design) -> None:
     """Refuse data that break what post-processing keeps: no estimate could be right.
+
+    Args:
+        path: file or folder of blocks.
+        population: exact counts of the blocks.
+        design: what is measured and kept.
 
     Raises:
         InputProblemsError: every leaf with people where nobody can be.
@@ -144,7 +158,13 @@ def _facility_problems(path: Path, population: BlockPopulation, *, least: bool, 
 
 
 def people_by(population: BlockPopulation, answer_of: NDArray[np.int32], answers: int) -> NDArray[np.int64]:
-    """Return a query's answers per leaf, ``int64[blocks, answers]``."""
+    """Return a query's answers per leaf, ``int64[blocks, answers]``.
+
+    Args:
+        population: exact counts of the blocks.
+        answer_of: answer of every cell, ``int32[cells]``; below 0 for none.
+        answers: how many there are.
+    """
     out = np.zeros((population.blocks, answers), np.int64)
     kept = answer_of[population.cells] >= 0
     np.add.at(out, (population.rows()[kept], answer_of[population.cells][kept]), population.counts[kept])

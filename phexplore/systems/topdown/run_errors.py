@@ -42,12 +42,17 @@ class Pairs:
 
     @property
     def errors(self) -> Integers:
-        """Estimate − truth of each pair."""
+        """Estimate − truth, ``int64[pairs]``."""
         return self.estimate - self.truth
 
 
 def answers_of(histograms: Histograms, query: MarginalQuery) -> Histograms:
-    """Return the answers of a query that are above 0, in the shape of histograms."""
+    """Return the answers of a query that are above 0, in the shape of histograms.
+
+    Args:
+        histograms: of the units.
+        query: which answers.
+    """
     found, sums = np.empty_like(histograms.cells), np.empty_like(histograms.counts)
     starts = kernels.collect_answers(
         histograms.starts, histograms.cells, histograms.counts, query.cell_map(), query.answers, found, sums
@@ -84,7 +89,12 @@ def figures(pairs: Pairs) -> ErrorFigures:
 
 
 def figures_by_size(pairs: Pairs, classes: SizeClasses) -> Mapping[str, ErrorFigures]:
-    """Return the figures by size of the true answer, classes with numbers only, smallest first."""
+    """Return the figures by size of the true answer, classes with numbers only, smallest first.
+
+    Args:
+        pairs: true and estimated answers.
+        classes: of true answers.
+    """
     found = classes.class_of(pairs.truth)
     zeros = pairs.numbers - int(np.count_nonzero(pairs.truth))
     result = {}
@@ -103,6 +113,10 @@ def brought_to(part: ErrorFigures, numbers: int) -> ErrorFigures:
 
     Sums stay; means are over more. CV is 100 RMSE / mean truth, so it grows by √(numbers / part): RMSE shrinks by the root of what the
     mean truth shrinks by.
+
+    Args:
+        part: figures over some numbers.
+        numbers: of how many they are to be.
     """
     if part.numbers == numbers:
         return part

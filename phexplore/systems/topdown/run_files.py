@@ -155,6 +155,10 @@ def schema_of(path: Path) -> Schema:
 def open_leaf_files(path: Path, schema: Schema) -> LeafFiles:
     """Return the reader of all files that have the leaves of this one.
 
+    Args:
+        path: file.
+        schema: id.
+
     Raises:
         RunUnreadableError: it cannot be read.
     """
@@ -215,7 +219,15 @@ def _read_lists(path: Path, leaves: int, cells: int) -> Histograms:
 
 
 def by_cell(counts: Histograms, first: int, last: int, cells: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the counts of the units ``first:last``, cell by cell: ``[cells, units]``."""
+    """Return the counts of the units ``first:last``, cell by cell: ``dtype[cells, units]``.
+
+    Args:
+        counts: histograms.
+        first: number of the first unit.
+        last: number behind the last unit.
+        cells: of the schema.
+        dtype: of the table.
+    """
     part = counts.part(first, last)
     table = np.zeros((cells, last - first), dtype)
     table[part.cells, np.repeat(np.arange(last - first), np.diff(part.starts))] = part.counts

@@ -20,6 +20,11 @@ from phexplore.systems.topdown.forecast import noise_of
 def share_for_budget(method: TopDown, key: LevelQuery, budget: Fraction) -> Fraction:
     """Return the share of its level that gives a query group this budget, exact.
 
+    Args:
+        method: the parameters.
+        key: level and query group.
+        budget: ρ or ε, exact.
+
     Raises:
         EditRefusedError: the budget is negative or more than its whole level has.
     """
@@ -34,6 +39,10 @@ def share_for_budget(method: TopDown, key: LevelQuery, budget: Fraction) -> Frac
 
 def level_share_for_budget(method: TopDown, budget: Fraction) -> Fraction:
     """Return the share of the total that gives a level this budget, exact.
+
+    Args:
+        method: the parameters.
+        budget: ρ or ε, exact.
 
     Raises:
         EditRefusedError: the budget is negative or more than the total.
@@ -82,6 +91,11 @@ def set_total_by_epsilon(scenario: Scenario, target: Fraction, conversion: Conve
     """Set the largest ρ whose ε, at the scenario's δ and under a named conversion, does not exceed the target.
 
     Under pure DP the total is ε itself.
+
+    Args:
+        scenario: of TopDown.
+        target: ε, exact.
+        conversion: from ρ and δ to ε.
 
     Raises:
         EditRefusedError: the target is not positive, or so small that no ρ reaches it.

@@ -39,7 +39,12 @@ def joint_with_partner(scenario: Scenario) -> JointRelease | None:
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
-    """Yield a warning for every margin and budget that looks like a slip."""
+    """Yield a warning for every margin and budget that looks like a slip.
+
+    Args:
+        scenario: of TopDown.
+        reference: what it is compared with, None for nothing.
+    """
     method = scenario.topdown
     figures = forecast_topdown(method, scenario.conventions)
     convention = scenario.conventions.margin

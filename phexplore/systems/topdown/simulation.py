@@ -56,6 +56,11 @@ from phexplore.systems.topdown.summary import TrialReader, topdown_summary
 def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation:
     """Return the simulation of a specification, estimated on this machine or on a cluster.
 
+    Args:
+        spec: what the run does.
+        directory: of the run.
+        place: this machine, or the cluster that estimates.
+
     Raises:
         RunSpecError: the mode is one TopDown does not have.
     """
@@ -191,7 +196,12 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             files.write(part, histograms_of(population), {"confidential": not synthetic, "label": label})
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
-        """Measure and estimate one trial; see `Simulation.write_trial`."""
+        """Measure and estimate one trial; see `Simulation.write_trial`.
+
+        Args:
+            index: number of the trial.
+            path: file.
+        """
         shared = self.prepared
         descent = self.descend(index)
         leaves = in_code_order(shared.world.tree, descent.leaves)
@@ -281,7 +291,12 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         return read_trial_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
-        """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`."""
+        """Write microdata and tables where they are wanted, and sum up; see `Simulation.finish`.
+
+        Args:
+            trials: numbers of the trials.
+            watch: hears of progress and stops.
+        """
         shared, design = self.prepared, self.prepared.world.design
         if self._cluster is not None:
             self._cluster.close()

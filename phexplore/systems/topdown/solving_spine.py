@@ -206,7 +206,12 @@ def _kept(problem: _Problem, scales: Floats) -> Floats:
 
 
 def on_spine(system: TopDownBudgets, spine: UniformSpine) -> JointSolver:
-    """Return the solver of margins after least squares on this spine."""
+    """Return the solver of margins after least squares on this spine.
+
+    Args:
+        system: the budgets that are solved.
+        spine: with the same tree everywhere.
+    """
 
     def joint(separated: Separated, goals: Goals) -> tuple[Separated, Mapping[Key, Fraction]]:
         return solve_on_spine(system, separated, goals, spine)
@@ -218,6 +223,12 @@ def solve_on_spine(
     system: TopDownBudgets, separated: Separated, goals: Goals, spine: UniformSpine
 ) -> tuple[Separated, dict[Key, Fraction]]:
     """Return the problem with what makes way for the caps, and the budgets that the targets need.
+
+    Args:
+        system: the budgets that are solved.
+        separated: goals by query.
+        goals: what is asked.
+        spine: with the same tree everywhere.
 
     Raises:
         GoalError: a goal cannot be understood.

@@ -47,7 +47,12 @@ def units_of(tree: GeoTree) -> dict[str, int]:
 
 
 def with_level_shares(tree: GeoTree, method: TopDown) -> GeoTree:
-    """Return the tree with every unit at its level's share of the total: nothing is bypassed."""
+    """Return the tree with every unit at its level's share of the total: nothing is bypassed.
+
+    Args:
+        tree: units of every level.
+        method: the parameters.
+    """
     levels = tuple(
         replace(level, shares=UnitShares((method.level_shares[level.name],), np.zeros(level.units, np.int32)))
         for level in tree.levels
@@ -111,7 +116,14 @@ def _corrections(spine: UniformSpine, method: TopDown, exact: Mapping[LevelQuery
 
 
 def tree_variances(shape: Shape, tree: GeoTree, method: TopDown, targets: list[LevelQuery]) -> dict[LevelQuery, float]:
-    """Return the largest exact variance over units and answers of some queries, in people²."""
+    """Return the largest exact variance over units and answers of some queries, in people².
+
+    Args:
+        shape: of the measurements.
+        tree: units of every level.
+        method: the parameters.
+        targets: queries whose variances are wanted.
+    """
     names = [level.name for level in tree.levels]
     prediction: Prediction = refreshed(shape, with_level_shares(tree, method), method)
     schema = prediction.shape.measured.schema

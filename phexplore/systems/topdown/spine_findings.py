@@ -33,13 +33,23 @@ _NOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def noun(name: str, count: int = 2) -> str:
-    """Return what areas of a class are called, one or several."""
+    """Return what areas of a class are called, one or several.
+
+    Args:
+        name: of a class of areas.
+        count: how many.
+    """
     one, many = _NOUNS.get(name, (name, name))
     return one if count == 1 else many
 
 
 def distance_finding(found: ClassDistances, *, targeted: bool) -> str:
-    """Return what a spine does to the distances of a class, e.g. "Targeting places brings the mean …"."""
+    """Return what a spine does to the distances of a class, e.g. "Targeting places brings the mean …".
+
+    Args:
+        found: what was found.
+        targeted: whether each class was aimed at.
+    """
     areas, name = len(found.this.codes), noun(found.name)
     if not areas:
         return f"No block lies in one of the {name}."
@@ -65,7 +75,12 @@ def first_class(classes: Sequence[ClassDistances]) -> ClassDistances | None:
 
 
 def summary(classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> tuple[str, str]:
-    """Return what a spine does to areas in one sentence, and the reasons with what becomes of the other classes."""
+    """Return what a spine does to areas in one sentence, and the reasons with what becomes of the other classes.
+
+    Args:
+        classes: distances of every class of areas.
+        targeted: whether each class was aimed at.
+    """
     first = first_class(classes)
     if first is None:
         return (

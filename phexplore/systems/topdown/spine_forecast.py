@@ -62,7 +62,7 @@ class Spread:
 
     @property
     def margins(self) -> Floats:
-        """Margins in people, one per unit or area."""
+        """Margins in people, ``float64[units]`` or areas."""
         return float(self.z) * np.sqrt(self.variance)
 
     def json(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class SpineForecast:
         return area_variances(self.prediction, class_entities(self.spine, name), self.kinds)
 
     def added_of_class(self, name: str) -> Floats:
-        """Return what adding the variances of the units that make up each area would give, shape as `of_class`."""
+        """Return what adding the variances of the units that make up each area would give, ``float64[areas]``."""
         return added_variances(self.prediction, class_entities(self.spine, name), self.kinds)
 
 
@@ -220,6 +220,12 @@ def forecast_on_blocks(
 
     Estimates are fitted level by level, as TopDown fits; where parts of several states keep their totals together they cannot be
     predicted so, and all measurements are fitted at once.
+
+    Args:
+        geography: blocks and areas.
+        method: the parameters.
+        conventions: what margins mean.
+        queries: names of query groups, None for the usual.
 
     Raises:
         PhexploreError: the spine cannot be built, or the scenario does not fit it or cannot be predicted.

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 def show_description(found: SpineDescription, *, as_json: bool) -> None:
-    """Print what a spine is."""
+    """Print what a spine is.
+
+    Args:
+        found: what was found.
+        as_json: for programs; else for people.
+    """
     content = found.json()
     if as_json:
         print_json(content)

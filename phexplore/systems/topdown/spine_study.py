@@ -62,6 +62,11 @@ class SpineStudy:
     def distances(self, settings: SpineSettings, other: SpineSettings, name: str) -> ClassDistances:
         """Return how far the areas of a class are from a spine and from another one, which stands as `standard`.
 
+        Args:
+            settings: of the spine.
+            other: what they are compared with.
+            name: of the other settings.
+
         Raises:
             UnknownNameError: the blocks have no such class.
         """
@@ -74,6 +79,10 @@ class SpineStudy:
 
     def allocation(self, settings: SpineSettings, method: TopDown) -> Allocation:
         """Return the budgets of a scenario on a spine, whatever spine the scenario itself chooses.
+
+        Args:
+            settings: of the spine.
+            method: the parameters.
 
         Raises:
             PhexploreError: the scenario does not fit the spine.

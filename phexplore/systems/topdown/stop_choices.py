@@ -72,6 +72,12 @@ def watchable(figure: str) -> StopMetric:
 def stop_rule(figure: str, level: str, query: str, limit: str) -> StopRule:
     """Return the rule that the fields of the form ask for.
 
+    Args:
+        figure: that is watched.
+        level: of the tree.
+        query: whose errors.
+        limit: at which the run stops, as typed.
+
     Raises:
         ValueError: the limit is no number, or out of range; the message says what to type.
     """

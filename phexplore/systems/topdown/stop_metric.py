@@ -52,6 +52,10 @@ class WatchedFigure:
 def parse_watched(text: str, world: World) -> WatchedFigure:
     """Read ``LEVEL/QUERY/FIGURE``, e.g. ``County/total/mae``, or ``LEVEL/redistricting``.
 
+    Args:
+        text: as the command line takes it.
+        world: exact counts and bounds of every level.
+
     Raises:
         UnknownNameError: no such level, query or figure.
         PhexploreError: the text has another shape, or the schema has no groups for the criterion.

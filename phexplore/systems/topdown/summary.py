@@ -116,7 +116,12 @@ def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialR
 
 
 def privacy_json(spec: RunSpec, design: Design) -> dict[str, Any]:
-    """Return what one released trial costs; every further one costs it again."""
+    """Return what one released trial costs; every further one costs it again.
+
+    Args:
+        spec: what the run does.
+        design: what is measured and kept.
+    """
     method = spec.scenario.topdown
     unlimited = spec.mode is RunMode.NO_NOISE
     return {
@@ -129,7 +134,12 @@ def privacy_json(spec: RunSpec, design: Design) -> dict[str, Any]:
 
 
 def design_json(spec: RunSpec, design: Design) -> dict[str, Any]:
-    """Return what the rule for smaller schemas and the data's root made of the scenario."""
+    """Return what the rule for smaller schemas and the data's root made of the scenario.
+
+    Args:
+        spec: what the run does.
+        design: what is measured and kept.
+    """
     return {
         "scenario_schema": spec.scenario.topdown.schema,
         "schema": design.schema.id,

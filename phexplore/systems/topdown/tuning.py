@@ -215,6 +215,10 @@ def _size(method: TopDown, query: str) -> int:
 def with_level_budgets(method: TopDown, budgets: Mapping[str, Fraction]) -> TopDown:
     """Return the method with these ρ per level and its own division over queries, exact.
 
+    Args:
+        method: the parameters.
+        budgets: absolute, exact.
+
     Raises:
         TuningError: a level has no budget, or nothing has.
     """

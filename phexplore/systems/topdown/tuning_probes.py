@@ -194,6 +194,10 @@ def probe_json(probe: Probe) -> dict[str, Any]:
 def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
     """Return the probes of an earlier search for the same thing; a last line that was cut off is left out.
 
+    Args:
+        path: file of probes.
+        asked: what the probes were made for.
+
     Raises:
         InputProblemsError: the file holds no probes, or those of another search.
     """
@@ -216,7 +220,12 @@ def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
 
 
 def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
-    """Print what was found, and what it was found on."""
+    """Print what was found, and what it was found on.
+
+    Args:
+        tuned: what was found.
+        as_json: for programs; else for people.
+    """
     found = tuned.result
     if as_json:
         print_json(

@@ -244,7 +244,12 @@ def _weights(fan_outs: tuple[float, ...]) -> tuple[Floats, Floats]:
 
 
 def spine_variances(spine: UniformSpine, budgets: Mapping[LevelQuery, Fraction]) -> dict[LevelQuery, float]:
-    """Return the largest variance of an answer of every measured query, in people²."""
+    """Return the largest variance of an answer of every measured query, in people².
+
+    Args:
+        spine: with the same tree everywhere.
+        budgets: absolute, exact.
+    """
     wanted = spine.answers(spine.keys)
     found, _ = spine.variances(np.array([float(budgets[key]) for key in spine.keys]), wanted)
     return {key: float(found[wanted.keys == number].max()) for number, key in enumerate(spine.keys)}

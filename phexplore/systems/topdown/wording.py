@@ -72,7 +72,12 @@ def place_title(key: LevelQuery | str | None) -> str:
 
 @lru_cache(maxsize=1024)
 def query_sentence(schema: str, query: str) -> str:
-    """Return what a query group counts, in words."""
+    """Return what a query group counts, in words.
+
+    Args:
+        schema: id.
+        query: which answers.
+    """
     try:
         found = query_of(schema, query)
     except PhexploreError as error:
@@ -108,7 +113,12 @@ def spine_preset_title(preset: str) -> str:
 
 
 def plural_level(level: str, count: int) -> str:
-    """Return what units of a level are called, one or several, e.g. "counties"."""
+    """Return what units of a level are called, one or several, e.g. "counties".
+
+    Args:
+        level: of the tree.
+        count: how many.
+    """
     one = level if level in {"US", "Nation"} else level_title(level).lower()
     if count == 1:
         return one

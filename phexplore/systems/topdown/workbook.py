@@ -43,6 +43,10 @@ def topdown_xlsx(scenario: Scenario, now: datetime) -> bytes:
 
     Shares are text (``104/4099``), because no number cell holds them; percentages, budgets and margins beside them are
     figures of the export and are not read.
+
+    Args:
+        scenario: of TopDown.
+        now: printed in it, with its zone.
     """
     import xlsxwriter  # noqa: PLC0415 - only an export pays for it
 

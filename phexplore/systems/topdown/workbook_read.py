@@ -64,6 +64,10 @@ def load_workbook(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
 def read_topdown_workbook(content: bytes, name: str = "workbook.xlsx") -> Scenario:
     """Read a workbook as this program writes it, edited or not.
 
+    Args:
+        content: of the file.
+        name: of the file, for messages.
+
     Raises:
         InputProblemsError: everything that is wrong, each with its cell.
     """
