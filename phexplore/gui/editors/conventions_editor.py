@@ -7,14 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.wording import margin_title, neighbours_title, percent, power_text, rounding_title
 from phexplore.gui.binding.session import Session
-from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import row
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -40,7 +39,7 @@ class ConventionsEditor(QWidget):
         for confidence in _CONFIDENCES:
             self.confidence.addItem(percent(confidence, places=0), confidence)
         self.confidence.currentIndexChanged.connect(self._set_confidence)
-        self.own_confidence = ExactField("Another confidence", self._take_confidence)
+        self.own_confidence = ExactField("Another confidence", self._taker("the confidence", "confidence"))
         self.factor = ExactField("Factor z of the normal convention", self._taker("z", "z"), unit="times σ, at 90 %")
         self.rounding = self._chooser("Rounding of solved budgets", Rounding, rounding_title, "rounding")
         self.step = ExactField("Rounding step", self._taker("the rounding step", "rounding_step"))
@@ -51,20 +50,18 @@ class ConventionsEditor(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        confidence = row(self.confidence, Text("or", look="muted"), (self.own_confidence, 1))
-        form = QFormLayout(self)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setHorizontalSpacing(2 * GRID)
-        form.setVerticalSpacing(GRID)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        form.addRow("Headline ρ", self.neighbours)
-        form.addRow("Margin", self.margin)
-        form.addRow("Confidence", confidence)
-        form.addRow("z", self.factor)
-        form.addRow("Rounding", self.rounding)
-        form.addRow("Step", self.step)
-        form.addRow("δ", self.delta)
-        form.addRow("", self.as_in_2020)
+        rows = form_in(self)
+        for label, field in (
+            ("Headline ρ", self.neighbours),
+            ("Margin", self.margin),
+            ("Confidence", row(self.confidence, Text("or", look="muted"), (self.own_confidence, 1))),
+            ("z", self.factor),
+            ("Rounding", self.rounding),
+            ("Step", self.step),
+            ("δ", self.delta),
+            ("", self.as_in_2020),
+        ):
+            rows.addRow(label, field)
 
     def _chooser(self, name: str, choices: Any, title: Callable[[Any], str], field: str) -> Chooser:
         chooser = Chooser(name)
@@ -79,16 +76,11 @@ class ConventionsEditor(QWidget):
                 value = parse_exact(typed)
             except ValueError as error:
                 return str(error)
-            return self._set(f"Set {name} to {exact_text(value)}", {field: value})
+            shown = percent(value) if field == "confidence" else exact_text(value)
+            refusal = self._session.edit(f"Set {name} to {shown}", self._edit({field: value}))
+            return refusal.full if refusal else ""
 
         return take
-
-    def _take_confidence(self, typed: str) -> str:
-        try:
-            value = parse_exact(typed)
-        except ValueError as error:
-            return str(error)
-        return self._set(f"Set the confidence to {percent(value)}", {"confidence": value})
 
     def _set_margin(self) -> None:
         convention: MarginConvention = self.margin.currentData()
@@ -109,10 +101,6 @@ class ConventionsEditor(QWidget):
         refusal = self._session.edit(f"Use {name}", self._edit(fields))
         self._session.report(refusal)
         self._refresh()
-
-    def _set(self, label: str, fields: dict[str, Any]) -> str:
-        refusal = self._session.edit(label, self._edit(fields))
-        return refusal.full if refusal else ""
 
     def _edit(self, fields: dict[str, Any]) -> Callable[[Any], Any]:
         return lambda scenario: set_field(scenario, "conventions", replace(scenario.conventions, **fields))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QIcon
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedLayout, QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import stacked
 from phexplore.model.issues import Issue, Severity
 
 
@@ -35,11 +36,8 @@ class IssuesPanel(QWidget):
         self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.list.itemActivated.connect(self._open)
         self.list.itemClicked.connect(self._open)
-        nothing = QWidget()
-        column = QVBoxLayout(nothing)
-        column.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        column.addWidget(Text("Nothing stands in the way of a run or an export.", look="muted"))
-        column.addStretch(1)
+        ready = Text("Nothing stands in the way of a run or an export.", look="muted")
+        nothing = stacked(ready, 1, margins=(MARGIN, GRID, MARGIN, GRID))
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.list)
         self._stack.addWidget(nothing)

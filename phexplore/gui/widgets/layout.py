@@ -117,6 +117,14 @@ def split(
     return splitter
 
 
+def emptied(layout: QLayout) -> None:
+    """Take everything out of a layout and off the screen."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
 def _filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Box:
     box.setContentsMargins(*margins)
     box.setSpacing(gap)

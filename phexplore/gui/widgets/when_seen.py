@@ -13,6 +13,9 @@ from PySide6.QtWidgets import QWidget
 class WhenSeen(QObject):
     """Passes on requests to refresh a widget, or keeps them until it is shown."""
 
+    _is_stale = False
+    """Of the class: events may still come when the attributes of a page that is let go are gone."""
+
     def __init__(self, widget: QWidget, refresh: Callable[[], object], *signals: Any) -> None:
         """Watch a widget.
 
@@ -23,7 +26,6 @@ class WhenSeen(QObject):
         """
         super().__init__(widget)
         self._refresh = WeakMethod(refresh)
-        self._is_stale = False
         widget.installEventFilter(self)
         for signal in signals:
             signal.connect(self.request)

@@ -70,9 +70,10 @@ def test_that_an_impossible_name_is_refused_and_the_old_one_shown(qtbot, make, s
 
 def test_that_framework_and_reader_are_chosen(make, session) -> None:
     editor = make(ScenarioEditor)
-    editor.framework.setCurrentIndex(editor.framework.findData(PrivacyFramework.PURE_DP))
+    framework = editor.privacy.controls["framework"].chooser
+    framework.setCurrentIndex(framework.findData(PrivacyFramework.PURE_DP))
     assert session.scenario.phsafe.framework is PrivacyFramework.PURE_DP
-    assert "geometric" in editor._consequence.text()
+    assert "geometric" in editor.privacy.notes[0][2].text()
     editor.reader.setCurrentIndex(editor.reader.findData("csv"))
     assert session.scenario.phsafe.reader == "csv"
 

@@ -219,7 +219,8 @@ def test_that_the_scenario_shows_schema_origin_and_misprints(qtbot, session):
     editor.show()
     assert "447/4099" in editor.errata.text()
     assert "2,016 cells" in editor._schema.text()
-    editor.framework.setCurrentIndex(editor.framework.findData(PrivacyFramework.PURE_DP))
+    framework = editor.privacy.controls["framework"].chooser
+    framework.setCurrentIndex(framework.findData(PrivacyFramework.PURE_DP))
     assert session.shown.method.framework is PrivacyFramework.PURE_DP
 
 

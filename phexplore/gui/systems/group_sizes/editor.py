@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.figures.wording import framework_title, people, significant
@@ -21,7 +21,7 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Figure, Text
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import column, emptied
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field, set_item, step_label
@@ -68,9 +68,8 @@ class SizeDataEditor(QWidget):
         self.levels.set_value(
             ", ".join(f"{name} {count}" for name, count in zip(method.levels, method.regions, strict=True))
         )
-        blocked = self.drawn.blockSignals(True)
-        self.drawn.setChecked(method.tail is not None)
-        self.drawn.blockSignals(blocked)
+        with QSignalBlocker(self.drawn):
+            self.drawn.setChecked(method.tail is not None)
         self.tail.setVisible(method.tail is not None)
 
     def _toggle_tail(self, on: bool) -> None:
@@ -106,12 +105,12 @@ class SizeLevelsEditor(QWidget):
         self.shares: dict[str, ExactField] = {}
         self.locks: dict[str, QCheckBox] = {}
         self._figures: dict[str, tuple[Figure, Figure, Figure]] = {}
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(2 * GRID)
         self._grid.setVerticalSpacing(GRID)
         self.equal = TextButton("Equal shares", name="Give every level the same share, as in the paper")
         self.equal.clicked.connect(self._share_equally)
+        column(self._grid, (self.equal, Qt.AlignmentFlag.AlignLeft), of=self)
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
@@ -129,9 +128,8 @@ class SizeLevelsEditor(QWidget):
         for level, regions in zip(method.levels, method.regions, strict=True):
             self.shares[level].set_value(exact_text(method.level_shares[level]))
             self.shares[level].setEnabled(level not in method.locked_levels)
-            blocked = self.locks[level].blockSignals(True)
-            self.locks[level].setChecked(level in method.locked_levels)
-            self.locks[level].blockSignals(blocked)
+            with QSignalBlocker(self.locks[level]):
+                self.locks[level].setChecked(level in method.locked_levels)
             count, budget, margin = self._figures[level]
             count.setText(f"{regions:,}")
             budget.setText(f"{method.framework.symbol} {significant(method.budget(level))}")
@@ -143,12 +141,7 @@ class SizeLevelsEditor(QWidget):
             )
 
     def _build(self, method: GroupSizes) -> None:
-        while self._grid.count():
-            item = self._grid.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None and widget is not self.equal:
-                widget.hide()
-                widget.deleteLater()
+        emptied(self._grid)
         self._built, self.shares, self.locks, self._figures = method.levels, {}, {}, {}
         for place, head in enumerate(("Level", "Regions", "Share", "Budget", "Margin before sums hold", "")):
             self._grid.addWidget(Text(head, look="muted"), 0, place)
@@ -168,7 +161,6 @@ class SizeLevelsEditor(QWidget):
             )
             for place, widget in enumerate(widgets):
                 self._grid.addWidget(widget, row, place)
-        self._grid.addWidget(self.equal, len(method.levels) + 1, 2)
         self._grid.setColumnStretch(5, 1)
 
     def _lock(self, level: str, *, locked: bool) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFormLayout
 
 from phexplore.figures.wording import framework_title
+from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.systems.phsafe.states_field import StatesField
 from phexplore.gui.widgets.buttons import Chooser
-from phexplore.gui.widgets.labels import ElidedText
-from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import set_reader
 
@@ -24,32 +23,26 @@ class ScenarioEditor(ScenarioForm):
     """A form; every change is one step."""
 
     def add_rows(self, form: QFormLayout) -> None:
-        self.framework = Chooser("Definition of privacy")
-        for framework in PrivacyFramework:
-            self.framework.addItem(framework_title(framework), framework)
-        self.framework.currentIndexChanged.connect(self._set_framework)
-        self._consequence = ElidedText(look="muted")
+        session = self._session  # a note that led back to this page would keep it from being taken down in order
+        self.privacy = ParameterForm(
+            session,
+            "framework",
+            words={"framework": framework_title},
+            notes=(Note(lambda: _CONSEQUENCES[session.scenario.phsafe.framework]),),
+        )
         self.states = StatesField(self._session)
         self.reader = Chooser("Reader of the production program")
         for value, title in _READERS.items():
             self.reader.addItem(title, value)
         self.reader.currentIndexChanged.connect(self._set_reader)
-        form.addRow("Privacy", self.framework)
-        form.addRow("", self._consequence)
+        form.addRow(self.privacy)
         form.addRow("Area", self.states)
         form.addRow("Reader", self.reader)
 
     def refresh(self, update: object = None) -> None:
         super().refresh(update)
         method = self._session.scenario.phsafe
-        self.framework.select(method.framework)
-        self._consequence.setText(_CONSEQUENCES[method.framework])
         self.reader.select(method.reader)
-
-    def _set_framework(self) -> None:
-        framework = self.framework.currentData()
-        label = f"Use {framework_title(framework)}"
-        self._session.report(self._session.edit(label, lambda scenario: set_field(scenario, "framework", framework)))
 
     def _set_reader(self) -> None:
         reader = self.reader.currentData()

@@ -240,13 +240,8 @@ class ReleasesEditor(QWidget):
 
     def _refresh(self, _shown: object = None) -> None:
         method, name = self._session.scenario.subspace, self.name
-        blocked = self.release.blockSignals(True)
-        if [self.release.itemData(n) for n in range(self.release.count())] != list(method.releases):
-            self.release.clear()
-            for each in method.releases:
-                self.release.addItem(each, each)
+        self.release.offer([(each, each) for each in method.releases])
         self.release.select(name)
-        self.release.blockSignals(blocked)
         for widget in (self.query, self.invariants, self.noise):
             widget.setEnabled(bool(name))
         self.remove.setEnabled(len(method.releases) > 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Refusal
@@ -32,6 +32,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, emptied, row
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.topdown import Passes
 from phexplore.systems.topdown.wording import level_title, query_title
@@ -58,76 +59,59 @@ class StageGrid(QWidget):
         self._grid.setVerticalSpacing(HALF)
         self.add = SymbolButton("plus", f"Add a pass to {stage.value.lower()}", text="Pass", bordered=True)
         self.add.clicked.connect(self._add)
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(Text(stage.value, bold=True))
-        head.addStretch(1)
-        head.addWidget(self.add)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addLayout(head)
-        column.addWidget(Text(about(stage), look="muted", wrap=True))
-        column.addLayout(self._grid)
-        column.addStretch(1)
+        head = row(Text(stage.value, bold=True), 1, self.add)
+        column(head, Text(about(stage), look="muted", wrap=True), self._grid, 1, of=self)
 
     def show_level(self, session: TopDownSession, level: str) -> None:
         """Show the passes of a level."""
         self._session, self._level = session, level
         method = session.shown.method
         passes = passes_of(method, level)
-        found, names = columns(passes, self.stage), rows(method, level, self.stage)
+        shown, names = columns(passes, self.stage), rows(method, level, self.stage)
         measured = tuple(is_measured(method, level, name) for name in names)
-        shape = (level, tuple((column.outer, column.inner, column.title) for column in found), names, measured)
+        shape = (level, tuple((each.outer, each.inner, each.title) for each in shown), names, measured)
         if shape != self._built:
             self._built = shape
-            self._build(found, names, measured)
-        for column in found:
+            self._build(shown, names, measured)
+        for each in shown:
             for name in names:
-                tick = self.ticks[name, column.outer, column.inner]
-                blocked = tick.blockSignals(True)
-                tick.setChecked(name in column.queries)
-                tick.blockSignals(blocked)
+                tick = self.ticks[name, each.outer, each.inner]
+                with QSignalBlocker(tick):
+                    tick.setChecked(name in each.queries)
 
-    def _build(self, found: tuple[PassColumn, ...], names: tuple[str, ...], measured: tuple[bool, ...]) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+    def _build(self, shown: tuple[PassColumn, ...], names: tuple[str, ...], measured: tuple[bool, ...]) -> None:
+        emptied(self._grid)
         self.ticks = {}
-        for place, column in enumerate(found, start=1):
-            self._grid.addWidget(self._heading(column, found), 0, place, Qt.AlignmentFlag.AlignHCenter)
+        for place, each in enumerate(shown, start=1):
+            self._grid.addWidget(self._heading(each, shown), 0, place, Qt.AlignmentFlag.AlignHCenter)
         for number, (name, is_known) in enumerate(zip(names, measured, strict=True), start=1):
             needs_noise = self.stage is Stage.LEAST_SQUARES and not is_known
             label = Text(query_title(name) + (" (not measured here)" if needs_noise else ""))
             label.set_look("attention" if needs_noise else "")
             self._grid.addWidget(label, number, 0)
-            for place, column in enumerate(found, start=1):
+            for place, each in enumerate(shown, start=1):
                 tick = QCheckBox()
-                tick.setAccessibleName(f"{self.stage.value}, {column.title.lower()}: use {query_title(name)}")
+                tick.setAccessibleName(f"{self.stage.value}, {each.title.lower()}: use {query_title(name)}")
                 tick.setToolTip(tick.accessibleName())
-                tick.clicked.connect(partial(self._toggle, name, column))
-                self.ticks[name, column.outer, column.inner] = tick
+                tick.clicked.connect(partial(self._toggle, name, each))
+                self.ticks[name, each.outer, each.inner] = tick
                 self._grid.addWidget(tick, number, place, Qt.AlignmentFlag.AlignHCenter)
         self._grid.setColumnStretch(0, 1)
 
-    def _heading(self, column: PassColumn, found: tuple[PassColumn, ...]) -> QWidget:
+    def _heading(self, each: PassColumn, shown: tuple[PassColumn, ...]) -> QWidget:
+        siblings = [other for other in shown if other.outer == each.outer]
+        parts: list[QWidget] = [Text(each.title, look="muted")]
+        for sign, word, by, is_there in (
+            ("<", "earlier", -1, each.inner > 0),
+            (">", "later", 1, each.inner < len(siblings) - 1),
+        ):
+            if is_there:
+                button = TextButton(sign, look="link", name=f"Make {each.title.lower()} {word}")
+                button.setToolTip(f"Make this pass {word}")
+                button.clicked.connect(partial(self._move, each, by))
+                parts.insert(0 if by < 0 else len(parts), button)
         head = QWidget()
-        row = QHBoxLayout(head)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(HALF)
-        siblings = [other for other in found if other.outer == column.outer]
-        if column.inner > 0:
-            earlier = TextButton("<", look="link", name=f"Make {column.title.lower()} earlier")
-            earlier.setToolTip("Make this pass earlier")
-            earlier.clicked.connect(partial(self._move, column, -1))
-            row.addWidget(earlier)
-        row.addWidget(Text(column.title, look="muted"))
-        if column.inner < len(siblings) - 1:
-            later = TextButton(">", look="link", name=f"Make {column.title.lower()} later")
-            later.setToolTip("Make this pass later")
-            later.clicked.connect(partial(self._move, column, 1))
-            row.addWidget(later)
+        row(*parts, of=head, gap=HALF)
         return head
 
     def _toggle(self, query: str, column: PassColumn, _checked: bool = False) -> None:
@@ -176,29 +160,14 @@ class PassesEditor(QWidget):
         self.reset.clicked.connect(self._reset)
         self._state = Text(look="muted", wrap=True)
         self.grids = {stage: StageGrid(stage, self._change) for stage in Stage}
-        level, alike_levels = QHBoxLayout(), QHBoxLayout()
-        level.addWidget(Text("Level"))
-        level.addWidget(self.level)
-        level.addStretch(1)
-        level.addWidget(self.reset)
-        alike_levels.addWidget(self.together)
-        alike_levels.addStretch(1)
-        head = LargeTextRows()
-        for row in (level, alike_levels, head):
-            row.setSpacing(GRID)
-        head.addLayout(level, 1)
-        head.addLayout(alike_levels)
-        body = LargeTextRows()
+        head, body = LargeTextRows(), LargeTextRows()
+        head.setSpacing(GRID)
+        head.addLayout(row(Text("Level"), self.level, 1, self.reset), 1)
+        head.addLayout(row(self.together, 1))
         body.setSpacing(5 * GRID)
         for grid in self.grids.values():
             body.addWidget(grid, 1, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addLayout(head)
-        column.addWidget(PlaceIssues(session, frozenset({"passes"})))
-        column.addWidget(self._state)
-        column.addLayout(body)
+        column(head, PlaceIssues(session, frozenset({"passes"})), self._state, body, of=self)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()
@@ -211,14 +180,8 @@ class PassesEditor(QWidget):
 
     def _refresh(self, _signal: object = None) -> None:
         method, reference = self._session.shown.method, self._session.shown.reference
-        if [self.level.itemData(number) for number in range(self.level.count())] != list(method.levels):
-            chosen = self.level.currentData()
-            blocked = self.level.blockSignals(True)
-            self.level.clear()
-            for each in method.levels:
-                self.level.addItem(level_title(each), each)
-            self.level.select(chosen if chosen in method.levels else method.levels[min(1, len(method.levels) - 1)])
-            self.level.blockSignals(blocked)
+        first = method.levels[min(1, len(method.levels) - 1)]
+        self.level.offer([(level_title(each), each) for each in method.levels], first=first)
         level = self.level.currentData()
         others = [level_title(other) for other in alike(method, level) if other != level]
         words = f"also {', '.join(others)}, which have the same order" if others else ""

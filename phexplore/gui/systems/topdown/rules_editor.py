@@ -5,13 +5,14 @@ from __future__ import annotations
 import enum
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, emptied
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_item
 from phexplore.model.scenario import Scenario
@@ -45,11 +46,7 @@ class RulesEditor(QWidget):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(2 * GRID)
         self._grid.setVerticalSpacing(HALF + 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(PlaceIssues(session, frozenset({kind.value})))
-        column.addLayout(self._grid)
+        column(PlaceIssues(session, frozenset({kind.value})), self._grid, of=self)
         self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._seen.request)
         self._refresh()
@@ -79,9 +76,8 @@ class RulesEditor(QWidget):
         other = reference.scenario.topdown if reference is not None else None
         for (name, level), tick in self.ticks.items():
             is_held = name in self._held(method, level)
-            blocked = tick.blockSignals(True)
-            tick.setChecked(is_held)
-            tick.blockSignals(blocked)
+            with QSignalBlocker(tick):
+                tick.setChecked(is_held)
             was = other is not None and name in self._held(other, level)
             differs = other is not None and was != is_held
             tick.setText("•" if differs else "")
@@ -89,10 +85,7 @@ class RulesEditor(QWidget):
             tick.setToolTip(f"{tip}\n{'Held' if was else 'Not held'} in the reference" if differs else tip)
 
     def _build(self, levels: tuple[str, ...], rules: tuple[Rule, ...]) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        emptied(self._grid)
         self.ticks = {}
         for place, level in enumerate(levels, start=1):
             head = Text(short_level(level), look="muted")

@@ -6,10 +6,9 @@ from PySide6.QtWidgets import QFormLayout
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import framework_title
+from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import ScenarioForm
-from phexplore.gui.widgets.buttons import Chooser
-from phexplore.gui.widgets.labels import ElidedText, Text
-from phexplore.model.edits import set_field
+from phexplore.gui.widgets.labels import Text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.topdown.wording import level_title
 from phexplore.workload.schema import load_schema
@@ -24,30 +23,24 @@ class TopDownScenarioEditor(ScenarioForm):
     """A form; every change is one step."""
 
     def add_rows(self, form: QFormLayout) -> None:
-        self.framework = Chooser("Definition of privacy")
-        for framework in PrivacyFramework:
-            self.framework.addItem(framework_title(framework), framework)
-        self.framework.currentIndexChanged.connect(self._set_framework)
-        self._consequence = ElidedText(look="muted")
+        session = self._session  # a note that led back to this page would keep it from being taken down in order
+        self.privacy = ParameterForm(
+            session,
+            "framework",
+            words={"framework": framework_title},
+            notes=(Note(lambda: _CONSEQUENCES[session.scenario.topdown.framework]),),
+        )
         self._schema = Text(wrap=True)
         self._levels = Text(wrap=True)
-        form.addRow("Privacy", self.framework)
-        form.addRow("", self._consequence)
+        form.addRow(self.privacy)
         form.addRow("Schema", self._schema)
         form.addRow("Levels", self._levels)
 
     def refresh(self, update: object = None) -> None:
         super().refresh(update)
         method = self._session.scenario.topdown
-        self.framework.select(method.framework)
-        self._consequence.setText(_CONSEQUENCES[method.framework])
         self._schema.setText(schema_sentence(method.schema))
         self._levels.setText(" › ".join(level_title(level) for level in method.levels))
-
-    def _set_framework(self) -> None:
-        framework = self.framework.currentData()
-        label = f"Use {framework_title(framework)}"
-        self._session.report(self._session.edit(label, lambda scenario: set_field(scenario, "framework", framework)))
 
 
 def schema_sentence(schema_id: str) -> str:

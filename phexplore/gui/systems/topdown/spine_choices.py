@@ -133,19 +133,19 @@ class SpineChoices(QWidget):
         ]
         if reference is not None:
             entries.append((reference[0], REFERENCE))
-        _fill(self.other, entries)
+        self.other.offer(entries)
 
     def offer_runs(self, runs: Sequence[tuple[str, Path]]) -> None:
         """Offer runs whose errors can be drawn over the prediction."""
         entries: list[tuple[str, object]] = [("The newest fitting run", FITTING), ("No run", NO_RUN), *runs]
-        _fill(self.run, entries)
+        self.run.offer(entries)
 
     def settle(self, answer: SpineAnswer) -> None:
         """Show what an answer was about, and what can be chosen from."""
         look = answer.look
-        _fill(self.name, [(f"{each.title} ({each.areas:,})", each.name) for each in answer.blocks.classes])
-        _fill(self.level, [(level_title(name), name) for name, _ in answer.levels[:-1]])
-        _fill(self.query, [(query_title(name), name) for name in answer.queries])
+        self.name.offer([(f"{each.title} ({each.areas:,})", each.name) for each in answer.blocks.classes])
+        self.level.offer([(level_title(name), name) for name, _ in answer.levels[:-1]])
+        self.query.offer([(query_title(name), name) for name in answer.queries])
         self._look = replace(self._look, name=look.name, level=look.level, query=look.query)
         for chooser, value in ((self.name, look.name), (self.level, look.level), (self.query, look.query)):
             chooser.select(value)
@@ -180,21 +180,6 @@ class SpineChoices(QWidget):
 def _lower(title: str) -> str:
     """Return a title as it stands inside a sentence."""
     return title if title.startswith("AIAN") else title[0].lower() + title[1:]
-
-
-def _fill(chooser: Chooser, entries: Sequence[tuple[str, object]]) -> None:
-    """Offer these entries and keep the choice; nothing is announced."""
-    present = [(chooser.itemText(place), chooser.itemData(place)) for place in range(chooser.count())]
-    if present == list(entries):
-        return
-    chosen = chooser.currentData()
-    blocked = chooser.blockSignals(True)
-    chooser.clear()
-    for words, value in entries:
-        chooser.addItem(words, value)
-    values = [value for _, value in entries]
-    chooser.setCurrentIndex(values.index(chosen) if chosen in values else 0)
-    chooser.blockSignals(blocked)
 
 
 def _beside(words: str, widget: QWidget) -> QWidget:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 
@@ -259,14 +258,16 @@ class SpineSettingsEditor(QWidget):
             (self.aian, bool(settings.aian_areas)),
             *((tick, name in settings.targets) for name, tick in self.targets.items()),
         ):
-            _quietly(tick, partial(tick.setChecked, is_on))
+            with QSignalBlocker(tick):
+                tick.setChecked(is_on)
         for box, number in (
             (self.cutoff, settings.fanout_cutoff),
             (self.slider, min(settings.fanout_cutoff, _SLIDER_MOST)),
             (self.threshold, settings.entity_threshold),
             (self.bypass_cutoff, settings.bypass_cutoff),
         ):
-            _quietly(box, partial(box.setValue, number))
+            with QSignalBlocker(box):
+                box.setValue(number)
         self._about.setText(_KIND_WORDS[settings.kind])
         self._rule.setText(_BYPASS_WORDS[settings.bypass])
         self._export.setText(f"No production file: {' '.join(refused)}" if refused else "")
@@ -404,9 +405,3 @@ def _chooser(name: str, words: dict[str, str]) -> Chooser:
         found.addItem(text, value)
         found.setItemData(found.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
     return found
-
-
-def _quietly(widget: QWidget, act: Callable[[], object]) -> None:
-    blocked = widget.blockSignals(True)
-    act()
-    widget.blockSignals(blocked)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
@@ -24,7 +24,7 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text, labelled
-from phexplore.gui.widgets.layout import column, row, split, stacked
+from phexplore.gui.widgets.layout import column, emptied, row, split, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.fingerprint import fingerprint
@@ -138,7 +138,7 @@ class TuneSettings(QWidget):
         """Offer the strategies and levels of a scenario."""
         names = strategies(method)
         if tuple(self.ticks) != names:
-            _empty(self._ticks)
+            emptied(self._ticks)
             self.ticks = {}
             for name in names:
                 tick = QCheckBox(strategy_words(name))
@@ -146,13 +146,8 @@ class TuneSettings(QWidget):
                 tick.setChecked(name == names[0])
                 self.ticks[name] = tick
                 self._ticks.addWidget(tick)
-        if [self.level.itemData(n) for n in range(self.level.count())] != list(method.levels):
-            before = self.level.currentData()
-            self.level.clear()
-            for level in method.levels:
-                self.level.addItem(level, level)
-            usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
-            self.level.select(before if before in method.levels else usual)
+        usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
+        self.level.offer([(level, level) for level in method.levels], first=usual)
 
 
 class TuneView(QWidget):
@@ -352,7 +347,7 @@ class TuneView(QWidget):
             self.chart.show_empty()
 
     def _show_found(self) -> None:
-        _empty(self._results)
+        emptied(self._results)
         for found in sorted(self.found, key=lambda each: each.total):
             own_total = found.total if self._scenario is None else self._scenario.topdown.total
             self._results.addWidget(Paragraph(result_words(found, own_total, self.settings.path)))
@@ -364,13 +359,6 @@ class TuneView(QWidget):
 
     def _load_clicked(self, found: FoundBudgets, smaller: bool, _checked: bool = False) -> None:
         self.load(found, smaller=smaller)
-
-
-def _empty(layout: QVBoxLayout) -> None:
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.deleteLater()
 
 
 def _line(name: str, text: str, letters: int) -> QLineEdit:
