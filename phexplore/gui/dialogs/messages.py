@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.model.issues import Issue
 
 Answer = Callable[[], object]
@@ -28,23 +29,13 @@ class Message(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(56 * GRID)
         self._details = details
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(Text(title, bold=True, relative=1.25, wrap=True))
         self.sentence = Text(sentence, wrap=True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(self.sentence)
-        if details:
-            column.addWidget(self._details_field(details))
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(GRID)
-        if details:
-            copy = TextButton("Copy details", run=self.copy_details)
-            self._buttons.addWidget(copy)
-        self._buttons.addStretch(1)
-        column.addSpacing(GRID)
-        column.addLayout(self._buttons)
+        shown = (self._details_field(details),) if details else ()
+        copies = (TextButton("Copy details", run=self.copy_details),) if details else ()
+        self._buttons = row(*copies, 1, margins=(0, GRID, 0, 0))
+        heading = Text(title, bold=True, relative=1.25, wrap=True)
+        column(heading, self.sentence, *shown, self._buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
 
     def add_button(self, text: str, run: Answer | None = None, *, is_main: bool = False) -> TextButton:
         """Add a button that closes the dialog and then acts."""

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Reason, Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.model.numbers import exact_text, parse_exact
 
 Take = Callable[[str], str]
@@ -81,20 +82,9 @@ class ExactField(QWidget):
         self._value = ""
         self.line = ExactLine(name)
         self._width = width
-        self._reason = Text(look="refused", wrap=True, relative=0.92)
-        self._reason.hide()
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        row.addWidget(self.line)
-        if unit:
-            row.addWidget(Text(unit, look="muted"))
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HALF)
-        column.addLayout(row)
-        column.addWidget(self._reason)
+        self._reason = Reason(relative=0.92)
+        units = (Text(unit, look="muted"),) if unit else ()
+        column(row(self.line, *units, 1), self._reason, of=self, gap=HALF)
         self.setFocusProxy(self.line)
         self.line.offered.connect(self._offer)
         self.line.restored.connect(self._restore)
@@ -138,8 +128,7 @@ class ExactField(QWidget):
             self._show(self._value)
             return
         reason = self._take(text)
-        self._reason.setText(reason)
-        self._reason.setVisible(bool(reason))
+        self._reason.say(reason)
         self.line.set_refused(reason)
         self.line.setModified(bool(reason))
         if not reason:
@@ -153,8 +142,7 @@ class ExactField(QWidget):
         self.line.setText(text)
         self.line.setModified(False)
         self.line.set_refused("")
-        self._reason.clear()
-        self._reason.hide()
+        self._reason.say("")
 
 
 class CheckedField(ExactField):

@@ -6,14 +6,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Protocol
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Reason, Text
+from phexplore.gui.widgets.layout import column, form
 from phexplore.model.fields import Field
 from phexplore.model.kinds import Choice, Exact, Flag, Kind, Optional, Whole
 from phexplore.model.kinds import Text as Words
@@ -60,15 +61,10 @@ class ChoiceControl(QWidget):
         self.chooser = Chooser(capital(part.title))
         for member in kind.options:
             self.chooser.addItem(words(member) if words else capital(kind.words(member)), member)
-        self._reason = Text(look="refused", wrap=True, relative=0.92)
-        self._reason.hide()
+        self._reason = Reason(relative=0.92)
         self._part, self._take = part, take
         self.chooser.currentIndexChanged.connect(self._choose)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HALF)
-        column.addWidget(self.chooser, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._reason)
+        column((self.chooser, Qt.AlignmentFlag.AlignLeft), self._reason, of=self, gap=HALF)
         self.setFocusProxy(self.chooser)
 
     def show_value(self, value: Any) -> None:
@@ -77,9 +73,7 @@ class ChoiceControl(QWidget):
         self._reason.hide()
 
     def _choose(self) -> None:
-        reason = self._take(self._part, None, self.chooser.currentData())
-        self._reason.setText(reason)
-        self._reason.setVisible(bool(reason))
+        self._reason.say(self._take(self._part, None, self.chooser.currentData()))
 
 
 class FlagControl(QCheckBox):
@@ -146,12 +140,12 @@ class DeclaredForm(QWidget):
         """
         super().__init__()
         self.controls: dict[str, Any] = {}
-        self.rows = form = form_in(self)
+        self.rows = rows = form_in(self)
         for part in parts:
             control = _control(part, take, (words or {}).get(part.name))
             control.setToolTip(part.doc)
             control.setAccessibleDescription(part.doc)
-            form.addRow("" if isinstance(control, FlagControl) else capital(part.title), control)
+            rows.addRow("" if isinstance(control, FlagControl) else capital(part.title), control)
             self.controls[part.name] = control
 
     def show_value(self, value: Any) -> None:
@@ -162,13 +156,9 @@ class DeclaredForm(QWidget):
 
 def form_in(parent: QWidget) -> QFormLayout:
     """Return a form that fills a widget."""
-    form = QFormLayout(parent)
-    form.setContentsMargins(0, 0, 0, 0)
-    form.setHorizontalSpacing(2 * GRID)
-    form.setVerticalSpacing(GRID)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-    return form
+    filled = form(of=parent)
+    filled.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    return filled
 
 
 def _is_typed(kind: Kind) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 
 
 class Section(QFrame):
@@ -17,14 +18,10 @@ class Section(QFrame):
     def __init__(self, title: str, sentence: str, *contents: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("look", "card")
-        self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, GRID + 4, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(Text(title, bold=True, relative=1.08))
+        head = [Text(title, bold=True, relative=1.08)]
         if sentence:
-            column.addWidget(Text(sentence, look="muted", wrap=True))
-        for content in contents:
-            column.addWidget(content)
+            head.append(Text(sentence, look="muted", wrap=True))
+        self._column = column(*head, *contents, of=self, margins=(MARGIN, GRID + 4, MARGIN, MARGIN))
 
     def add(self, content: QWidget) -> None:
         """Put content below what is there."""
@@ -49,10 +46,7 @@ class Page(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._content = QWidget(self)
-        self._column = QVBoxLayout(self._content)
-        self._column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        self._column.setSpacing(MARGIN)
-        self._column.addStretch(1)
+        self._column = column(1, of=self._content, gap=MARGIN, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         self.setWidget(self._content)
         for section in sections:
             self._insert(section)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure
+from phexplore.gui.widgets.layout import column, row
 
 
 class Tile(QFrame):
@@ -19,16 +20,10 @@ class Tile(QFrame):
         self._value = Figure(relative=2.0, bold=True)
         self._beside = ElidedText(look="muted")
         self._change = ElidedText(relative=0.92)
-        figures = QHBoxLayout()
-        figures.setSpacing(GRID)
-        figures.addWidget(self._value, 0, Qt.AlignmentFlag.AlignBottom)
+        figures = row((self._value, Qt.AlignmentFlag.AlignBottom))
         figures.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
-        column.setSpacing(HALF // 2)
-        column.addWidget(self._caption)
-        column.addLayout(figures)
-        column.addWidget(self._change)
+        margins = (2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
+        column(self._caption, figures, self._change, of=self, gap=HALF // 2, margins=margins)
 
     def show_figure(self, caption: str, value: str, *, beside: str, change: str, look: str) -> None:
         """Show a figure.
