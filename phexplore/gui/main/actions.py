@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from phexplore.gui.binding.actions import Action
+from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 
@@ -121,3 +122,26 @@ class ActionTable(QObject):
         for action_id, action in self.entries.items():
             if action.symbol:
                 self._made[action_id].setIcon(icon(action.symbol, appearance().colours))
+
+
+def edit_logger(session: Session, log: Callable[[str], object]) -> Callable[[object], None]:
+    """Return what notes the step that the project stands on after an update, once per step.
+
+    Args:
+        session: the open project.
+        log: takes the name of a step.
+    """
+
+    def step() -> tuple[int, str]:
+        project = session.project
+        return project.cursor, project.labels[project.cursor]
+
+    logged = step()
+
+    def note(_shown: object) -> None:
+        nonlocal logged
+        before, logged = logged, step()
+        if logged != before:
+            log(logged[1] if logged[0] > before[0] else f"Back to: {logged[1]}")
+
+    return note

@@ -19,7 +19,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
 from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.main.actions import ActionTable
+from phexplore.gui.main.actions import ActionTable, edit_logger
 from phexplore.gui.main.bottom_bar import BottomBar
 from phexplore.gui.main.commands import MENUS, Commands
 from phexplore.gui.main.copying import TableCopies
@@ -89,7 +89,6 @@ class MainWindow(QMainWindow):
         )
         self._shown_room: Room | None = None
         self._leaves_without_asking = False
-        self._logged_step = (project.cursor, project.labels[project.cursor])
         self.tour: GuidedTour | None = None
         own: dict[Hashable, Make] = {
             (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
@@ -179,9 +178,13 @@ class MainWindow(QMainWindow):
         from phexplore.gui.main.guided_tour import GuidedTour
         from phexplore.gui.main.tour_stops import tour_stops
 
+        def end() -> None:
+            self.tour = None
+            self.navigation.setFocus()
+
         if self.tour is None:
             self.tour = GuidedTour(self, tour_stops(self))
-            self.tour.ended.connect(self._end_tour)
+            self.tour.ended.connect(end)
         self.tour.begin()
 
     def offer_tour(self) -> None:
@@ -190,10 +193,6 @@ class MainWindow(QMainWindow):
             return
         self.settings.keep(TOUR, True)
         self.notice.offer_tour(self.take_tour)
-
-    def _end_tour(self) -> None:
-        self.tour = None
-        self.navigation.setFocus()
 
     def leave_without_asking(self) -> None:
         """Close, losing unsaved edits: the user said so, or a program drives the window."""
@@ -291,7 +290,7 @@ class MainWindow(QMainWindow):
         session = self.session
         session.updated.connect(self._follow_system)
         session.settled.connect(self._refresh)
-        session.settled.connect(self._log_edit)
+        session.settled.connect(edit_logger(session, self.actions_table.log))
         session.saved.connect(self._refresh)
         session.refused.connect(self.notice.tell_refused)
         session.troubled.connect(lambda trouble: self.notice.tell_trouble(trouble, self.files.choose_to_save))
@@ -327,15 +326,6 @@ class MainWindow(QMainWindow):
         mark = "" if project.is_clean else "*"
         self.setWindowTitle(f"{self.files.title}{mark} – {self.session.scenario.name} – phexplore")
         self.actions_table.refresh()
-
-    def _log_edit(self, _shown: object) -> None:
-        """Note the step that the project now stands on, once per step."""
-        project = self.session.project
-        step = (project.cursor, project.labels[project.cursor])
-        if step == self._logged_step:
-            return
-        self.actions_table.log(step[1] if step[0] > self._logged_step[0] else f"Back to: {step[1]}")
-        self._logged_step = step
 
     def _show_first_page(self) -> None:
         if self.navigation.currentRow() < 0:
