@@ -10,7 +10,6 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.systems.topdown.launch import TopDownFields
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.runs.spec import DEMONSTRATION
 from phexplore.systems.run_results import Choice
@@ -79,7 +78,7 @@ def _run(window: MainWindow, files: BlockFiles, *, runs: int) -> Iterator[int]:
     page = window.pages.currentWidget()
     if not isinstance(page, RunsPage):
         return
-    page.forms["topdown"].show_fields(TopDownFields(path=files.blocks, trials=_TRIALS, seed="1", keeps=True))
+    page.forms["topdown"].fill(data=files.blocks, trials=_TRIALS, seed=1, keep_measurements=True)
     page.start_run()
     waited = 0
     while waited < _LONGEST_RUN_MS and len(_ended(window)) < runs:

@@ -114,7 +114,7 @@ def _untyped(part: Field) -> Any:
         return False
     if part.default in {None, ""}:
         return None
-    return part.default if isinstance(part.kind, Whole) else part.kind.words(part.default)
+    return part.default if isinstance(part.kind, Whole) else part.kind.encode(part.default)
 
 
 def _value(part: Field, typed: Any) -> Any:

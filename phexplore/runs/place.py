@@ -13,6 +13,10 @@ from pathlib import Path
 
 from phexplore.errors import PhexploreError
 
+TLS = "tls://"
+TLS_WORDS = ("Certificate of the authority", "Certificate of this machine", "Key of this machine's certificate")
+"""What an encrypted connection needs, for people; in the order of `TlsFiles`."""
+
 
 class PlaceError(PhexploreError):
     """Where to compute is not said in a way that can be followed."""
@@ -93,6 +97,40 @@ def tls_files(authority: Path | None, certificate: Path | None, key: Path | None
             "Give --tls-ca-file, --tls-cert and --tls-key together.",
         )
     return TlsFiles(authority.absolute(), certificate.absolute(), key.absolute())
+
+
+def read_place(address: str, files: tuple[str, ...]) -> Place:
+    """Return where a run is computed.
+
+    Args:
+        address: typed, "" for this machine.
+        files: typed paths of certificates; they count for an address at tls://.
+
+    Raises:
+        ValueError: no address, or a certificate is missing; with none at all, Dask's own settings count.
+    """
+    scheduler = address.strip()
+    if not scheduler:
+        return HERE
+    if not is_address(scheduler):
+        raise ValueError(f"{scheduler!r} is no address; write it like tcp://host:8786, or leave it empty.")
+    typed = [name.strip() for name in files]
+    if not scheduler.startswith(TLS) or not any(typed):
+        return Place(scheduler=scheduler)
+    for words, name in zip(TLS_WORDS, typed, strict=True):
+        if not name:
+            raise ValueError(f"{words} is missing. Choose all three files, or none to use Dask's own settings.")
+        if not Path(name).expanduser().is_file():
+            raise ValueError(f"{words}: there is no file at {name}. Check the path.")
+    authority, certificate, key = (Path(name).expanduser() for name in typed)
+    return Place(scheduler=scheduler, tls=tls_files(authority, certificate, key))
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text names a Dask scheduler: host and port, with or without the kind of connection."""
+    kind, found, place = text.rpartition("://")
+    host, colon, port = place.rpartition(":")
+    return (not found or kind in {"tcp", "tls", "ucx", "inproc"}) and bool(host) and bool(colon) and port.isdecimal()
 
 
 def parse_worker_arguments(arguments: Sequence[str]) -> tuple[Path, Place]:

@@ -27,6 +27,7 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.runs.spec import RunSpec, StopRule
+from phexplore.systems.run_offer import RunOffer
 
 if TYPE_CHECKING:
     import typer
@@ -255,6 +256,7 @@ class System:
             squares; None for a system whose queries count by themselves.
         handover: None for a system without production files.
         room: makes what is its own in the window, from the system and what the window offers; None for a room that any system gets.
+        runs: what the form that starts a run offers.
     """
 
     id: str
@@ -289,3 +291,4 @@ class System:
     solve_estimates: SolveEstimates | None = None
     handover: Handover | None = None
     room: Callable[..., Any] | None = None
+    runs: RunOffer = field(default_factory=RunOffer)

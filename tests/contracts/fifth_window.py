@@ -88,8 +88,7 @@ def drive(window):
     until(lambda: "differs" in table.title.text())
     SEEN["compared"] = table.title.text()
     form = page(window, Area.RUNS).form_of(window.room.system)
-    form.trials.setValue(2)
-    type_into(form.options.controls["draws"].line, "3")
+    form.fill(trials=2, draws=3)
     form.launch()
     until(lambda: [row.state.name for row in window.areas.runs.desk.rows] == ["COMPLETE"])
     (run,) = window.areas.runs.desk.rows
@@ -104,7 +103,7 @@ def drive(window):
     SEEN["zoomed"] = chart.plot.viewport.is_zoomed
     chart.show_table(visible=True)
     SEEN["table of results"] = chart.table.numbers.rows
-    chart.save_picture(HOME / "noise.svg")
+    chart.menu.save_picture(HOME / "noise.svg")
     exports = {form.id: form for form in FORMATS}
     for form in ("html", "pdf"):
         results.export_to(exports[form], HOME / f"report.{form}")

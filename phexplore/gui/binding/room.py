@@ -91,13 +91,6 @@ class Room(QObject):
     parts: ClassVar[tuple[str, ...]] = ()
     """Modules with Qt that are loaded once the window is on screen, each after what it needs."""
 
-    launch_words: ClassVar[tuple[str, str, str]] = (
-        "Start a run",
-        "The data that came with the program",
-        "a file of counts",
-    )
-    """What the form of a run starts, the data that came with the program, and which files are read."""
-
     def __init__(self, system: System, around: Surroundings) -> None:
         """Furnish a system.
 
@@ -164,10 +157,6 @@ class Room(QObject):
     def actions(self) -> list[tuple[str, Action]]:
         """Return actions of its own, each with the id of the action it stands behind in the menu."""
         return []
-
-    def make_launch_form(self, _parent: QWidget) -> Any:
-        """Return the form that starts a run, None for the one that any system gets."""
-        return None
 
     def join_results(self, page: Any) -> None:
         """Join the page of results, when it is first looked at, to what else is chosen in the window.

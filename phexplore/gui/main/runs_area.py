@@ -35,7 +35,6 @@ from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
-    from phexplore.gui.run_manager.launch_part import LaunchPart
     from phexplore.gui.run_manager.results_page import ResultsPage
     from phexplore.gui.run_manager.runs_page import RunsPage
 
@@ -111,9 +110,7 @@ class RunsArea(QObject):
         """Return the page that starts and lists runs."""
         from phexplore.gui.run_manager.runs_page import RunsPage
 
-        self._runs = RunsPage(
-            self.desk, self._session, {name: partial(_launch_form, room) for name, room in self._rooms.items()}
-        )
+        self._runs = RunsPage(self.desk, self._session)
         self._runs.opened.connect(self.show_results)
         self._runs.failed.connect(self.failed)
         self._runs.trust_wanted.connect(self._ask_about_cluster)
@@ -266,12 +263,3 @@ class RunsArea(QObject):
         """Fetch what a program that was ended left behind when the project was saved for the first time."""
         if (path := self._project.path) is not None:
             self.desk.fetch(partial(left_behind_runs, path))
-
-
-def _launch_form(room: Room, parent: QWidget) -> LaunchPart:
-    from phexplore.gui.run_manager.counts_launch_form import CountsLaunchForm
-
-    form: LaunchPart = room.make_launch_form(parent) or CountsLaunchForm(
-        *room.launch_words, parent, options=room.system.run_options
-    )
-    return form

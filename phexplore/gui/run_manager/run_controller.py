@@ -16,7 +16,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.run_process import RunProcess
 from phexplore.gui.run_manager.file_tasks import FileTasks
-from phexplore.gui.run_manager.launch_part import Launch
+from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow, after_event, refusal, row_of
 from phexplore.model.scenario import Scenario
 from phexplore.runs.belonging import fetch_runs
@@ -213,12 +213,14 @@ class RunController(QObject):
         store = self._store
         self._do(lambda: _Found(store.root, tuple(map(_described, store.entries()))), self._take_found)
 
-    def launch(self, scenario: Scenario, request: Launch) -> None:
+    def launch(self, scenario: Scenario, request: LaunchRequest) -> None:
         """Describe the data, make the run and put it in the queue; data that may be confidential wait for `confirm`."""
         store = self._store
 
         def examine() -> DoubtedRun:
-            return _examined(request.spec(scenario, data_of(scenario, request.path)), store, request.place)
+            return _examined(
+                request.spec(scenario, data_of(scenario, request.settings.path)), store, request.settings.place
+            )
 
         self._do(examine, self._take_examined)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStac
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
-from phexplore.gui.run_manager.launch_part import Launch, LaunchPart
+from phexplore.gui.run_manager.launch_form import LaunchForm, LaunchRequest
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
@@ -24,7 +24,6 @@ from phexplore.runs.states import RunState
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 
-MakeForm = Callable[[QWidget], LaunchPart]
 FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
 EMPTY_SENTENCE = (
@@ -52,7 +51,6 @@ class RunsPage(QWidget):
         self,
         desk: RunController,
         session: Session,
-        forms: Mapping[str, MakeForm],
         parent: QWidget | None = None,
     ) -> None:
         """Show the runs of a desk.
@@ -60,7 +58,6 @@ class RunsPage(QWidget):
         Args:
             desk: starts and follows runs.
             session: its active scenario is what a new run simulates.
-            forms: makers of the forms that start a run, by the id of the system.
             parent: owner.
         """
         super().__init__(parent)
@@ -71,9 +68,8 @@ class RunsPage(QWidget):
         self._forms = QStackedWidget(self._left)
         self._stack = QStackedWidget(self._both)
         self._lists = QSplitter(Qt.Orientation.Vertical, self._stack)
-        self._makers = forms
         self._blocks: Path | None = None
-        self.forms: dict[str, LaunchPart] = {}
+        self.forms: dict[str, LaunchForm] = {}
         """The forms that were looked at, by the id of their system."""
         self.table = RunsTable(self._lists)
         self.details = RunDetails(self._lists)
@@ -97,10 +93,10 @@ class RunsPage(QWidget):
         """Start a run with what stands in the form of the active scenario's system."""
         self._active_form.launch()
 
-    def form_of(self, system: System) -> LaunchPart:
+    def form_of(self, system: System) -> LaunchForm:
         """Return the form that starts runs of a system, made on first use."""
         if system.id not in self.forms:
-            form = self.forms[system.id] = self._makers[system.id](self._forms)
+            form = self.forms[system.id] = LaunchForm(system, self._forms)
             form.use_blocks(self._blocks)
             self._places[form] = place = _FormPlace(form, self._forms)
             self._forms.addWidget(place)
@@ -115,16 +111,16 @@ class RunsPage(QWidget):
             form.use_blocks(path)
 
     @property
-    def _active_form(self) -> LaunchPart:
+    def _active_form(self) -> LaunchForm:
         return self.form_of(system_of(self._session.scenario))
 
-    def _launch(self, request: Launch) -> None:
+    def _launch(self, request: LaunchRequest) -> None:
         scenario = self._session.scenario
-        if system_of(scenario).has_geography and request.path.is_file():
-            self.blocks_used.emit(request.path.absolute())
-        self._trusting(request.place, self._active_form, lambda: self._desk.launch(scenario, request))
+        if system_of(scenario).has_geography and request.settings.path.is_file():
+            self.blocks_used.emit(request.settings.path.absolute())
+        self._trusting(request.settings.place, self._active_form, lambda: self._desk.launch(scenario, request))
 
-    def _trusting(self, place: Place, form: LaunchPart | None, start: Callable[[], object]) -> None:
+    def _trusting(self, place: Place, form: LaunchForm | None, start: Callable[[], object]) -> None:
         """Start; on a cluster only after somebody trusts its scheduler, this time and for this run."""
         if not place.scheduler:
             start()
@@ -137,7 +133,7 @@ class RunsPage(QWidget):
 
         self.trust_wanted.emit(place.scheduler, go_on)
 
-    def _form_for(self, row: RunRow | None, action: RunAction) -> LaunchPart | None:
+    def _form_for(self, row: RunRow | None, action: RunAction) -> LaunchForm | None:
         """Return the form whose address says where a run is to go on, None for here."""
         starts = action is RunAction.RERUN or (row is not None and row.state is not RunState.PAUSED)
         if not starts or row is None or row.spec is None:
@@ -164,7 +160,7 @@ class RunsPage(QWidget):
         form = self._active_form
         scenario = self._session.scenario
         form.show_scenario(scenario)
-        form.block(reason or form.refusal(scenario))
+        form.block(reason or system_of(scenario).runs.refusal(scenario))
         self._forms.setCurrentWidget(self._places[form])
 
     def _open(self, directory: Path) -> None:

@@ -6,6 +6,7 @@ from phexplore.lazy import lazy
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
+from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.group_sizes"
@@ -52,4 +53,9 @@ GROUP_SIZES = System(
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
     experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),
     room=lazy("phexplore.gui.systems.group_sizes.room", "GroupSizesRoom"),
+    runs=RunOffer(
+        title="Start a run of group sizes",
+        shipped={"demo": "Households of 2010, 3,107 counties"},
+        data="households of counties, persons, or sizes; .csv",
+    ),
 )

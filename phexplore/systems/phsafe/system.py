@@ -10,7 +10,9 @@ from phexplore.lazy import lazy
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
+from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.phsafe"
@@ -114,4 +116,16 @@ PHSAFE = System(
     ),
     room=lazy("phexplore.gui.systems.phsafe.room", "PhSafeRoom"),
     is_ordinary=lazy(f"{_ROOM}.ordinary", "is_ordinary"),
+    runs=RunOffer(
+        shipped={"demo": "Demonstration: 51 states, synthetic", "demo-pr": "Demonstration: Puerto Rico, synthetic"},
+        data="a folder with persons, units and geo, .csv or .parquet",
+        kinds="",
+        releases={
+            RunMode.PRIVATE: "Each trial is a full simulated PHSafe release.",
+            RunMode.NO_NOISE: "One exact pass: the truncated counts, what the noise would be added to.",
+            RunMode.NON_PRIVATE: "One exact pass: production's counts without protection, totals too.",
+        },
+        trials=20,
+        fewest=10,
+    ),
 )

@@ -6,6 +6,7 @@ from phexplore.lazy import lazy
 from phexplore.model.subspace import Subspace
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
+from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.subspace"
@@ -51,4 +52,9 @@ SUBSPACE = System(
     own_data=lazy(f"{_ROOM}.simulation", "own_data"),
     experiments=lazy(f"{_ROOM}.experiment_pictures", "experiments"),
     room=lazy("phexplore.gui.systems.subspace.room", "SubspaceRoom"),
+    runs=RunOffer(
+        title="Start a run under exact sums",
+        shipped={"demo": "102 counties of Illinois"},
+        data="a table with a column per axis and count; .csv",
+    ),
 )

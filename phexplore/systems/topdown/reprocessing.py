@@ -11,6 +11,7 @@ from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, load_spec
 from phexplore.systems.topdown.measurements import kept_content
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
+from phexplore.workload.schema import load_schema
 
 
 def reprocess_measurements(
@@ -89,3 +90,21 @@ def complete_run(spec: RunSpec) -> RunSpec:
     run = Path(options.measurements)
     found = reprocess_measurements(spec.scenario, run, spec.data, trials=spec.trials, options=options)
     return replace(found, workers=spec.workers)
+
+
+def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
+    """Return whether a complete run kept what this scenario can post-process again.
+
+    Args:
+        scenario: whose passes and constraints are used.
+        spec: of the complete run.
+    """
+    options = topdown_options(spec)
+    fits = isinstance(spec.scenario.method, TopDown) and spec.scenario.topdown.schema == scenario.topdown.schema
+    return fits and options.keep_measurements and options.mechanism is Mechanism.TOP_DOWN
+
+
+def refusal(scenario: Scenario) -> str:
+    """Return why a schema cannot be simulated yet, "" where it can."""
+    limit = load_schema(scenario.topdown.schema).analytic_only
+    return f"This schema cannot be simulated yet. {limit} Its forecast is complete." if limit else ""

@@ -52,7 +52,13 @@ class TopDownOptions(Declared):
         said="expanded to the full schema by seed {}",
     )
     mechanism: Mechanism = parameter(
-        Switch(Mechanism),
+        Switch(
+            Mechanism,
+            {
+                Mechanism.TOP_DOWN: "from the root to the blocks",
+                Mechanism.BLOCK_BY_BLOCK: "block by block (baseline)",
+            },
+        ),
         default=Mechanism.TOP_DOWN,
         option="--block-by-block",
         unless="measurements",
@@ -60,7 +66,13 @@ class TopDownOptions(Declared):
         said="block by block",
     )
     target: RounderTarget = parameter(
-        Choice(RounderTarget),
+        Choice(
+            RounderTarget,
+            {
+                RounderTarget.FRACTION: "to the fraction (paper)",
+                RounderTarget.WHOLE: "to whole numbers (production)",
+            },
+        ),
         default=RounderTarget.FRACTION,
         option="--rounder-target",
         title="target of the rounder",
@@ -71,6 +83,7 @@ class TopDownOptions(Declared):
         Flag(),
         default=False,
         option="--microdata",
+        title="write microdata and tables",
         doc="Write microdata and published tables of every trial.",
         said="writes microdata",
     )
@@ -78,6 +91,7 @@ class TopDownOptions(Declared):
         Flag(),
         default=False,
         option="--keep-measurements",
+        title="keep the noisy answers",
         doc="Keep the noisy answers, to post-process them again.",
         said="keeps noisy answers",
     )
@@ -85,6 +99,7 @@ class TopDownOptions(Declared):
         RunDirectory(),
         default="",
         option="--measurements",
+        title="noisy answers",
         is_identity=False,  # where kept answers lie decides nothing, their content does
         doc="Post-process what this run kept, by the scenario's passes and constraints.",
         said="post-processes the answers of {} again",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
 from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
+from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import Results, ResultTab
 from phexplore.systems.topdown.run_options import TopDownOptions
 
@@ -87,4 +89,26 @@ TOPDOWN = System(
     ),
     room=lazy("phexplore.gui.systems.topdown.room", "TopDownRoom"),
     stop_words=lazy(f"{_ROOM}.stop_choices", "stop_words"),
+    runs=RunOffer(
+        title="Start a TopDown run",
+        shipped={"demo": "Demonstration: 4,000 blocks"},
+        data="a block file, or a folder with microdata of persons and units",
+        kinds="Block data (*.csv *.csv.gz *.txt *.gz);;All files (*)",
+        releases={
+            RunMode.PRIVATE: "Each trial measures every level, then estimates and rounds every family.",
+            RunMode.NO_NOISE: "One trial from exact measurements: the published counts equal the true ones where post-processing "
+            "is right.",
+        },
+        trials=4,
+        workers=2,
+        fewest=5,
+        metrics=lazy(f"{_ROOM}.stop_choices", "metrics"),
+        places=lazy(f"{_ROOM}.stop_choices", "places"),
+        refusal=lazy(f"{_ROOM}.reprocessing", "refusal"),
+        can_be_read=lazy(f"{_ROOM}.reprocessing", "can_be_read"),
+        reading="Post-processing alone, from noisy answers that were kept. Schema, levels, budgets and noise are those of that run; "
+        "passes, invariants and constraints are this scenario's. It spends nothing.",
+        fixed=frozenset({"keep_measurements"}),
+        shares_noise=True,
+    ),
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 
 from phexplore.gui.main import project_files, start
-from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
+from phexplore.gui.run_manager.launch_form import LaunchRequest
+from phexplore.runs.run_settings import RunSettings
 
 PATH, HOME = Path(sys.argv[1]), Path(sys.argv[2])
 project_files.scratch_folder = lambda: HOME
@@ -19,7 +20,7 @@ project_files.report_folder = lambda: HOME / "reports"
 
 def drive(window) -> None:
     desk = window.areas.runs.desk
-    desk.launch(window.session.scenario, read_fields(LaunchFields(data="demo-pr", trials=5000, seed="1")))
+    desk.launch(window.session.scenario, LaunchRequest(RunSettings("demo-pr", trials=5000)))
 
     def save(directory) -> None:
         if window.session.project.path is None:

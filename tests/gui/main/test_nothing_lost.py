@@ -19,10 +19,11 @@ from phexplore.document.project import Project
 from phexplore.files.atomic_files import WriteError
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
-from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
+from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
+from phexplore.runs.run_settings import RunSettings
 from phexplore.systems.phsafe.edits import set_budget
 
 _OTHER_WINDOW = """
@@ -165,7 +166,7 @@ def test_that_a_run_on_unmarked_records_asks_who_answers_for_it(qtbot, window, t
     shutil.copytree(demonstration_directory(), population)
     (population / "provenance.json").unlink()
     desk = window.areas.runs.desk
-    desk.launch(window.session.scenario, read_fields(LaunchFields(data="folder", folder=str(population))))
+    desk.launch(window.session.scenario, LaunchRequest(RunSettings(str(population), trials=20)))
     qtbot.waitUntil(lambda: window.areas.runs.question is not None)
     question = window.areas.runs.question
     assert "reveals something about them" in question.sentence.text()

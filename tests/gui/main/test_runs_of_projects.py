@@ -16,18 +16,19 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import first_project, project_of
 from phexplore.gui.main.window import MainWindow
-from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
+from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import add_scenario
 from phexplore.runs.belonging import runs_folder, runs_in
+from phexplore.runs.run_settings import RunSettings
 from phexplore.runs.states import RunState
 from phexplore.runs.store import SPEC_FILE, state_of, trial_file
 from phexplore.systems.phsafe.budget_edits import edit_threshold
 from phexplore.systems.registry import preset
 
-LONG = LaunchFields(data="demo-pr", trials=5000, seed="1")
-SHORT = LaunchFields(data="demo-pr", trials=1, seed="2")
+LONG = RunSettings("demo-pr", trials=5000)
+SHORT = RunSettings("demo-pr", trials=1, seed=2)
 
 
 def press(dialog, text):
@@ -49,7 +50,7 @@ def run(qtbot):
 
     def begin(window, fields=SHORT, *, to_end=True):
         desk, before = window.areas.runs.desk, len(window.areas.runs.desk.rows)
-        desk.launch(window.session.scenario, read_fields(fields))
+        desk.launch(window.session.scenario, LaunchRequest(fields))
         qtbot.waitUntil(lambda: len(desk.rows) > before)
         qtbot.waitUntil(lambda: desk.rows[0].state.is_final or (not to_end and desk.rows[0].trials > 0))
         if to_end:

@@ -8,7 +8,6 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.last_run import EDITED
-from phexplore.gui.systems.topdown.launch import TopDownFields
 from phexplore.model.edits import set_item
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
@@ -32,7 +31,7 @@ def run_to_the_end(qtbot, window, fields, runs):
     """Start a run with these fields and wait until there are so many runs and all have ended."""
     window.navigation.choose(Area.RUNS)
     desk = window.areas.runs.desk
-    window.pages.currentWidget().forms["topdown"].show_fields(fields)
+    window.pages.currentWidget().forms["topdown"].fill(**fields)
     window.areas.runs.start_run()
     qtbot.waitUntil(lambda: len(desk.rows) == runs, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(row.state.is_final for row in desk.rows) and not desk.is_busy, timeout=PATIENCE_MS)
@@ -46,7 +45,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     results.read.connect(lambda answer: grown.append(answer.trials))
     window.navigation.choose(Area.RUNS)
     desk = window.areas.runs.desk
-    window.pages.currentWidget().forms["topdown"].show_fields(TopDownFields(trials=3, seed="5", keeps=True, workers=1))
+    window.pages.currentWidget().forms["topdown"].fill(trials=3, seed=5, keep_measurements=True, workers=1)
     window.areas.runs.start_run()
     qtbot.waitUntil(lambda: bool(desk.rows), timeout=PATIENCE_MS)
     window.navigation.choose(Area.RESULTS)  # looks on while trials arrive
@@ -67,9 +66,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
 
     window.session.edit("Drop constraints", lambda s: set_item(s, "constraints", "Block", ()))
     qtbot.waitUntil(lambda: EDITED in last.accessibleName())
-    again = run_to_the_end(
-        qtbot, window, TopDownFields(path=first.spec.data.path, trials=3, again=str(first.directory)), runs=2
-    )
+    again = run_to_the_end(qtbot, window, {"measurements": str(first.directory), "trials": 3}, runs=2)
     assert (again.state, again.trials, again.problem) == (RunState.COMPLETE, 3, "")
     assert again.spec.options.measured_identity == first.spec.identity
     qtbot.waitUntil(

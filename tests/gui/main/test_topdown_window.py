@@ -184,12 +184,12 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     window.navigation.choose(Area.RUNS)
     page, started, resumed = window.areas.runs._runs, [], []
     monkeypatch.setattr(
-        window.areas.runs.desk, "launch", lambda _scenario, request: started.append(request.place.scheduler)
+        window.areas.runs.desk, "launch", lambda _scenario, request: started.append(request.settings.place.scheduler)
     )
     monkeypatch.setattr(window.areas.runs.desk, "resume", lambda _run, place: resumed.append(place.scheduler))
     form = page.forms["topdown"]
-    form.trials.setValue(1)
-    form.scheduler.setText("tls://far:8786")
+    form.fill(trials=1)
+    form.controls["place"].line.setText("tls://far:8786")
     page.start_run()
     question = window.areas.runs.question
     assert "can run code on this computer" in question.sentence.text()
@@ -200,7 +200,7 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     page.start_run()
     press(window.areas.runs.question, "Start on the cluster")
     assert started == ["tls://far:8786"]
-    assert form.scheduler.text() == ""
+    assert form.controls["place"].line.text() == ""
 
     scenario = window.session.scenario
     cancelled = RunRow(
@@ -211,7 +211,7 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     monkeypatch.setattr(window.areas.runs.desk, "row", lambda _directory: cancelled)
     page._do(RunAction.RESUME, cancelled.directory)
     assert resumed == [""]
-    form.scheduler.setText("far:8786")
+    form.controls["place"].line.setText("far:8786")
     page._do(RunAction.RESUME, cancelled.directory)
     assert resumed == [""]
     press(window.areas.runs.question, "Start on the cluster")

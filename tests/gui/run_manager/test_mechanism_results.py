@@ -11,8 +11,6 @@ import subspace_runs
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QAbstractButton
 
-from phexplore.gui.run_manager.counts_launch import CountsFields, counts_explanation, read_counts_fields
-from phexplore.gui.run_manager.counts_launch_form import CountsLaunchForm
 from phexplore.gui.run_manager.result_server import Readers
 from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.model.group_sizes import SizeMechanism
@@ -178,36 +176,3 @@ def test_that_the_page_teaches_while_there_is_no_run(qtbot, pretence) -> None:
     with qtbot.waitSignal(page.runs_wanted):
         page.empty.findChild(QAbstractButton).click()
     page.stop()
-
-
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [
-        (CountsFields(shipped=False), "path"),
-        (CountsFields(shipped=False, path="/no/such"), "path"),
-        (CountsFields(seed="-1"), "seed"),
-        (CountsFields(stops=True, stop_error="0"), "stop_error"),
-    ],
-)
-def test_that_bad_fields_are_named(fields, problem) -> None:
-    assert problem in read_counts_fields(fields)
-
-
-def test_that_fields_that_do_not_count_are_not_read() -> None:
-    request = read_counts_fields(CountsFields(noisy=False, seed="x", stops=True, stop_error="x"))
-    assert request.mode is RunMode.NO_NOISE
-    assert "without noise" in counts_explanation(CountsFields(noisy=False))
-    assert "operating system" in counts_explanation(CountsFields(seeded=False))
-
-
-def test_that_the_form_offers_the_shipped_counts_and_launches(qtbot) -> None:
-    form = CountsLaunchForm("Start", "Shipped", "files")
-    qtbot.addWidget(form)
-    with qtbot.waitSignal(form.launched) as found:
-        form.run.click()
-    assert str(found.args[0].path) == "demo"
-    form.data.setCurrentIndex(1)
-    assert not form.run.isEnabled()
-    form.block("Not now.")
-    form.data.setCurrentIndex(0)
-    assert not form.run.isEnabled()

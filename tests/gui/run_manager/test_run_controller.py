@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from phexplore.data.source import demonstration_directory
+from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.gui.run_manager.run_controller import RunNotPossibleError
-from phexplore.gui.systems.phsafe.launch import LaunchFields, read_fields
 from phexplore.runs.events import Failed, Outcome
+from phexplore.runs.run_settings import RunSettings
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, load_spec
 
@@ -19,7 +20,7 @@ def launch(pretence, us, qtbot):
 
     def begin(**fields):
         before = len(pretence.desk.rows)
-        pretence.desk.launch(us, read_fields(LaunchFields(**fields)))
+        pretence.desk.launch(us, LaunchRequest(RunSettings(**{"trials": 20, **fields})))
         qtbot.waitUntil(lambda: len(pretence.desk.rows) > before and not pretence.desk.is_busy)
         return pretence.desk.rows[0].directory
 
@@ -31,7 +32,7 @@ def settle(pretence, qtbot):
 
 
 def test_that_a_launched_run_is_frozen_on_disk_and_started(pretence, launch, us, tmp_path):
-    directory = launch(trials=7, seed="3")
+    directory = launch(trials=7, seed=3)
     spec = load_spec(directory)
     assert directory.parent == tmp_path / "runs"
     assert (spec.trials, spec.seed, spec.scenario) == (7, 3, us)
@@ -40,7 +41,7 @@ def test_that_a_launched_run_is_frozen_on_disk_and_started(pretence, launch, us,
 
 
 def test_that_runs_wait_for_their_turn(pretence, launch, qtbot):
-    first, second = launch(seed="1"), launch(seed="2")
+    first, second = launch(seed=1), launch(seed=2)
     assert len(pretence.processes) == 1
     waiting = pretence.desk.row(second)
     assert (waiting.state, waiting.waits_behind) == (RunState.QUEUED, 1)
@@ -82,8 +83,8 @@ def test_that_pause_resume_and_cancel_reach_the_worker(pretence, launch, qtbot):
 
 
 def test_that_a_waiting_run_leaves_the_queue_when_cancelled(pretence, launch, qtbot):
-    launch(seed="1")
-    second = launch(seed="2")
+    launch(seed=1)
+    second = launch(seed=2)
     pretence.desk.cancel(second)
     pretence.processes[0].end()
     settle(pretence, qtbot)
@@ -142,7 +143,7 @@ def test_that_what_the_state_forbids_is_refused_with_the_reason(pretence, launch
 
 
 def test_that_data_that_is_not_there_is_told_and_starts_nothing(pretence, us, qtbot, tmp_path):
-    request = read_fields(LaunchFields(data="folder", folder=str(tmp_path / "missing")))
+    request = LaunchRequest(RunSettings(str(tmp_path / "missing")))
     pretence.desk.launch(us, request)
     qtbot.waitUntil(lambda: bool(pretence.failures))
     assert "no such file or directory" in str(pretence.failures[0]).lower()
@@ -163,10 +164,10 @@ def test_that_runs_come_along_when_their_project_is_first_saved_and_one_at_work_
     pretence, launch, qtbot, tmp_path
 ):
     desk, saved = pretence.desk, tmp_path / "big.phx.runs"
-    finished = launch(seed="1")
+    finished = launch(seed=1)
     pretence.processes[0].end()
     settle(pretence, qtbot)
-    working, waiting = launch(seed="2"), launch(seed="3")
+    working, waiting = launch(seed=2), launch(seed=3)
     desk.follow(saved, takes_runs=True)
     settle(pretence, qtbot)
     assert (saved / finished.name).is_dir()
@@ -212,7 +213,7 @@ def test_that_another_project_lists_its_own_runs_alone(pretence, launch, write_r
 
 @pytest.mark.defect("B3")
 def test_that_a_run_whose_data_was_still_read_is_not_made_in_the_next_project(pretence, us, qtbot, tmp_path):
-    pretence.desk.launch(us, read_fields(LaunchFields()))
+    pretence.desk.launch(us, LaunchRequest(RunSettings(trials=20)))
     pretence.desk.leave(tmp_path / "other", discard=True)
     settle(pretence, qtbot)
     assert pretence.desk.rows == ()
@@ -233,7 +234,7 @@ def test_that_records_without_a_mark_wait_for_somebody_who_answers_for_them(pret
     (population / "provenance.json").unlink()
     doubted = []
     pretence.desk.doubted.connect(doubted.append)
-    pretence.desk.launch(us, read_fields(LaunchFields(data="folder", folder=str(population))))
+    pretence.desk.launch(us, LaunchRequest(RunSettings(str(population), trials=20)))
     qtbot.waitUntil(lambda: bool(doubted))
     settle(pretence, qtbot)
     assert pretence.desk.rows == ()

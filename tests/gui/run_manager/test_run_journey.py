@@ -10,8 +10,6 @@ from phexplore.gui.run_manager.report_process import FORMATS
 from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.runs_page import RunsPage
-from phexplore.gui.systems.phsafe.launch import LaunchFields
-from phexplore.gui.systems.phsafe.launch_form import LaunchForm
 from phexplore.model.workbook import Workbook
 from phexplore.runs.states import RunState
 from phexplore.runs.store import verify_run
@@ -31,13 +29,13 @@ def desk(qapp, tmp_path):
 
 def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(desk, puerto_rico, qtbot, tmp_path):
     session = Session(Project.new(Workbook((puerto_rico,), puerto_rico.name)))
-    runs, results = RunsPage(desk, session, {"phsafe": LaunchForm}), ResultsPage(desk, PHSAFE)
+    runs, results = RunsPage(desk, session), ResultsPage(desk, PHSAFE)
     for page in (runs, results):
         qtbot.addWidget(page)
         page.show()
     grown = []
     results.read.connect(lambda answer: grown.append(answer.trials))
-    runs.forms["phsafe"].show_fields(LaunchFields(data="demo-pr", trials=3, seed="5"))
+    runs.forms["phsafe"].fill(data="demo-pr", trials=3, seed=5)
     runs.start_run()
     qtbot.waitUntil(lambda: bool(desk.rows) or bool(desk.failures), timeout=PATIENCE_MS)
     assert desk.failures == []

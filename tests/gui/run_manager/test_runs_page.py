@@ -11,13 +11,12 @@ from PySide6.QtWidgets import QMessageBox
 from phexplore.gui.run_manager.run_rows import RunAction
 from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.runs_page import RunsPage
-from phexplore.gui.systems.phsafe.launch_form import LaunchForm
 from phexplore.runs.states import RunState
 
 
 @pytest.fixture
 def page(qtbot, pretence, session):
-    found = RunsPage(pretence.desk, session, {"phsafe": LaunchForm})
+    found = RunsPage(pretence.desk, session)
     qtbot.addWidget(found)
     found.resize(1200, 700)
     found.show()

@@ -23,11 +23,6 @@ class GroupSizesRoom(PlainRoom):
     """Levels of regions and their shares."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
-    launch_words: ClassVar[tuple[str, str, str]] = (
-        "Start a run of group sizes",
-        "Households of 2010, 3,107 counties",
-        "households of counties, persons, or sizes; .csv",
-    )
     neighbours: ClassVar[str] = "Group sizes are always stated for one individual more or less in a group."
     page: GroupSizesPage | None = None
 

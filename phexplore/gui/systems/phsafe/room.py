@@ -38,7 +38,7 @@ class PhSafeRoom(PlainRoom):
     has_table: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ("phexplore.systems.phsafe.results", "phexplore.systems.phsafe.snapshot")
     parts: ClassVar[tuple[str, ...]] = (
-        "phexplore.gui.systems.phsafe.launch_form",
+        "phexplore.gui.run_manager.launch_form",
         "phexplore.gui.systems.phsafe.budgets_page",
         "phexplore.gui.systems.phsafe.levels_editor",
     )
@@ -126,12 +126,6 @@ class PhSafeRoom(PlainRoom):
         from phexplore.gui.systems.phsafe.table_actions import table_actions
 
         return table_actions(self, lambda: self._page, self.make_parameters)
-
-    def make_launch_form(self, parent: QWidget) -> Any:
-        """Return the form that starts a run."""
-        from phexplore.gui.systems.phsafe.launch_form import LaunchForm
-
-        return LaunchForm(parent)
 
     def join_results(self, page: Any) -> None:
         """Look at the table and level that are chosen elsewhere."""

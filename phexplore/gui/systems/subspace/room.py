@@ -23,11 +23,6 @@ class SubspaceRoom(PlainRoom):
     """Releases, their mechanisms and exact sums."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
-    launch_words: ClassVar[tuple[str, str, str]] = (
-        "Start a run under exact sums",
-        "102 counties of Illinois",
-        "a column per axis and count; .csv",
-    )
     neighbours: ClassVar[str] = (
         "Releases under exact sums are always stated for bounded neighbours: one record replaced."
     )

@@ -99,12 +99,6 @@ class TopDownRoom(PlainRoom):
         """Return the automatic search."""
         return {"Auto-tune": self._make_tuning}
 
-    def make_launch_form(self, parent: QWidget) -> Any:
-        """Return the form that starts a run."""
-        from phexplore.gui.systems.topdown.launch_form import TopDownLaunchForm
-
-        return TopDownLaunchForm(parent)
-
     def join_results(self, page: Any) -> None:
         """Draw the map of results with the shapes of the project."""
         data = self.around.data

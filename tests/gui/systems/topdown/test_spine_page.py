@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import pickle
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -146,7 +145,7 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
     window.navigation.choose(Area.RUNS)
-    assert window.areas.runs._runs.forms["topdown"].path.text() == str(blocks)
+    assert window.areas.runs._runs.forms["topdown"].controls["data"].read() == str(blocks)
     window.navigation.choose(Area.RESULTS)
     assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
@@ -154,13 +153,13 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     assert page.path is None
     assert page.empty.isVisibleTo(page)
     assert page.pictures.choices.look.shapes == ""
-    assert window.areas.runs._runs.forms["topdown"].path.text() == "demo"
+    assert window.areas.runs._runs.forms["topdown"].controls["data"].read() == "demo"
     assert window.areas.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
     assert page.pictures.choices.look.shapes == str(shapes)
-    assert window.areas.runs._runs.forms["topdown"].path.text() == str(blocks)
+    assert window.areas.runs._runs.forms["topdown"].controls["data"].read() == str(blocks)
     assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
 
@@ -300,7 +299,7 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     groups = dict(answer.levels)["Block_Group"]
     window.navigation.choose(Area.RUNS)
     form = window.pages.currentWidget().forms["topdown"]
-    form.show_fields(replace(form.fields, path=str(blocks), trials=3))
+    form.fill(data=str(blocks), trials=3)
     window.areas.runs.desk.doubted.connect(window.areas.runs.desk.confirm)  # the file carries no mark of a generator
     form.launch()
     qtbot.waitUntil(lambda: any(row.state.is_final for row in window.areas.runs.desk.rows), timeout=10 * WAIT_MS)

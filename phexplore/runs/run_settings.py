@@ -1,0 +1,73 @@
+"""What every run is asked, whatever its system: declared once, for the form that starts a run and for its specification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from phexplore.model.fields import Declared, Record, declared, parameter
+from phexplore.model.kinds import Choice, Kind, Optional, Text, Whole
+from phexplore.model.scenario import Scenario
+from phexplore.runs.place import HERE, Place
+from phexplore.runs.spec import DEMONSTRATION, LARGEST_SEED, MODE_WORDS, RunData, RunMode, RunSpec, StopRule
+
+MOST_TRIALS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOfRun(Kind):
+    """Where a run is computed; never written to a file."""
+
+
+@declared
+class RunSettings(Declared):
+    """What every run is asked.
+
+    Attributes:
+        data: the name of shipped data, or the path of a file or folder.
+        mode: what is released.
+        trials: how many simulated releases. The error of a simulated margin falls with their root.
+        seed: with a seed a run can be repeated byte for byte; without one, nobody can draw its noise again.
+        workers: trials computed at the same time, or threads of this machine; they change no byte of the result.
+        place: address of a Dask scheduler. The machine there can run code here. It is asked for each time, also before Resume
+            and Run again.
+        stop: trials end once the Monte-Carlo error of this figure (standard deviation between trials / √trials) is at most the
+            limit.
+    """
+
+    data: str = parameter(Text(), default=DEMONSTRATION)
+    mode: RunMode = parameter(Choice(RunMode, MODE_WORDS), default=RunMode.PRIVATE, title="release")
+    trials: int = parameter(Whole(1, MOST_TRIALS), default=10)
+    seed: int | None = parameter(Optional(Whole(0, LARGEST_SEED)), default=1, title="noise from a seed", unless="mode")
+    workers: int = parameter(Whole(1), default=1)
+    place: Place = parameter(PlaceOfRun(), default=HERE, title="cluster")
+    stop: StopRule | None = parameter(Optional(Record(StopRule)), default=None, title="stop early", unless="mode")
+
+    @property
+    def path(self) -> Path:
+        """The data."""
+        return Path(self.data).expanduser()
+
+    def spec(self, scenario: Scenario, data: RunData, options: Declared | None) -> RunSpec:
+        """Return the specification of a run; one without noise is a single trial.
+
+        Args:
+            scenario: what is simulated.
+            data: as it was found at `path`.
+            options: what the system asks beside.
+        """
+        noisy = self.mode is RunMode.PRIVATE
+        return RunSpec(
+            scenario,
+            data,
+            self.trials if noisy else 1,
+            self.seed if noisy else 0,
+            mode=self.mode,
+            workers=self.workers,
+            stop=self.stop if noisy else None,
+            options=options,
+        )
+
+
+TAKEN_FROM_A_RUN = frozenset({"data", "mode", "seed", "stop"})
+"""Settings without a say in a run that post-processes the answers another run kept."""
