@@ -327,7 +327,7 @@ def tree_figure(tree: SpineTree, seen: Unit = ROOT, chosen: Unit = ROOT) -> Figu
             for fill, words in _LEGEND.items()
             if tree.uses(fill)
         ),
-        stretch=2.0,
+        stretch=1.1,
     )
 
 

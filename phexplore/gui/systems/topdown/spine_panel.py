@@ -56,7 +56,7 @@ class SpineTreeView(QWidget):
         self.chart = FigureView("Tree of the spine", _TEACHING, self)
         # The picture takes the room that is left: a small window shows the table of the path, too.
         self.chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.chart.canvas.setMinimumHeight(21 * GRID)
+        self.chart.canvas.setMinimumHeight(25 * GRID)
         self.sentence = Paragraph()
         self.path = NumbersTable(self)
         self.path.setAccessibleName("Budget along the path from the root over the chosen unit to a block")
