@@ -217,14 +217,12 @@ class ParameterModel(QAbstractTableModel):
                     self._cells[number].pop(numbers[key[1]], None)
                     moved.append(numbers[key[1]])
                     del self._refusals[key]
-            if different := [column for column in moved if self._looks_different(number, column)]:
+            looked = {column: self._cells[number].pop(column, None) for column in moved}
+            different = [column for column, cell in looked.items() if cell is None or cell != self.cell(number, column)]
+            if different:
                 blocks.setdefault((min(different), max(different)), []).append(number)
         for (first, last), rows in blocks.items():
             self.dataChanged.emit(self.index(rows[0], first), self.index(rows[-1], last))
-
-    def _looks_different(self, row: int, column: int) -> bool:
-        was = self._cells[row].pop(column, None)
-        return was is None or was != self.cell(row, column)
 
 
 def _keys(table: ParameterTable[Any]) -> tuple[list[Hashable], list[Hashable]]:
