@@ -21,27 +21,15 @@ BORDER, GRID = "#d3dae1", "#e6eaef"
 """The light theme of the window, so that a figure looks the same on screen and in a report (a test compares them)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelStyle:
-    """How a population-group level is drawn.
-
-    Attributes:
-        colour: the region decides the hue, the iteration the lightness.
-        marker: a shape of its own, so that colour is never alone.
-    """
-
-    colour: str
-    marker: str
-
-
-LEVEL_STYLES: dict[PopulationGroupLevel, LevelStyle] = {
-    PopulationGroupLevel(Region.NATION, Iteration.ALL): LevelStyle("#00395c", "o"),
-    PopulationGroupLevel(Region.NATION, Iteration.MAJOR_RACES): LevelStyle("#0072b2", "s"),
-    PopulationGroupLevel(Region.NATION, Iteration.ETHNICITY): LevelStyle("#3f95cc", "D"),
-    PopulationGroupLevel(Region.STATE, Iteration.ALL): LevelStyle("#7a3600", "^"),
-    PopulationGroupLevel(Region.STATE, Iteration.MAJOR_RACES): LevelStyle("#bb5200", "v"),
-    PopulationGroupLevel(Region.STATE, Iteration.ETHNICITY): LevelStyle("#e06c10", "P"),
+LEVEL_COLOURS: dict[PopulationGroupLevel, str] = {
+    PopulationGroupLevel(Region.NATION, Iteration.ALL): "#00395c",
+    PopulationGroupLevel(Region.NATION, Iteration.MAJOR_RACES): "#0072b2",
+    PopulationGroupLevel(Region.NATION, Iteration.ETHNICITY): "#3f95cc",
+    PopulationGroupLevel(Region.STATE, Iteration.ALL): "#7a3600",
+    PopulationGroupLevel(Region.STATE, Iteration.MAJOR_RACES): "#bb5200",
+    PopulationGroupLevel(Region.STATE, Iteration.ETHNICITY): "#e06c10",
 }
+"""On white: the region decides the hue, the iteration the lightness; the region also shows by a hatch."""
 
 PAGE_WIDTH = 7.2
 """Inches: the text width of A4 and letter paper."""

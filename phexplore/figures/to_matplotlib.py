@@ -38,7 +38,7 @@ from phexplore.figures.style import (
     GHOST,
     GRID,
     INK,
-    LEVEL_STYLES,
+    LEVEL_COLOURS,
     MUTED,
     PAGE_WIDTH,
     Chart,
@@ -149,7 +149,7 @@ def colour_of(ink: Ink) -> str:
         case Role():
             return _ROLES[ink]
         case _:
-            return LEVEL_STYLES[ink].colour
+            return LEVEL_COLOURS[ink]
 
 
 class _Drawing:

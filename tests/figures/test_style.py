@@ -8,7 +8,7 @@ import pytest
 
 from phexplore.figures import style as look
 from phexplore.figures.style import (
-    LEVEL_STYLES,
+    LEVEL_COLOURS,
     Chart,
     FigureFormat,
     chart_bytes,
@@ -82,18 +82,13 @@ def test_that_no_report_module_uses_pyplot():
         assert "matplotlib.pyplot" not in names
 
 
-def test_that_every_level_looks_different_in_colour_and_in_shape():
-    assert set(LEVEL_STYLES) == set(LEVELS)
-    assert len({style.colour for style in LEVEL_STYLES.values()}) == len(LEVELS)
-    assert len({style.marker for style in LEVEL_STYLES.values()}) == len(LEVELS)
+def test_that_every_level_has_a_colour_of_its_own():
+    assert set(LEVEL_COLOURS) == set(LEVELS)
+    assert len(set(LEVEL_COLOURS.values())) == len(LEVELS)
 
 
 def test_that_figures_have_the_colours_of_the_window():
     window = pytest.importorskip("phexplore.gui.theme.colours")
-    charts = pytest.importorskip("phexplore.gui.figures.colours")
     light = window.LIGHT
     assert (light.accent, light.accent_soft, light.attention) == (look.ACCENT, look.ACCENT_SOFT, look.ATTENTION)
     assert (light.text, light.muted, light.ghost) == (look.INK, look.MUTED, look.GHOST)
-    assert {level: style.colour for level, style in LEVEL_STYLES.items()} == {
-        level: charts.level_mark(level, light).fill for level in LEVELS
-    }

@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from phexplore.figures.style import LEVEL_COLOURS
 from phexplore.gui.theme.colours import Colours, contrast
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
 
 MARK_CONTRAST = 3.0
 """Least contrast of a mark with its background (WCAG 2.2, success criterion 1.4.11)."""
 
-_LIGHT_LEVELS = {
-    (Region.NATION, Iteration.ALL): "#00395c",
-    (Region.NATION, Iteration.MAJOR_RACES): "#0072b2",
-    (Region.NATION, Iteration.ETHNICITY): "#3f95cc",
-    (Region.STATE, Iteration.ALL): "#7a3600",
-    (Region.STATE, Iteration.MAJOR_RACES): "#bb5200",
-    (Region.STATE, Iteration.ETHNICITY): "#e06c10",
-}
 _DARK_LEVELS = {
-    (Region.NATION, Iteration.ALL): "#b5dcf5",
-    (Region.NATION, Iteration.MAJOR_RACES): "#56b4e9",
-    (Region.NATION, Iteration.ETHNICITY): "#2a86bd",
-    (Region.STATE, Iteration.ALL): "#f9d9a0",
-    (Region.STATE, Iteration.MAJOR_RACES): "#e69f00",
-    (Region.STATE, Iteration.ETHNICITY): "#b97a05",
+    PopulationGroupLevel(Region.NATION, Iteration.ALL): "#b5dcf5",
+    PopulationGroupLevel(Region.NATION, Iteration.MAJOR_RACES): "#56b4e9",
+    PopulationGroupLevel(Region.NATION, Iteration.ETHNICITY): "#2a86bd",
+    PopulationGroupLevel(Region.STATE, Iteration.ALL): "#f9d9a0",
+    PopulationGroupLevel(Region.STATE, Iteration.MAJOR_RACES): "#e69f00",
+    PopulationGroupLevel(Region.STATE, Iteration.ETHNICITY): "#b97a05",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LevelMark:
-    """How a population-group level looks.
-
-    Attributes:
-        fill: ``#rrggbb``; the region decides the hue, the iteration the lightness.
-        hatched: states carry a hatch, so that the region shows without colour.
-    """
-
-    fill: str
-    hatched: bool
-
-
-def level_mark(level: PopulationGroupLevel, colours: Colours) -> LevelMark:
-    """Return the mark of a level in this theme."""
-    table = _DARK_LEVELS if colours.name == "dark" else _LIGHT_LEVELS
-    return LevelMark(table[level.region, level.iteration], hatched=level.region is Region.STATE)
+def level_colour(level: PopulationGroupLevel, colours: Colours) -> str:
+    """Return the colour of a level in this theme."""
+    return (_DARK_LEVELS if colours.name == "dark" else LEVEL_COLOURS)[level]
 
 
 @lru_cache(maxsize=64)

@@ -32,7 +32,7 @@ from phexplore.figures.marks import (
     shape_of,
 )
 from phexplore.figures.scales import spread
-from phexplore.gui.figures.colours import blended, categories_on, ghost_on, ink_on, level_mark
+from phexplore.gui.figures.colours import blended, categories_on, ghost_on, ink_on, level_colour
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
@@ -71,7 +71,7 @@ def colour_of(ink: Ink, colours: Colours) -> str:
         case Role():
             return _roles(colours)[ink]
         case _:
-            return level_mark(ink, colours).fill
+            return level_colour(ink, colours)
 
 
 @lru_cache(maxsize=8)

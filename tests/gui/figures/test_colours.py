@@ -10,7 +10,7 @@ from phexplore.gui.figures.colours import (
     categories_on,
     ghost_on,
     ink_on,
-    level_mark,
+    level_colour,
 )
 from phexplore.gui.theme.colours import THEMES, contrast
 from phexplore.model.keys import LEVELS, Region
@@ -21,22 +21,20 @@ themes = pytest.mark.parametrize("colours", THEMES.values(), ids=THEMES.keys())
 @themes
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.text)
 def test_that_every_level_stands_out_from_the_background_and_carries_readable_words(colours, level):
-    fill = level_mark(level, colours).fill
+    fill = level_colour(level, colours)
     assert contrast(fill, colours.base) >= MARK_CONTRAST
     assert contrast(ink_on(fill), fill) >= 4.5
 
 
 @themes
-def test_that_levels_differ_in_fill_and_regions_differ_without_colour(colours):
-    marks = {level: level_mark(level, colours) for level in LEVELS}
-    assert len({mark.fill for mark in marks.values()}) == len(LEVELS)
-    assert {level.region for level, mark in marks.items() if mark.hatched} == {Region.STATE}
+def test_that_levels_differ_in_fill(colours):
+    assert len({level_colour(level, colours) for level in LEVELS}) == len(LEVELS)
 
 
 @themes
 def test_that_iterations_of_a_region_differ_in_lightness(colours):
     for region in Region:
-        fills = [level_mark(level, colours).fill for level in LEVELS if level.region is region]
+        fills = [level_colour(level, colours) for level in LEVELS if level.region is region]
         assert all(contrast(first, second) >= 1.25 for first, second in itertools.combinations(fills, 2))
 
 

@@ -6,9 +6,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from phexplore.figures.marks import Fill
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.model.keys import parse_query
+from phexplore.model.keys import Region, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
@@ -104,9 +105,14 @@ def test_that_nothing_published_teaches(chart, us):
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_segments_have_the_colours_of_their_levels(chart, theme, colours_in):
-    from phexplore.gui.figures.colours import level_mark
+    from phexplore.gui.figures.colours import level_colour
 
     appearance().choose(theme)
     seen = colours_in(chart.canvas)
-    assert level_mark(PH3.level, appearance().colours).fill in seen
+    assert level_colour(PH3.level, appearance().colours) in seen
     assert appearance().colours.base in seen
+
+
+def test_that_regions_differ_without_colour(chart):
+    fills = {(mark.key.level.region, part.fill) for mark in chart.marks for part in mark.parts}
+    assert fills == {(Region.STATE, Fill.HATCHED), (Region.NATION, Fill.SOLID)}
