@@ -133,14 +133,10 @@ class RunsArea(QObject):
 
     def _results_of(self, system: System) -> ResultsPage:
         """Return the results of a system, made when they are first looked at."""
-        if system.id not in self.results:
-            self.results[system.id] = self._make_results(system)
-        found: ResultsPage = self.results[system.id]
-        return found
-
-    def _make_results(self, system: System) -> ResultsPage:
         from phexplore.gui.run_manager.results_page import ResultsPage
 
+        if isinstance(made := self.results.get(system.id), ResultsPage):
+            return made
         page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
         page.written.connect(self.written)
         self._rooms[system.id].join_results(page)
@@ -151,6 +147,7 @@ class RunsArea(QObject):
         page.failed.connect(self.failed)
         if self._result_pages is not None:
             self._result_pages.addWidget(page)
+        self.results[system.id] = page
         return page
 
     def _service(self) -> RequestService:

@@ -85,7 +85,7 @@ class LaunchForm(QFrame):
             each for each in declared_fields(RunSettings) if each.name != "place" or system.has_geography
         )
         self._sources = tuple(each for each in self._options if isinstance(each.kind, RunDirectory))
-        self._parts = {each.name: each for each in self._in_order()}
+        self._parts = {each.name: each for each in _in_order(self._sources, self._settings, self._options)}
         self.controls: dict[str, Any] = {name: control_of(part, self._offer) for name, part in self._parts.items()}
         self.reasons = {name: Reason() for name in self._parts}
         self._sentence = Text(look="muted", wrap=True)
@@ -135,8 +135,9 @@ class LaunchForm(QFrame):
                 problems[name] = sentence(str(error))
         if problems:
             return problems
-        asked = {part.name for part in self._options}
-        settings = RunSettings(**{name: value for name, value in found.items() if name not in asked} | self._taken())
+        read_run, asked = self._read_run(), {part.name for part in self._options}
+        taken = {} if read_run is None or read_run.spec is None else {"data": read_run.spec.data.path}
+        settings = RunSettings(**{name: value for name, value in found.items() if name not in asked} | taken)
         options = self._system.run_options
         made = None if options is None else options(**{name: value for name, value in found.items() if name in asked})
         return LaunchRequest(settings, made)
@@ -170,20 +171,10 @@ class LaunchForm(QFrame):
         if isinstance(read, LaunchRequest) and not self._blocked:
             self.launched.emit(read)
 
-    def _in_order(self) -> tuple[Field, ...]:
-        """Return all fields: whose answers are read, data to seed, what the system asks, then where and how long."""
-        before = [part for part in self._settings if part.name in {"data", "mode", "trials", "seed"}]
-        after = [part for part in self._settings if part not in before]
-        return (*self._sources, *before, *(part for part in self._options if part not in self._sources), *after)
-
     def _read_run(self) -> RunRow | None:
         """Return the run whose answers are read, None for new ones."""
         names = (self.controls[part.name].currentData() for part in self._sources)
         return next((self._readable[name] for name in names if name in self._readable), None)
-
-    def _taken(self) -> dict[str, str]:
-        row_ = self._read_run()
-        return {} if row_ is None or row_.spec is None else {"data": row_.spec.data.path}
 
     def _counts(self, part: Field) -> bool:
         """Return whether a field has a say beside the others."""
@@ -307,3 +298,16 @@ class LaunchForm(QFrame):
     def _use_seed(self) -> None:
         if self._partner is not None:
             self.fill(seed=self._partner.seed)
+
+
+def _in_order(sources: tuple[Field, ...], settings: tuple[Field, ...], options: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return all fields: whose answers are read, data to seed, what the system asks, then where and how long.
+
+    Args:
+        sources: options that name another run.
+        settings: what every run is asked.
+        options: what the system asks beside, sources among it.
+    """
+    before = [part for part in settings if part.name in {"data", "mode", "trials", "seed"}]
+    after = [part for part in settings if part not in before]
+    return (*sources, *before, *(part for part in options if part not in sources), *after)

@@ -42,7 +42,7 @@ GROUP_SIZES = System(
             ResultTab("shape", "Distribution", "Distribution of errors"),
             ResultTab("truth", "Against true size", "Errors against true size"),
             ResultTab("sizes", "By group size", "Errors by group size"),
-            ResultTab("promises", "ConsistencyChecks", "ConsistencyChecks"),
+            ResultTab("promises", "Consistency", "Consistency checks"),
         ),
         teaching="A run shows how far released numbers of groups are from the true ones, level by level and size by size, and "
         "counts the sums that break. Start one on the page of runs.",

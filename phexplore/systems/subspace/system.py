@@ -41,7 +41,7 @@ SUBSPACE = System(
             ResultTab("errors", "Errors", "Errors of the run"),
             ResultTab("shape", "Distribution", "Distribution of errors"),
             ResultTab("truth", "Against true size", "Errors against true size"),
-            ResultTab("promises", "ConsistencyChecks", "ConsistencyChecks"),
+            ResultTab("promises", "Consistency", "Consistency checks"),
         ),
         teaching="A run shows the errors of every answer against its true size, and checks every exact sum to the last bit. Start "
         "one on the page of runs.",
