@@ -68,7 +68,7 @@ class Canvas(QWidget):
         for axis in (self.bottom_axis, self._left):
             axis.attach(self._repaint)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._fit_text()
+        self.recolour()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     @property
@@ -144,9 +144,9 @@ class Canvas(QWidget):
             self._view = view
             self.update()
 
-    def recolour(self, _colours: Colours) -> None:
+    def recolour(self, _colours: Colours | None = None) -> None:
         """Use the colours and the text size of the theme."""
-        self._fit_text()
+        self.setMinimumSize(LEAST_WIDTH, LEAST_HEIGHT * appearance().scale // 100)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -174,9 +174,6 @@ class Canvas(QWidget):
         painter.save()
         self._paint(painter, QRectF(self.rect()))
         painter.restore()
-
-    def _fit_text(self) -> None:
-        self.setMinimumSize(LEAST_WIDTH, LEAST_HEIGHT * appearance().scale // 100)
 
     def _repaint(self) -> None:
         self.update()

@@ -16,6 +16,8 @@ from phexplore.gui.figures.choice import Choice, HandleDrag
 from phexplore.gui.figures.gestures import Gestures
 from phexplore.gui.figures.layers import FigureLayers
 from phexplore.gui.figures.viewport import Viewport
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.number_style import localised
 
 
@@ -44,6 +46,7 @@ class Plot(QWidget):
         layout.addWidget(self.canvas, 1)
         layout.addWidget(bar)
         self.canvas.resized.connect(self.fit)
+        appearance().changed.connect(self._recolour)
 
     # What is shown
 
@@ -107,6 +110,11 @@ class Plot(QWidget):
         """Follow the size of the canvas and of letters."""
         self._layers.fit_key()
         self.viewport.fit()
+
+    def _recolour(self, colours: Colours) -> None:
+        self.canvas.recolour(colours)
+        self.axis.fit()
+        self.fit()
 
     def _show_choice(self) -> None:
         self._mark_row()

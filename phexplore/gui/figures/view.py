@@ -30,8 +30,6 @@ from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.figures.data_table import NumbersTable, TableTwin
 from phexplore.gui.figures.plot import Plot
 from phexplore.gui.figures.sheet import PictureError, Sheet, not_written, wrong_suffix
-from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.metrics import GAP, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import ask_to_save
@@ -100,7 +98,15 @@ class FigureView(QFrame):
         self.menu = FigureMenu(self)
         self._copy_button.setMenu(self.menu)
         self._lay_out()
-        self._connect()
+        self.plot.chosen.connect(self._announce)
+        self.plot.gestures.activated.connect(self.key_activated)
+        self.plot.gestures.hovered.connect(self.key_hovered)
+        self.plot.gestures.page_wanted.connect(self.menu.show_full_page)
+        self.plot.drag.dragged.connect(self.handle_dragged)
+        self.plot.drag.released.connect(self.handle_released)
+        self.plot.drag.cancelled.connect(self.drag_cancelled)
+        self._twin.key_chosen.connect(self.plot.choose_found)
+        self._twin.key_activated.connect(self.key_activated)
         self.show_empty()
 
     # What is shown
@@ -204,19 +210,6 @@ class FigureView(QFrame):
         whole.addLayout(self.controls)
         whole.addWidget(self._stack, 1)
 
-    def _connect(self) -> None:
-        plot = self.plot
-        plot.chosen.connect(self._announce)
-        plot.gestures.activated.connect(self.key_activated)
-        plot.gestures.hovered.connect(self.key_hovered)
-        plot.gestures.page_wanted.connect(self.menu.show_full_page)
-        plot.drag.dragged.connect(self.handle_dragged)
-        plot.drag.released.connect(self.handle_released)
-        plot.drag.cancelled.connect(self.drag_cancelled)
-        self._twin.key_chosen.connect(plot.choose_found)
-        self._twin.key_activated.connect(self.key_activated)
-        appearance().changed.connect(self._recolour)
-
     def _say(self, title: str, summary: str, description: str, figure: Figure | None) -> None:
         self._title.setText(title)
         self._summary.setText(summary)
@@ -232,11 +225,6 @@ class FigureView(QFrame):
             if self.shows_table:
                 self._twin.fill()
             self._stack.setCurrentWidget(self.table if self.shows_table else self.plot)
-
-    def _recolour(self, colours: Colours) -> None:
-        self.canvas.recolour(colours)
-        self.plot.axis.fit()
-        self.plot.fit()
 
     def _announce(self, key: Hashable) -> None:
         self._twin.choose(key)
