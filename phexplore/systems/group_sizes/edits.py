@@ -29,6 +29,11 @@ def _with(scenario: Scenario, method: GroupSizes) -> Scenario:
 def set_size_share(scenario: Scenario, level: str, share: Fraction) -> Scenario:
     """Give a level this share of the total; the unlocked other levels rebalance so that all add to exactly 1.
 
+    Args:
+        scenario: to change.
+        level: whose share it is.
+        share: of the total, 0 to 1.
+
     Raises:
         EditRefusedError: it does not fit.
     """
@@ -46,6 +51,11 @@ def share_equally(scenario: Scenario) -> Scenario:
 
 def set_size_levels(scenario: Scenario, levels: tuple[str, ...], regions: tuple[int, ...]) -> Scenario:
     """Name the levels, widest first, with their numbers of regions; shares stay where a level keeps its name.
+
+    Args:
+        scenario: to change.
+        levels: names, widest first.
+        regions: how many each has.
 
     Raises:
         EditRefusedError: no level, too many, a repeated name, or a level without regions.

@@ -146,7 +146,13 @@ class Draw:
 
 
 def method_for(table: GroupSizeTable, mechanism: SizeMechanism, epsilon: Fraction) -> GroupSizes:
-    """Return the parameters of one row: ε / L per level (section 5)."""
+    """Return the parameters of one row: ε / L per level (section 5).
+
+    Args:
+        table: the groups.
+        mechanism: of the paper.
+        epsilon: of the whole release.
+    """
     tree = table.tree
     return GroupSizes(tree.levels, tree.widths, epsilon, equal_shares(tree.levels), table.largest, mechanism)
 
@@ -258,6 +264,10 @@ def taken_over(path: Path, header: Mapping[str, Any]) -> dict[tuple[str, str, st
     """Return the draws of an earlier start of the same experiment; start a new file for another one.
 
     A line that holds no draw is the last of a start that was killed, or damaged: that draw is made again.
+
+    Args:
+        path: of the experiment's file.
+        header: what the experiment is.
 
     Raises:
         InputProblemsError: the file is there but cannot be read.
@@ -379,7 +389,12 @@ def _moments(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def limited(table: GroupSizeTable, largest: int) -> GroupSizeTable:
-    """Return the table without groups above a size, as the paper makes its synthetic data (section 11)."""
+    """Return the table without groups above a size, as the paper makes its synthetic data (section 11).
+
+    Args:
+        table: the groups.
+        largest: size that stays.
+    """
     return replace(table, counts=np.ascontiguousarray(table.counts[:, :largest]))
 
 

@@ -71,6 +71,11 @@ def write_sizes(path: Path, tree: RegionTree, levels: Sequence[Ints], meta: Mapp
 def read_sizes(path: Path, tree: RegionTree, largest: int) -> list[Ints]:
     """Return numbers of groups, ``int64[regions, N]`` per level, widest first.
 
+    Args:
+        path: of a trial's file.
+        tree: of the regions.
+        largest: N, the largest size.
+
     Raises:
         RunUnreadableError: the file is damaged or holds other regions or sizes.
     """
@@ -119,6 +124,11 @@ def _places(table: Any, name: str, known: Sequence[str]) -> Ints:
 
 def write_release(directory: Path, tree: RegionTree, levels: Sequence[Ints]) -> None:
     """Write one CSV per level: code and name of the region, size, number of groups; zeros left out.
+
+    Args:
+        directory: that receives the files.
+        tree: of the regions.
+        levels: ``levels[i][regions, N]``, numbers of groups, widest level first.
 
     Raises:
         WriteError: the file system refuses.

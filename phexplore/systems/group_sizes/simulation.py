@@ -39,7 +39,12 @@ _INCONSISTENT = "This baseline rounds every value by itself: its regions need no
 
 
 def make_simulation(spec: RunSpec, directory: Path, _: Place = HERE) -> Simulation:
-    """Return the simulation of a specification."""
+    """Return the simulation of a specification.
+
+    Args:
+        spec: of the run.
+        directory: of the run.
+    """
     return GroupSizesSimulation(spec, directory)
 
 
@@ -80,7 +85,7 @@ class GroupSizesSimulation(PreparedSimulation[_Prepared]):
         watch.note(self.label)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
-        """Draw one trial; see `Simulation.write_trial`."""
+        """Draw one trial; arguments as in `Simulation.write_trial`."""
         shared = self.prepared
         releaser = shared.releaser
         exact = self._spec.mode is RunMode.NON_PRIVATE
@@ -107,7 +112,7 @@ class GroupSizesSimulation(PreparedSimulation[_Prepared]):
         return read_trial_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
-        """Write the first trial as CSV, check every trial and sum up; see `Simulation.finish`."""
+        """Write the first trial as CSV, check every trial and sum up; arguments as in `Simulation.finish`."""
         table = self.prepared.releaser.table
         paths = self.paths(trials)
         write_release(self._directory / RELEASE_DIRECTORY, table.tree, read_sizes(paths[0], table.tree, table.largest))

@@ -40,6 +40,11 @@ class Keep(enum.Enum):
 def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Fraction:
     """Return the budget of `query` that gives this margin in people, by the scenario's convention and rounding.
 
+    Args:
+        scenario: with its thresholds and conventions.
+        query: that is measured.
+        margin: in people, above 0.
+
     Raises:
         MarginError: no positive budget gives it.
     """
@@ -51,6 +56,11 @@ def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Frac
 def edit_margin(scenario: Scenario, query: QueryKey, margin: Fraction) -> Scenario:
     """Give a query this margin: the budget follows, the target stays what the committee wishes.
 
+    Args:
+        scenario: to change.
+        query: that is measured.
+        margin: in people, above 0.
+
     Raises:
         EditRefusedError: the query is locked or has no budget of its own.
         MarginError: no positive budget gives the margin.
@@ -60,6 +70,12 @@ def edit_margin(scenario: Scenario, query: QueryKey, margin: Fraction) -> Scenar
 
 def edit_threshold(scenario: Scenario, table: TableId, people: int, keep: Keep = Keep.BUDGETS) -> Scenario:
     """Change τ of a table, keeping either its budgets or its margins.
+
+    Args:
+        scenario: to change.
+        table: a truncated table.
+        people: τ, at least 1.
+        keep: budgets or margins.
 
     Raises:
         EditRefusedError: below 1, or the table is not truncated.
@@ -87,6 +103,11 @@ def set_published(scenario: Scenario, query: QueryKey, *, published: bool) -> Sc
     Leaving out sets the budget to 0 and keeps the target. Publishing solves the budget from the target; without one the
     budget of the baseline preset is taken.
 
+    Args:
+        scenario: to change.
+        query: that is measured.
+        published: whether it is to be published.
+
     Raises:
         EditRefusedError: locked, or neither a target nor a baseline says what the budget should be.
     """
@@ -111,6 +132,11 @@ def _baseline_budget(scenario: Scenario, query: QueryKey) -> Budget | None:
 
 def reset_query(scenario: Scenario, query: QueryKey, source: Scenario) -> Scenario:
     """Take budget and target of one query from another scenario.
+
+    Args:
+        scenario: to change.
+        query: that is measured.
+        source: scenario to take budget and target from.
 
     Raises:
         EditRefusedError: the query is locked.

@@ -85,11 +85,11 @@ class PhSafeBudgets(ScenarioBudgets):
         return Fraction(reach**2 if self.framework is PrivacyFramework.ZCDP else reach)
 
     def need(self, key: Key, margin: Fraction) -> Fraction:
-        """Return the unrounded budget of a margin."""
+        """Return the unrounded budget of a margin; arguments as in `BudgetModel.need`."""
         return unrounded_budget(margin, self.reach(key), self.framework, self.conventions)
 
     def margin(self, key: Key, budget: Fraction) -> float:
-        """Return the margin of a budget."""
+        """Return the margin of a budget; arguments as in `BudgetModel.margin`."""
         noise = noise_for(self.framework, sensitivity=self.reach(key), budget=budget)
         return margin_by(noise, self.conventions)
 
@@ -98,7 +98,7 @@ class PhSafeBudgets(ScenarioBudgets):
         return Fraction(self.reach(key) ** 2, 2)
 
     def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
-        """Return what one more person per household does: Δ = 2τ + 2 grows by 2, and the margin with it."""
+        """Return what one more person per household does: Δ = 2τ + 2 grows by 2, and the margin with it; arguments as in `BudgetModel.other_leverages`."""
         table = _query(key).table
         return {f"threshold {table}": margin * 2 / self.reach(key)} if table in self.method.thresholds else {}
 
@@ -112,7 +112,7 @@ class PhSafeBudgets(ScenarioBudgets):
         return replace(self.scenario, method=replace(self.method, targets=targets))
 
     def with_lock(self, key: Key, *, locked: bool) -> Scenario:
-        """Return the scenario with the budget of a query locked or free."""
+        """Return the scenario with the budget of a query locked or free; arguments as in `BudgetModel.with_lock`."""
         return set_item(self.scenario, "locks", _query(key), value=locked)
 
     def scopes(self) -> Mapping[str, tuple[Key, ...]]:
@@ -132,7 +132,8 @@ class PhSafeBudgets(ScenarioBudgets):
     ) -> Scenario:
         """Return the scenario with solved budgets; margins asked for become targets where it has none.
 
-        A target is what the committee wishes: solving for another margin does not move it.
+        A target is what the committee wishes: solving for another margin does not move it. Arguments as in
+            `BudgetModel.with_solved`.
         """
         del most
         method = self.method
@@ -252,7 +253,12 @@ def _query(key: Key) -> QueryKey:
 
 
 def reach_of(method: PhSafe, query: QueryKey) -> int:
-    """Return the sensitivity of a query in people (or units)."""
+    """Return the sensitivity of a query in people (or units).
+
+    Args:
+        method: with the thresholds.
+        query: that is measured.
+    """
     return sensitivity(tables()[query.table], method.thresholds.get(query.table))
 
 

@@ -37,6 +37,11 @@ def _unlocked(scenario: Scenario, query: QueryKey) -> PhSafe:
 def set_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:
     """Give `query` this budget (ρ unbounded, or ε under pure DP). 0 = not published.
 
+    Args:
+        scenario: to change.
+        query: that is measured.
+        budget: 0 or more.
+
     Raises:
         EditRefusedError: locked, derived, or negative.
     """
@@ -47,13 +52,24 @@ def set_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:
 
 
 def set_bounded_budget(scenario: Scenario, query: QueryKey, budget: Budget) -> Scenario:
-    """Give `query` this bounded budget: twice the unbounded one (PHSafe paper, Table 10)."""
+    """Give `query` this bounded budget: twice the unbounded one (PHSafe paper, Table 10).
+
+    Args:
+        scenario: to change.
+        query: that is measured.
+        budget: bounded ρ or ε, 0 or more.
+    """
     unbounded = budget if isinstance(budget, Unlimited) else budget / 2
     return set_budget(scenario, query, unbounded)
 
 
 def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None) -> Scenario:
     """Set the margin of error aimed at, in people, None for none. Budgets and margins stay: no other edit moves a target.
+
+    Args:
+        scenario: to change.
+        query: that is measured.
+        margin: in people, above 0; None for no target.
 
     Raises:
         EditRefusedError: locked, derived, or the margin is not positive.
@@ -70,6 +86,11 @@ def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None) -> 
 def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
     """Set τ, the largest number of people counted per household. Budgets stay; margins follow.
 
+    Args:
+        scenario: to change.
+        table: a truncated table.
+        people: τ, at least 1.
+
     Raises:
         EditRefusedError: below 1, or the table is not truncated.
     """
@@ -84,6 +105,10 @@ def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
 def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:
     """Choose the states of the run.
 
+    Args:
+        scenario: to change.
+        states: FIPS codes of two digits, each once.
+
     Raises:
         EditRefusedError: empty, or repeated.
     """
@@ -93,7 +118,12 @@ def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:
 
 
 def set_reader(scenario: Scenario, reader: str) -> Scenario:
-    """Choose how production reads its input: "csv" or "cef"."""
+    """Choose how production reads its input: "csv" or "cef".
+
+    Args:
+        scenario: to change.
+        reader: ``csv`` or ``cef``.
+    """
     if reader not in {"csv", "cef"}:
         raise EditRefusedError(f"Production has no reader {reader!r}.", "Choose csv or cef.")
     return replace(scenario, method=replace(scenario.phsafe, reader=reader))

@@ -124,7 +124,12 @@ def _epsilon_at(line: EpsilonCurve, delta: Fraction) -> float:
 
 
 def epsilon_title(curves: Sequence[EpsilonCurve], figures: Forecast) -> str:
-    """Return the finding: ε at the scenario's δ by the tightest sound conversion, saying whose."""
+    """Return the finding: ε at the scenario's δ by the tightest sound conversion, saying whose.
+
+    Args:
+        curves: one per conversion, the tightest sound one first.
+        figures: the forecast they are of.
+    """
     side = figures.conventions.neighbours
     first = curves[0]
     if first.conversion is None:

@@ -143,7 +143,7 @@ def histogram(sample: ErrorSample) -> Histogram:
 
 
 def bin_edges(sample: ErrorSample) -> NDArray[np.float64]:
-    """Return edges halfway between whole numbers, symmetric around 0, bins of an odd number of people."""
+    """Return ``float64[bins + 1]`` edges halfway between whole numbers, symmetric around 0, bins of an odd width."""
     sigma = _spread(sample)
     width = 2 * int(nice_at_least(max(sigma / BINS_PER_SIGMA, 1.0)) // 2) + 1
     reach = max(REACH_SIGMAS * sigma, min(sample.largest, 2 * REACH_SIGMAS * max(sigma, 1.0)), 1.2 * sample.margin, 1.0)
@@ -152,7 +152,12 @@ def bin_edges(sample: ErrorSample) -> NDArray[np.float64]:
 
 
 def cumulated(sample: ErrorSample, points: int = 160) -> Cumulated:
-    """Return observed and exact cumulated shares on a grid of whole people."""
+    """Return observed and exact cumulated shares on a grid of whole people.
+
+    Args:
+        sample: errors of a run.
+        points: most values of the grid.
+    """
     edges = bin_edges(sample)
     values = np.unique(np.rint(np.linspace(edges[0], edges[-1], points)))
     total = len(sample.errors)
@@ -165,7 +170,12 @@ def cumulated(sample: ErrorSample, points: int = 160) -> Cumulated:
 
 
 def cumulated_noise(noise: Noise, values: Sequence[int]) -> NDArray[np.float64]:
-    """Return P(X ≤ x) of the exact noise for whole x, from its coverage and its symmetry around 0."""
+    """Return P(X ≤ x) of the exact noise, ``float64[n]``, from its coverage and its symmetry around 0.
+
+    Args:
+        noise: distribution of X.
+        values: whole numbers x.
+    """
     return np.array(
         [(1 + noise.coverage(value)) / 2 if value >= 0 else (1 - noise.coverage(-value - 1)) / 2 for value in values],
         dtype=np.float64,

@@ -28,6 +28,10 @@ _REPORT_CONFIDENCE = Fraction(9, 10)
 def expectation_of(spec: RunSpec, keys: NumberKeys) -> Expectation:
     """Return the margins of every number of a run; 0 where nothing is added.
 
+    Args:
+        spec: what the run does.
+        keys: its numbers.
+
     Raises:
         KeyError: a number is not published by the scenario.
     """

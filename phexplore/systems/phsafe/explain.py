@@ -44,6 +44,10 @@ def explain_sensitivity(entry: QueryForecast) -> Explanation:
 def explain_sigma(entry: QueryForecast, framework: PrivacyFramework) -> Explanation:
     """Explain the scale of the noise of a published query.
 
+    Args:
+        entry: of the forecast.
+        framework: zCDP or pure DP.
+
     Raises:
         ValueError: the query is not published.
     """
@@ -71,6 +75,12 @@ def explain_margin(
     entry: QueryForecast, framework: PrivacyFramework, conventions: Conventions, convention: MarginConvention
 ) -> Explanation:
     """Explain one of the three margins of a published query.
+
+    Args:
+        entry: of the forecast.
+        framework: zCDP or pure DP.
+        conventions: of the scenario.
+        convention: which of the three margins.
 
     Raises:
         ValueError: the query is not published.
@@ -125,7 +135,12 @@ def explain_margin(
 
 
 def explain_derived(entry: DerivedForecast, conventions: Conventions) -> Explanation:
-    """Explain the margin of a sum, total or copy."""
+    """Explain the margin of a sum, total or copy.
+
+    Args:
+        entry: of the forecast.
+        conventions: of the scenario.
+    """
     cells = " + ".join(f"c{code}" for code in entry.source_cells)
     count = len(entry.source_cells)
     margin = entry.margins.by(conventions.margin)
@@ -190,7 +205,12 @@ def explain_total(figures: Forecast) -> Explanation:
 
 
 def frequency_sentence(margin: float, conventions: Conventions) -> str:
-    """Return the margin in natural frequencies, e.g. "Of ten published counts, about nine lie within 68 people …"."""
+    """Return the margin in natural frequencies, e.g. "Of ten published counts, about nine lie within 68 people …".
+
+    Args:
+        margin: in people.
+        conventions: with the confidence.
+    """
     share = conventions.confidence
     words = {
         (9, 10): "Of ten published counts, about nine lie",

@@ -328,6 +328,10 @@ class SelectionMargin:
 def selection_margin(scenario: Scenario, selection: list[SelectedNumber]) -> SelectionMargin:
     """Return the noise margin of the sum of any published numbers, shared measurements counted once as one noise.
 
+    Args:
+        scenario: that publishes the numbers.
+        selection: at least one number.
+
     Raises:
         ValueError: the selection is empty, or holds a number that is not published.
     """

@@ -31,7 +31,12 @@ def files(scenario: Scenario) -> tuple[dict[str, str], str, list[str]]:
 
 
 def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
-    """Write ``config.json`` to a file or into a directory; return the file and no notes."""
+    """Write ``config.json`` to a file or into a directory; return the file and no notes.
+
+    Args:
+        scenario: to write.
+        out: file, or a directory.
+    """
     target = out / "config.json" if out.is_dir() else out
     write_atomically(target, write_config(scenario).encode())
     return [target], []
@@ -58,7 +63,12 @@ def budgets(scenario: Scenario) -> Part:
 
 
 def configuration(root: str, texts: Mapping[str, str]) -> Part:
-    """Return the whole configuration, line by line."""
+    """Return the whole configuration, line by line.
+
+    Args:
+        root: name of the configuration file.
+        texts: content of every file by name.
+    """
     columns: tuple[Column[tuple[int, str]], ...] = (
         heading("Line", lambda line: str(line[0])),
         words("Text", lambda line: line[1]),

@@ -230,7 +230,12 @@ def number_words(row: MarginRow) -> str:
 
 
 def shown_margin(entry: QueryForecast, conventions: Conventions) -> float | None:
-    """Return the margin of a query by the scenario's convention, None when it is not published."""
+    """Return the margin of a query by the scenario's convention, None when it is not published.
+
+    Args:
+        entry: of the forecast.
+        conventions: of the scenario.
+    """
     return None if entry.margins is None else entry.margins.by(conventions.margin)
 
 
@@ -255,7 +260,12 @@ def margin_title(rows: Sequence[MarginRow]) -> str:
 
 
 def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
-    """Return one sentence: what is shown, at which confidence, from narrowest to widest, and what changed."""
+    """Return one sentence: what is shown, at which confidence, from narrowest to widest, and what changed.
+
+    Args:
+        rows: of the picture, at least one.
+        conventions: of the scenario.
+    """
     low, high = _extremes(rows)
     percent = f"{float(conventions.confidence) * 100:g} %"
     text = (
@@ -270,7 +280,13 @@ def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
 
 
 def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: str) -> Table:
-    """Return the data table, one row per row of the picture."""
+    """Return the data table, one row per row of the picture.
+
+    Args:
+        rows: of the picture.
+        conventions: of the scenario.
+        symbol: of the budget, ρ or ε.
+    """
     percent = f"{float(conventions.confidence) * 100:g} %"
     headers = (
         "Table",
@@ -305,7 +321,12 @@ def _numbers_row(row: MarginRow) -> tuple[str | int | float | Fraction | None, .
 
 
 def row_explanation(row: MarginRow, symbol: str) -> str:
-    """Return the lines shown while the pointer rests on a row."""
+    """Return the lines shown while the pointer rests on a row.
+
+    Args:
+        row: of the picture.
+        symbol: of the budget, ρ or ε.
+    """
     lines = [row.query.title, f"margin {people(row.margin)} people"]
     lines.append(" · ".join(f"{name} {shown(value)}" for name, value in row.conventions.items()))
     if row.target is not None:

@@ -36,7 +36,13 @@ def observed_title(margins: Sequence[QueryResult]) -> str:
 
 
 def observed_summary(margins: Sequence[QueryResult], confidence: Fraction, trials: int) -> str:
-    """Return one sentence: what is compared, over how many trials, and the largest difference."""
+    """Return one sentence: what is compared, over how many trials, and the largest difference.
+
+    Args:
+        margins: observed beside forecast.
+        confidence: of the margins.
+        trials: how many the run has.
+    """
     finite = [each for each in margins if math.isfinite(each.percent_off(each.observed.value))]
     text = (
         f"Observed {float(confidence) * 100:g} % margins of the noise over {trials:,} "

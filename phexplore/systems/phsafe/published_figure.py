@@ -103,7 +103,12 @@ def _rms(values: Sequence[float]) -> float:
 
 
 def published_title(name: str, rows: Sequence[PublishedNumber]) -> str:
-    """Return the finding: how many intervals hold the truth, and what publishing does to the error."""
+    """Return the finding: how many intervals hold the truth, and what publishing does to the error.
+
+    Args:
+        name: of the table.
+        rows: its numbers.
+    """
     held = sum(row.is_held for row in rows)
     before = _rms([row.noisy - row.truth for row in rows if math.isfinite(row.noisy)])
     after = _rms([row.estimate - row.truth for row in rows])

@@ -33,6 +33,13 @@ from phexplore.systems.phsafe.shared import require_phsafe
 def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list[dict[str, Any]]:
     """Write the published tables of a trial, and of marked data every number beside its truth.
 
+    Args:
+        run: directory of the run.
+        trial: number of the trial, from 0.
+        seed: of the draws.
+        draws: per table.
+        out: directory that receives the files.
+
     Returns:
         How often intervals hold the truth, by table and by how far the truth lies from a limit; empty without a truth.
 
@@ -84,7 +91,12 @@ def _coverage_json(found: Coverage) -> dict[str, Any]:
 
 
 def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
-    """Print how often published intervals held the truncated truth, by table and by room."""
+    """Print how often published intervals held the truncated truth, by table and by room.
+
+    Args:
+        entries: as `publish_run` returns them.
+        as_json: whether to print JSON.
+    """
     if as_json:
         print_json(list(entries))
         return

@@ -112,12 +112,23 @@ class ReleaseNumbers:
         return tuple(sorted({cell for _, cell in self.place.get(table, {})}))
 
     def shared(self, numerator: str, denominator: str) -> tuple[Group, ...]:
-        """Return the groups that have both tables, in the order of the numerator."""
+        """Return the groups that have both tables, in the order of the numerator.
+
+        Args:
+            numerator: id of the first table.
+            denominator: id of the second one.
+        """
         below = set(self.groups(denominator))
         return tuple(group for group in self.groups(numerator) if group in below)
 
     def arrays(self, table: str, groups: Sequence[Group], cells: Sequence[int]) -> tuple[Integers, Floats]:
-        """Return counts and variances, ``[groups, cells]`` each."""
+        """Return counts ``int64[groups, cells]`` and variances ``float64[groups, cells]``.
+
+        Args:
+            table: its id.
+            groups: in the order of the rows.
+            cells: in the order of the columns.
+        """
         places = np.array([[self.place[table][group, cell] for cell in cells] for group in groups], np.int64)
         return self.counts[places], self.variance[places]
 
@@ -141,7 +152,15 @@ def publish_trial(results: RunResults, trial: int, seed: int = SEED, draws: int 
 def publish(
     keys: NumberKeys, counts: Integers, variance: Floats, seed: int = SEED, draws: int = DRAWS
 ) -> tuple[PublishedTable, ...]:
-    """Return every table that noisy numbers give."""
+    """Return every table that noisy numbers give.
+
+    Args:
+        keys: the numbers.
+        counts: ``counts[numbers]``, noisy.
+        variance: ``variance[numbers]``, people².
+        seed: of the draws.
+        draws: per table of ratios; tables of counts take ten times as many.
+    """
     numbers = ReleaseNumbers(keys, counts, variance)
     found = [_counts(numbers, table, seed, 10 * draws) for table in count_tables() if numbers.groups(table)]
     found += [_ages(numbers, table, seed, draws) for table in AGE_RATIOS if _has(numbers, *AGE_RATIOS[table][:2])]

@@ -109,7 +109,12 @@ def code_words(code: str) -> str:
 
 
 def cell_words(product: TableProduct, cell: int) -> str:
-    """Return the words of a data cell with the group it belongs to, e.g. ``Own child: In married couple family``."""
+    """Return the words of a data cell with the group it belongs to, e.g. ``Own child: In married couple family``.
+
+    Args:
+        product: the table.
+        cell: its number.
+    """
     parents: list[str] = []
     for each in product.cells:
         del parents[each.depth :]
@@ -120,11 +125,23 @@ def cell_words(product: TableProduct, cell: int) -> str:
 
 
 def cell_label(query: QueryKey, cell: int | None) -> str:
-    """Return the words of a choice of cells."""
+    """Return the words of a choice of cells.
+
+    Args:
+        query: whose cells.
+        cell: its number, None for all.
+    """
     return "all cells" if cell is None else cell_words(tables()[query.table], cell)
 
 
 def number_words(query: QueryKey, region: str, code: str, cell: int) -> str:
-    """Return the words of one number, e.g. ``PH3, Texas, Asian alone, Grandchild``."""
+    """Return the words of one number, e.g. ``PH3, Texas, Asian alone, Grandchild``.
+
+    Args:
+        query: of the number.
+        region: its id.
+        code: of the iteration.
+        cell: its number.
+    """
     parts = (query.table, region_words(region), code_words(code), cell_words(tables()[query.table], cell))
     return ", ".join(part for part in parts if part)

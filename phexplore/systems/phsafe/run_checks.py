@@ -50,6 +50,11 @@ def wrong_variances(keys: NumberKeys, variances: NDArray[np.float64], parameters
     """Return how many reported variances differ from the formula (phsafe.md §5.1 and §7).
 
     zCDP: Δ²/(2ρ); pure DP: 2 e^(−1/b) / (1 − e^(−1/b))² with b = Δ/ε; times the number of measured cells added.
+
+    Args:
+        keys: the numbers.
+        variances: ``variances[numbers]``, as reported, people².
+        parameters: of the run.
     """
     failures = 0
     for group in cell_groups(keys):
@@ -74,7 +79,13 @@ def _variance(query: QueryKey, cell: int, parameters: PhSafe) -> float:
 
 
 def wrong_derived(keys: NumberKeys, released: Reader, derived: TableId) -> int:
-    """Return how many released numbers of a derived table are not the sum of their source cells, over all trials."""
+    """Return how many released numbers of a derived table are not the sum of their source cells, over all trials.
+
+    Args:
+        keys: the numbers.
+        released: reads the numbers of every trial.
+        derived: id of the table.
+    """
     product = tables()[derived]
     sources = {
         (region, code, cell): row
@@ -102,7 +113,12 @@ def _columns(keys: NumberKeys) -> list[tuple[str, str, str, int]]:
 
 
 def states_off_nation(keys: NumberKeys, counts: Integers) -> int:
-    """Return how many exact counts of the nation are not the sum of the states, where both are published."""
+    """Return how many exact counts of the nation are not the sum of the states, where both are published.
+
+    Args:
+        keys: the numbers.
+        counts: ``counts[numbers]``, exact.
+    """
     groups = {(g.table, g.query.level, g.iteration_code, g.cell): g.rows for g in cell_groups(keys)}
     failures = 0
     for (name, level, code, cell), rows in groups.items():
@@ -113,7 +129,12 @@ def states_off_nation(keys: NumberKeys, counts: Integers) -> int:
 
 
 def races_off_everybody(keys: NumberKeys, counts: Integers) -> int:
-    """Return how many exact counts of everybody are not the sum over A-G, where both are published."""
+    """Return how many exact counts of everybody are not the sum over A-G, where both are published.
+
+    Args:
+        keys: the numbers.
+        counts: ``counts[numbers]``, exact.
+    """
     everybody: dict[tuple[TableId, Region, int], Rows] = {}
     summed: dict[tuple[TableId, Region, int], Integers] = {}
     for group in cell_groups(keys):

@@ -292,7 +292,12 @@ class RunSnapshot:
 def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
     """Read a run as far as it is there and compute the figures of its report.
 
-    Of records that are treated as confidential only the noise is reported: what is compared with exact counts is left out.
+    Of records that are treated as confidential only the noise is reported: what is compared with exact counts is left
+    out.
+
+    Args:
+        results: of the run.
+        now: time that the report states.
 
     Args:
         results: of the run.

@@ -52,7 +52,12 @@ class RunHeadline:
 
 
 def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
-    """Return how often the margins held, with the Monte-Carlo error, against the confidence."""
+    """Return how often the margins held, with the Monte-Carlo error, against the confidence.
+
+    Args:
+        run: the run.
+        other: to compare it with, None for none.
+    """
     aimed = f"aimed at {float(run.confidence) * 100:g} %"
     if run.spec.mode is not RunMode.PRIVATE:
         return TileContent("Coverage of the margins", "–", MODE_WORDS[run.spec.mode], "There is no noise in this run.")
@@ -79,7 +84,12 @@ def monte_carlo_error(run: RunHeadline) -> float:
 
 
 def bias_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
-    """Return what truncation takes from a number on average."""
+    """Return what truncation takes from a number on average.
+
+    Args:
+        run: the run.
+        other: to compare it with, None for none.
+    """
     if run.spec.mode is RunMode.NON_PRIVATE:
         return TileContent("Truncation bias", "none", "", "Nothing is truncated in this run.")
     if run.bias is None:
@@ -93,7 +103,12 @@ def bias_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent
 
 
 def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
-    """Return the number that is furthest off."""
+    """Return the number that is furthest off.
+
+    Args:
+        run: the run.
+        other: to compare it with, None for none.
+    """
     if run.worst is None:
         return TileContent("Worst number", "–", "people", "No trial yet.")
     change = run.worst_words

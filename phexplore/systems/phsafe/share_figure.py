@@ -115,7 +115,12 @@ def share_title(bars: Sequence[Bar]) -> str:
 
 
 def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
-    """Return one sentence: the total, over how many queries, and the largest single one."""
+    """Return one sentence: the total, over how many queries, and the largest single one.
+
+    Args:
+        bars: of the picture, at least one.
+        figures: the forecast.
+    """
     parts = [segment for bar in bars for segment in bar.segments]
     largest = max(parts, key=lambda segment: segment.share)
     side = figures.conventions.neighbours
@@ -127,7 +132,12 @@ def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
 
 
 def share_numbers(bars: Sequence[Bar], figures: Forecast) -> Table:
-    """Return the data table, one row per segment in the order of the picture."""
+    """Return the data table, one row per segment in the order of the picture.
+
+    Args:
+        bars: of the picture.
+        figures: the forecast.
+    """
     symbol = figures.privacy.framework.symbol
     headers = ("Table", "Level", "Share, %", "Table's share, %", f"{symbol} (unbounded)", f"{symbol} (bounded)")
     return Table(
@@ -148,12 +158,23 @@ def share_numbers(bars: Sequence[Bar], figures: Forecast) -> Table:
 
 
 def headline_budget(budget: Fraction, neighbours: Neighbours) -> Fraction:
-    """Return an unbounded budget under the scenario's neighbours (PHSafe paper, Table 10: bounded is twice it)."""
+    """Return an unbounded budget under the scenario's neighbours (PHSafe paper, Table 10: bounded is twice it).
+
+    Args:
+        budget: unbounded ρ or ε.
+        neighbours: of the scenario.
+    """
     return 2 * budget if neighbours is Neighbours.BOUNDED else budget
 
 
 def segment_explanation(bar: Bar, segment: Segment, symbol: str) -> str:
-    """Return the lines shown while the pointer rests on a segment."""
+    """Return the lines shown while the pointer rests on a segment.
+
+    Args:
+        bar: of the table.
+        segment: of the level.
+        symbol: of the budget, ρ or ε.
+    """
     return "\n".join(
         (
             segment.query.title,

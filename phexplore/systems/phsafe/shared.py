@@ -91,7 +91,12 @@ def absurd_query(entry: QueryForecast, before: QueryForecast | None, conventions
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
-    """Yield a warning for every budget, margin and target that looks like a slip."""
+    """Yield a warning for every budget, margin and target that looks like a slip.
+
+    Args:
+        scenario: to look at.
+        reference: to compare it with, None for none.
+    """
     method = scenario.phsafe
     known: dict[object, QueryForecast] = {}
     if reference is not None and reference.phsafe.framework is method.framework:

@@ -42,7 +42,12 @@ from phexplore.systems.phsafe.summary import Evidence, ReleasedCounts, exact_sum
 
 
 def make_simulation(spec: RunSpec, directory: Path, _: Place = HERE) -> Simulation:
-    """Return the simulation of a specification."""
+    """Return the simulation of a specification.
+
+    Args:
+        spec: of the run.
+        directory: of the run.
+    """
     if spec.mode is RunMode.NON_PRIVATE:
         return ExactSimulation(spec, directory)
     return PrivateSimulation(spec, directory)
@@ -97,7 +102,7 @@ class PrivateSimulation(PreparedSimulation[_Prepared]):
         )
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
-        """Draw one trial; see `Simulation.write_trial`."""
+        """Draw one trial; arguments as in `Simulation.write_trial`."""
         shared = self.prepared
         counts = values_of(shared.tabulation, shared.releaser.release(self.entropy(index)).counts)
         noise = counts - shared.truth.truncated
@@ -111,7 +116,7 @@ class PrivateSimulation(PreparedSimulation[_Prepared]):
         return self.prepared.files.read_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
-        """Write the first trial in production's layout and sum up; see `Simulation.finish`."""
+        """Write the first trial in production's layout and sum up; arguments as in `Simulation.finish`."""
         shared = self.prepared
         paths = self.paths(trials)
         noise = shared.files.read_noise(paths[0])
@@ -149,7 +154,7 @@ class ExactSimulation(PreparedSimulation[tuple[Tabulation, NumberFiles, TrialWri
         watch.note(self.label)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
-        """Write the counts; see `Simulation.write_trial`."""
+        """Write the counts; arguments as in `Simulation.write_trial`."""
         del index
         (exact, _, writer), figures = self.prepared, TrialFigures(0, 0)
         writer.write(path, values_of(exact, exact.counts), figures)
@@ -162,7 +167,7 @@ class ExactSimulation(PreparedSimulation[tuple[Tabulation, NumberFiles, TrialWri
         return files.read_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
-        """Write production's layout and sum up; see `Simulation.finish`."""
+        """Write production's layout and sum up; arguments as in `Simulation.finish`."""
         del trials
         watch.checkpoint()
         exact, _, _ = self.prepared

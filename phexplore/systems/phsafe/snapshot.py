@@ -70,6 +70,12 @@ class ScenarioSnapshot:
 
 
 def scenario_snapshot(scenario: Scenario, now: datetime, compared_with: Scenario | None = None) -> ScenarioSnapshot:
-    """Return the snapshot of a scenario, its forecast computed here, optionally beside another scenario's."""
+    """Return the snapshot of a scenario, its forecast computed here, optionally beside another scenario's.
+
+    Args:
+        scenario: to forecast.
+        now: time that the document states.
+        compared_with: None for no comparison.
+    """
     comparison = None if compared_with is None else Comparison(compared_with, forecast(compared_with))
     return ScenarioSnapshot(scenario, forecast(scenario), now, comparison)

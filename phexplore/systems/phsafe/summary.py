@@ -108,6 +108,10 @@ class Evidence:
 def private_summary(run: Evidence, truncation: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the summary of a private run, with noise or without.
 
+    Args:
+        run: what is known of it.
+        truncation: households cut, by table.
+
     Raises:
         BudgetMismatchError: the noise did not cost exactly what was declared.
     """

@@ -84,7 +84,12 @@ class Table10Row:
 
 
 def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ...]:
-    """Return one row per measured query in the order of Table 10 (PHSafe paper §7.3.1), unpublished ones included."""
+    """Return one row per measured query in the order of Table 10 (PHSafe paper §7.3.1), unpublished ones included.
+
+    Args:
+        scenario: with its budgets and targets.
+        forecast: of this scenario.
+    """
     order = {query: place for place, query in enumerate(queries())}
     entries = sorted(forecast.queries, key=lambda entry: order.get(entry.query, len(order)))
     return tuple(
@@ -103,19 +108,34 @@ def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ..
 
 
 def keeps_target(row: Table10Row, conventions: Conventions) -> bool | None:
-    """Return whether the margin keeps its target; None without target or budget."""
+    """Return whether the margin keeps its target; None without target or budget.
+
+    Args:
+        row: of the table.
+        conventions: of the scenario.
+    """
     if row.target is None or row.margins is None:
         return None
     return margins.keeps_target(row.margins.by(conventions.margin), row.target)
 
 
 def plain_decimal(value: float, places: int) -> str:
-    """Return a decimal without exponent or grouping, whatever the locale."""
+    """Return a decimal without exponent or grouping, whatever the locale.
+
+    Args:
+        value: to write.
+        places: digits behind the point.
+    """
     return f"{value:.{places}f}"
 
 
 def percent_text(share: Fraction, places: int = 4) -> str:
-    """Return a share in per cent, correctly rounded from the exact value."""
+    """Return a share in per cent, correctly rounded from the exact value.
+
+    Args:
+        share: 0 to 1.
+        places: digits behind the point.
+    """
     percent = round_exact(share * 100, Fraction(1, 10**places), Rounding.NEAREST)
     return plain_decimal(float(percent), places)
 
@@ -161,6 +181,10 @@ def table10_csv(scenario: Scenario, forecast: Forecast) -> bytes:
 
     Budgets are exact: a plain decimal, or a fraction where no finite decimal exists. A spreadsheet that opens the file
     may take such a fraction for a date; `read_table10` refuses what it then saves, and the workbook has no such risk.
+
+    Args:
+        scenario: with its budgets and targets.
+        forecast: of this scenario.
     """
     columns = forecast_columns(forecast.conventions)
     lines = [[*PAPER_HEADERS, *(column.header for column in columns), "Privacy definition"]]

@@ -322,12 +322,23 @@ def _list(names: Iterator[str] | Sequence[str]) -> str:
 
 
 def load_table(path: Path, like: Scenario) -> Scenario:
-    """Lay the table of a file over a scenario; see `with_table`."""
+    """Lay the table of a file over a scenario; see `with_table`.
+
+    Args:
+        path: of the CSV or XLSX file.
+        like: scenario to lay it over.
+    """
     return with_table(like, read_table10(read_bytes(path), path.name), path.stem)
 
 
 def with_table(like: Scenario, entries: Sequence[Table10Entry], name: str) -> Scenario:
-    """Return the scenario with what the lines of a parameter table say; queries they do not name stay as they are."""
+    """Return the scenario with what the lines of a parameter table say; queries they do not name stay as they are.
+
+    Args:
+        like: scenario to lay the lines over.
+        entries: lines of the table.
+        name: of the new scenario.
+    """
     method = like.phsafe
     budgets, thresholds, targets = dict(method.budgets), dict(method.thresholds), dict(method.targets)
     for entry in entries:

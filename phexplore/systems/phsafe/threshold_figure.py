@@ -86,7 +86,13 @@ def _names(found: TruncationStudy, present: int) -> tuple[Part, ...]:
 
 
 def study_title(found: TruncationStudy, name: str, present: int) -> str:
-    """Return the finding: the best threshold, and what the present one costs beside it."""
+    """Return the finding: the best threshold, and what the present one costs beside it.
+
+    Args:
+        found: the study.
+        name: of the query.
+        present: the scenario's τ.
+    """
     best = found.point(found.best)
     known = {point.threshold: point for point in found.points}
     if present == found.best or present not in known:

@@ -56,7 +56,8 @@ def truncation_study(
         sizes: file of household sizes; or
         run: directory of a run whose data are studied; or
         state: of the synthetic population, "" for the nation: what is studied without file and run.
-        part: of these households the number is counted over, e.g. ``1/50``; "" for an average area of the query's level.
+        part: of these households the number is counted over, e.g. ``1/50``; "" for an average area of the query's
+            level.
         share: of the truncated people that the number counts; "" for the average number.
         keep_margin: whether the budget follows the margin.
 
@@ -129,7 +130,13 @@ def _present_margin(scenario: Scenario, place: str) -> Fraction:
 
 
 def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
-    """Print bias and noise of every threshold, apart and together, and what the scenario's threshold is beside the best."""
+    """Print bias and noise of every threshold, apart and together, and what the scenario's threshold is beside the best.
+
+    Args:
+        found: the study.
+        present: the scenario's τ.
+        as_json: whether to print JSON.
+    """
     if as_json:
         print_json({**study_json(found), "present": {"tau": present, "judged": judged(found, present)}})
         return

@@ -158,7 +158,12 @@ def size_numbers(tables: Sequence[TableTruncation]) -> Table:
 
 
 def bias_title(query: QueryKey, cells: Sequence[CellBias]) -> str:
-    """Return the finding: the largest mean bias against the margin of the noise."""
+    """Return the finding: the largest mean bias against the margin of the noise.
+
+    Args:
+        query: whose cells.
+        cells: with bias and margin.
+    """
     worst = max(cells, key=lambda cell: abs(cell.mean_bias))
     if not any(cell.largest_bias for cell in cells):
         return f"{query.title}: truncation changes no number"
@@ -169,7 +174,12 @@ def bias_title(query: QueryKey, cells: Sequence[CellBias]) -> str:
 
 
 def bias_summary(query: QueryKey, cells: Sequence[CellBias]) -> str:
-    """Return one sentence: what the two bars are and how many cells lose more than the noise hides."""
+    """Return one sentence: what the two bars are and how many cells lose more than the noise hides.
+
+    Args:
+        query: whose cells.
+        cells: with bias and margin.
+    """
     larger = sum(1 for cell in cells if abs(cell.mean_bias) > cell.margin)
     return (
         f"Truncation bias (the same in every trial) and margin of the noise, side by side for {len(cells)} "

@@ -94,7 +94,12 @@ def average_area(query: QueryKey, areas: int) -> Fraction:
 
 
 def states_in_run(summary: Mapping[str, Any], query: QueryKey) -> int:
-    """Return how many areas of a query a run counted, from its summary; 1 where it does not say."""
+    """Return how many areas of a query a run counted, from its summary; 1 where it does not say.
+
+    Args:
+        summary: of the run, plain JSON.
+        query: whose areas to count.
+    """
     numbers = sum(
         int(entry["numbers"])
         for entry in summary.get("metrics", ())

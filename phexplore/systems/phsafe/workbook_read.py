@@ -55,6 +55,10 @@ def read_workbook(content: bytes, name: str = "workbook.xlsx") -> tuple[Scenario
 
     A level marked *no* on the sheet Levels is not published, whatever its budget; its target stays.
 
+    Args:
+        content: of the XLSX file.
+        name: of the file, for problems.
+
     Returns:
         The scenario, and what had to be assumed.
 

@@ -32,7 +32,12 @@ TABLE_HEADER, THRESHOLD_HEADER = "Table", "Truncation Threshold"
 
 
 def write_levels(book: Any, scenario: Scenario) -> None:
-    """Write which table is published at which level: yes, no, or nothing where the table has no such level."""
+    """Write which table is published at which level: yes, no, or nothing where the table has no such level.
+
+    Args:
+        book: of xlsxwriter.
+        scenario: to write.
+    """
     sheet, head = book.add_worksheet(LEVELS_SHEET), book.add_format({"bold": True, "text_wrap": True})
     sheet.write_string(0, 0, TABLE_HEADER, head)
     for place, level in enumerate(LEVELS, start=1):
@@ -49,7 +54,12 @@ def write_levels(book: Any, scenario: Scenario) -> None:
 
 
 def write_thresholds(book: Any, scenario: Scenario) -> None:
-    """Write τ of every truncated table."""
+    """Write τ of every truncated table.
+
+    Args:
+        book: of xlsxwriter.
+        scenario: to write.
+    """
     sheet, head = book.add_worksheet(THRESHOLDS_SHEET), book.add_format({"bold": True})
     sheet.write_string(0, 0, TABLE_HEADER, head)
     sheet.write_string(0, 1, THRESHOLD_HEADER, head)
@@ -60,7 +70,12 @@ def write_thresholds(book: Any, scenario: Scenario) -> None:
 
 
 def write_settings(book: Any, scenario: Scenario) -> None:
-    """Write everything else that makes the scenario, as text that is read back exactly."""
+    """Write everything else that makes the scenario, as text that is read back exactly.
+
+    Args:
+        book: of xlsxwriter.
+        scenario: to write.
+    """
     sheet, head = book.add_worksheet(SETTINGS_SHEET), book.add_format({"bold": True})
     wrap = book.add_format({"text_wrap": True, "valign": "top", "num_format": "@"})
     for place, header in enumerate(SETTING_HEADERS):

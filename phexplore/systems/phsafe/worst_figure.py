@@ -26,7 +26,12 @@ def worst_title(numbers: Sequence[NumberResult]) -> str:
 
 
 def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:
-    """Return one sentence: how many are listed and how many of them truncation put there."""
+    """Return one sentence: how many are listed and how many of them truncation put there.
+
+    Args:
+        numbers: the worst ones.
+        trials: how many the run has.
+    """
     cut = sum(1 for each in numbers if each.reason in {Reason.TRUNCATION, Reason.BOTH})
     return (
         f"The {len(numbers)} published numbers with the largest mean error over {trials:,} "

@@ -33,6 +33,10 @@ def _with(scenario: Scenario, method: Subspace) -> Scenario:
 def release_of(scenario: Scenario, name: str) -> Release:
     """Return a release.
 
+    Args:
+        scenario: to look in.
+        name: of the release.
+
     Raises:
         EditRefusedError: there is none of this name.
     """
@@ -59,6 +63,11 @@ def change_release(scenario: Scenario, name: str, **parts: Any) -> Scenario:
 def set_release_share(scenario: Scenario, name: str, share: Fraction) -> Scenario:
     """Give a release this share of the budget; the others rebalance so that all add to exactly 1.
 
+    Args:
+        scenario: to change.
+        name: of the release.
+        share: of the budget, above 0.
+
     Raises:
         EditRefusedError: it leaves nothing for another one, or there is no other to take the rest.
     """
@@ -78,6 +87,10 @@ def set_release_share(scenario: Scenario, name: str, share: Fraction) -> Scenari
 def add_release(scenario: Scenario, name: str) -> Scenario:
     """Add a histogram release with an equal share; the others keep their proportions.
 
+    Args:
+        scenario: to change.
+        name: of the new release.
+
     Raises:
         EditRefusedError: the name is empty or taken.
     """
@@ -95,6 +108,10 @@ def add_release(scenario: Scenario, name: str) -> Scenario:
 def remove_release(scenario: Scenario, name: str) -> Scenario:
     """Take a release out; its share goes to the others in proportion.
 
+    Args:
+        scenario: to change.
+        name: of the release.
+
     Raises:
         EditRefusedError: it is the only one.
     """
@@ -109,6 +126,11 @@ def remove_release(scenario: Scenario, name: str) -> Scenario:
 
 def set_axes(scenario: Scenario, axes: tuple[Axis, ...], table: str = "") -> Scenario:
     """Choose the histogram; a shipped table of other cells no longer applies.
+
+    Args:
+        scenario: to change.
+        axes: of the histogram, at least one.
+        table: id of a shipped table of these cells, "" for none.
 
     Raises:
         EditRefusedError: no axis.

@@ -150,8 +150,8 @@ def _conditioned(noise: TwoSidedGeometric, size: int) -> _Law:
 def _step(reach: int) -> int:
     """Return how many whole numbers are put together so that a law up to this reach is short enough to be worked out.
 
-    The noise is then so wide that its law on the multiples of the step is that of the same noise, narrower by the step: both are
-    the Laplace distribution to within a relative 1/(12·scale²).
+    The noise is then so wide that its law on the multiples of the step is that of the same noise, narrower by the step:
+    both are the Laplace distribution to within a relative 1/(12·scale²).
     """
     return max(1, -(-2 * reach // _SHORTENED))
 
@@ -159,8 +159,12 @@ def _step(reach: int) -> int:
 def answer_classes(plan: NoisePlan, conventions: Conventions) -> tuple[AnswerClass, ...]:
     """Return the answers by the distribution of their noise, with margins; the smallest variance first.
 
-    Correlated and extended Laplace noise can differ in every answer: answers are put together where variances agree to nine
-    digits, and their margins are those of normal noise.
+    Correlated and extended Laplace noise can differ in every answer: answers are put together where variances agree to
+    nine digits, and their margins are those of normal noise.
+
+    Args:
+        plan: noise of the release.
+        conventions: confidence and z of the scenario.
     """
     units = plan.space.unit_variances()
     match plan.form:
@@ -272,7 +276,11 @@ def _lattice_law(parts: Sequence[tuple[int, Noise, int]]) -> Floats:
 
 
 def characteristic(noise: Noise, angles: Floats) -> Floats:
-    """Return E cos(tX) at the angles t.
+    """Return E cos(tX), ``float64[n]``.
+
+    Args:
+        noise: distribution of X.
+        angles: ``angles[n]``, t.
 
     Raises:
         TypeError: a noise of another kind than those here.

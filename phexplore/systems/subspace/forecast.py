@@ -145,6 +145,10 @@ class SubspaceForecast:
 def forecast_subspace(method: Subspace, conventions: Conventions) -> SubspaceForecast:
     """Return all analytic figures.
 
+    Args:
+        method: the parameters.
+        conventions: of margins, conversion and rounding.
+
     Raises:
         InvariantError: invariants cannot be kept or leave nothing to protect.
         NoisePlanError, CalibrationError: a release's noise cannot be made.
@@ -213,8 +217,9 @@ def _approximation(plan: NoisePlan) -> Approximation:
 def _gaussian_factor(plan: NoisePlan) -> float:
     """Return a bound of the error of spherical noise on a histogram over the least of any Gaussian noise.
 
-    All pairs of cells with equal weights bound the least error at μ = 1 from below by (tr M^½)² (`workload.subspace.shapes`),
-    M = 2/(n − 1)·(Π_N − Π_N 11ᵀ Π_N / n): eigenvalue 2/(n − 1) on N, times 1 − |Π_N 1|²/n along Π_N 1.
+    All pairs of cells with equal weights bound the least error at μ = 1 from below by (tr M^½)²
+    (`workload.subspace.shapes`), M = 2/(n − 1)·(Π_N − Π_N 11ᵀ Π_N / n): eigenvalue 2/(n − 1) on N, times 1 − |Π_N 1|²/n
+    along Π_N 1.
     """
     space, reach = plan.space, plan.sensitivity
     size, free = space.size, space.size - space.rank
@@ -289,8 +294,8 @@ def _alternative(method: Subspace, name: str, mechanism: Mechanism, basis: Basis
 def disclosed(method: Subspace) -> Disclosure:
     """Return what the invariants of all releases together publish: composing them can tell more than each alone.
 
-    Proposition 2.9 speaks of the answers of each release; about the counts behind them, exact sums of several releases add up
-    like tables in a linkage attack (§2.3).
+    Proposition 2.9 speaks of the answers of each release; about the counts behind them, exact sums of several releases
+    add up like tables in a linkage attack (§2.3).
     """
     cells = method.cells
     joint = [row for release in method.releases.values() for row in _on_cells(release)]
@@ -399,6 +404,11 @@ def _ends(release: ReleaseForecast, scenario: Scenario) -> Iterator[Entry]:
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:
-    """Yield a warning when the total is far from the reference's."""
+    """Yield a warning when the total is far from the reference's.
+
+    Args:
+        scenario: to look at.
+        reference: to compare it with, None for none.
+    """
     if reference is not None and loss(reference).framework is loss(scenario).framework:
         yield from total_warnings(scenario.subspace.epsilon, reference.subspace.epsilon)

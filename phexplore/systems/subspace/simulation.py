@@ -45,7 +45,12 @@ from phexplore.workload.subspace.spaces import Floats
 
 
 def make_simulation(spec: RunSpec, directory: Path, _: Place = HERE) -> Simulation:
-    """Return the simulation of a specification."""
+    """Return the simulation of a specification.
+
+    Args:
+        spec: of the run.
+        directory: of the run.
+    """
     return SubspaceSimulation(spec, directory)
 
 
@@ -114,7 +119,7 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
         return np.concatenate(parts)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
-        """Draw one trial; see `Simulation.write_trial`."""
+        """Draw one trial; arguments as in `Simulation.write_trial`."""
         shared = self.prepared
         entropy = self.entropy(index)
         values, errors = {}, []
@@ -138,7 +143,7 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
         return read_trial_figures(path)
 
     def finish(self, trials: tuple[int, ...], watch: Watch) -> Mapping[str, Any]:
-        """Write the first trial as CSV, check every trial and sum up; see `Simulation.finish`."""
+        """Write the first trial as CSV, check every trial and sum up; arguments as in `Simulation.finish`."""
         shared = self.prepared
         paths = self.paths(trials)
         write_release(self._directory / RELEASE_DIRECTORY, shared.names, read_answers(paths[0], shared.names))

@@ -172,7 +172,12 @@ def _level(name: str) -> str:
 
 
 def distance_content(found: ClassDistances, *, aimed: bool) -> DistributionContent:
-    """Return how far the areas of a class are."""
+    """Return how far the areas of a class are.
+
+    Args:
+        found: distances of a class of areas.
+        aimed: whether the spine's block groups follow the areas.
+    """
     return DistributionContent(
         found.this.distance,
         found.standard.distance,
@@ -185,7 +190,12 @@ def distance_content(found: ClassDistances, *, aimed: bool) -> DistributionConte
 
 
 def area_margins(work: Work, observed: ObservedErrors) -> SpineContent:
-    """Return the predicted margins of the areas of a class."""
+    """Return the predicted margins of the areas of a class.
+
+    Args:
+        work: the spines and the scenario at hand.
+        observed: errors of a run to draw beside the margins.
+    """
     look = work.look
     entities = class_entities(work.spine, look.name)
     pair = _pair(work, observed)
@@ -210,7 +220,12 @@ def area_margins(work: Work, observed: ObservedErrors) -> SpineContent:
 
 
 def level_margins(work: Work, observed: ObservedErrors) -> SpineContent:
-    """Return the predicted margins of a unit of every level, the mean over its units."""
+    """Return the predicted margins of a unit of every level, the mean over its units.
+
+    Args:
+        work: the spines and the scenario at hand.
+        observed: errors of a run to draw beside the margins.
+    """
     pair = _pair(work, observed)
     this, other = pair.this, pair.other
     margins, units = _by_level(this)
@@ -395,7 +410,12 @@ def sizes(spine: Spine) -> tuple[tuple[str, int], ...]:
 
 
 def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
-    """Return blocks with the unit each lies in."""
+    """Return blocks with the unit each lies in.
+
+    Args:
+        work: the spines and the scenario at hand.
+        outlines: shapes of the blocks.
+    """
     look = work.look
     tree = work.spine.tree
     number = [level.name for level in tree.levels].index(look.level)

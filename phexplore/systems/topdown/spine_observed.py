@@ -42,6 +42,10 @@ class ObservedErrors:
     def open(self, request: SpineRequest, geography: Geography) -> tuple[ObservedRun | None, str]:
         """Return the run that is asked for, or None and why it says nothing about this prediction.
 
+        Args:
+            request: names the run.
+            geography: the blocks of the prediction.
+
         Raises:
             PhexploreError: the run cannot be read.
         """

@@ -41,7 +41,7 @@ RULES = {
 
 
 def bins_of(*parts: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Return edges of bins of equal whole width that hold all numbers, at most 32 of them."""
+    """Return ``edges[bins + 1]`` of bins of equal whole width that hold all numbers, at most 32 of them."""
     values = np.concatenate([part for part in parts if part is not None])
     if not len(values):
         return np.array([0, 1], np.int64)
@@ -56,7 +56,13 @@ def bins_of(*parts: NDArray[np.int64] | None) -> NDArray[np.int64]:
 
 
 def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
-    """Return predicted margins as rows: a dot on this spine, a tick on the other, crosses for a run's errors."""
+    """Return predicted margins as rows: a dot on this spine, a tick on the other, crosses for a run's errors.
+
+    Args:
+        content: the margins.
+        this: name of the spine.
+        other: name of the spine it is compared with.
+    """
     order = _order(content)
     rows = tuple(_margin_row(content, place, this, other) for place in order[:MOST_ROWS])
     summary = f"Dot: {this}. " + (
@@ -247,7 +253,15 @@ def map_words(content: SpineMap) -> tuple[str, str, str]:
 
 
 def map_tip(content: SpineMap, code: str, value: float, blocks: int, unit: str) -> str:
-    """Return what the pointer says of a shape: its unit, how many blocks that has, and the quantity where there is one."""
+    """Return what the pointer says of a shape: its unit, how many blocks that has, and the quantity where there is one.
+
+    Args:
+        content: the map.
+        code: of the unit, "" where there is no block.
+        value: of the quantity.
+        blocks: how many the unit has.
+        unit: of the quantity, "" for none.
+    """
     if not code:
         return "no block here"
     words = f"{level_title(content.level)} {code}: {blocks:,} block{'' if blocks == 1 else 's'}"
@@ -262,7 +276,14 @@ def _range(values: NDArray[np.float64]) -> str:
 
 
 def distribution_numbers(content: DistributionContent, edges: NDArray[np.int64], this: str, other: str) -> Table:
-    """Return the table of two histograms: one row per area where both list the same, else one per bin."""
+    """Return the table of two histograms: one row per area where both list the same, else one per bin.
+
+    Args:
+        content: the two histograms.
+        edges: ``edges[bins + 1]``.
+        this: name of the spine.
+        other: name of the spine it is compared with.
+    """
     if len(content.codes) and content.other is not None:
         listed = tuple(zip(content.codes.tolist(), content.other.tolist(), content.this.tolist(), strict=True))
         return Table(("Area", other, this), listed)
@@ -316,7 +337,7 @@ def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float3
 
     Args:
         content: of the answer.
-        outlines: rings of every shape: arrays ``[points, 2]`` of longitude and latitude in degrees.
+        outlines: rings of every shape: ``ring[points, 2]`` of longitude and latitude in degrees.
     """
     if content.reason:
         return nothing("map", content.reason)

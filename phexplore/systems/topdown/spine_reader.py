@@ -57,6 +57,10 @@ class SpineReader:
     def answer(self, request: SpineRequest, tell: Tell) -> SpineAnswer | BlocksRefused:
         """Return what is asked; say meanwhile how far it is.
 
+        Args:
+            request: what to read, build and predict.
+            tell: called with a phase and how much of it is done.
+
         Raises:
             PhexploreError: the spine cannot be built or the shapes cannot be read.
         """

@@ -100,7 +100,12 @@ class SpineTree:
         return int(self.levels[0].first_block[-1])
 
     def unit_at(self, level: int, block: float) -> Unit | None:
-        """Return the unit of a level that holds a place among the blocks."""
+        """Return the unit of a level that holds a place among the blocks.
+
+        Args:
+            level: number of the level, 0 for the root's.
+            block: position among the blocks, from 0.
+        """
         if not 0 <= level < len(self.levels) or not 0 <= block < self.blocks:
             return None
         return Unit(level, int(np.searchsorted(self.levels[level].first_block, block, side="right")) - 1)
@@ -116,7 +121,12 @@ class SpineTree:
         return text or self.levels[unit.level].name
 
     def find(self, level: str, code: str) -> Unit | None:
-        """Return the unit of this code, None where the tree has none."""
+        """Return the unit of this code, None where the tree has none.
+
+        Args:
+            level: name of the level.
+            code: of the unit.
+        """
         for number, each in enumerate(self.levels):
             if each.name == level:
                 found = np.flatnonzero(each.codes == code.encode())
@@ -152,6 +162,12 @@ class SpineTree:
         """Return what is seen of a level between two places among the blocks, on so many columns.
 
         Units of `WIDE` pixels and more are told apart; narrower ones are sampled at every column.
+
+        Args:
+            level: number of the level, 0 for the root's.
+            low: first position among the blocks.
+            high: last one, above `low`.
+            columns: how many pixels wide.
         """
         starts, fills = self.levels[level].first_block, self._fills[level]
         places = low + (np.arange(columns) + 0.5) * (high - low) / columns

@@ -74,6 +74,10 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
 def read_result(strategy: str, printed: str) -> FoundBudgets:
     """Read what ``phexplore tune --json`` printed.
 
+    Args:
+        strategy: id of the division it was found with.
+        printed: JSON text.
+
     Raises:
         ValueError, KeyError: it is something else.
     """
@@ -93,6 +97,11 @@ def as_scenario(scenario: Scenario, found: FoundBudgets, *, smaller: bool = Fals
     """Return the scenario with budgets that were found, and the division of levels they were found with.
 
     Levels that the data of the search do not have keep the budget they have.
+
+    Args:
+        scenario: to change.
+        found: the budgets.
+        smaller: whether the smaller set that was found besides is taken.
     """
     method = scenario.topdown
     if found.strategy != OWN:
