@@ -271,6 +271,11 @@ def set_aside(journal: Journal, home: Path, base: bytes) -> list[Issue]:
 
     A journal of the state before the last save says nothing new: the program ended between writing the file and
     beginning the journal anew.
+
+    Args:
+        journal: that was left beside the file.
+        home: the file.
+        base: its content.
     """
     remove_parts(home)
     remove_parts(journal.path)

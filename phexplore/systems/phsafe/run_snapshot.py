@@ -297,10 +297,6 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
 
     Args:
         results: of the run.
-        now: time that the report states.
-
-    Args:
-        results: of the run.
         now: printed in the report, with its zone.
 
     Raises:
