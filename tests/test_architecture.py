@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -16,6 +17,17 @@ OPEN_ENDS = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "NotImplemented" + "
 WINDOW_WORDS = re.compile("PySide6|shiboken6")
 BLOCKING = re.compile(r"processEvents\(|(?<!application)\.exec\(\)|time\.sleep\(")
 VAGUE = {"utils", "util", "common", "helpers", "helper", "core", "base", "manager", "misc"}
+
+
+MOST_METHODS = 20
+LARGE_CLASSES = {"MainWindow": 30, "Project": 34, "RunController": 42, "ResultsPage": 33, "MarginSpace": 23}
+"""Classes with more, and how many they may have: at most five."""
+DISPATCH = re.compile(
+    r"isinstance\([^)]*\b(PhSafe|TopDown|Subspace|GroupSizes)\b"
+    r"|case (PhSafe|TopDown|Subspace|GroupSizes)\("
+    r"|System\.(PHSAFE|TOPDOWN|GROUP_SIZES|SUBSPACE)"
+)
+"""Asking which system a scenario holds."""
 
 
 def offenders(pattern, modules):
@@ -48,6 +60,28 @@ def test_that_nothing_blocks_the_event_loop():
 def test_that_no_module_is_too_long():
     long = {str(m): n for m in MODULES if (n := len(m.read_text(encoding="utf-8").splitlines())) > MOST_LINES}
     assert long == {}
+
+
+def test_that_few_classes_do_much():
+    sizes = {
+        node.name: sum(isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) for part in node.body)
+        for module in MODULES
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert len(LARGE_CLASSES) <= 5
+    assert {name: size for name, size in sizes.items() if size > LARGE_CLASSES.get(name, MOST_METHODS)} == {}
+
+
+def test_that_only_rooms_know_which_system_a_scenario_holds():
+    rooms = (PACKAGE / "systems", PACKAGE / "gui" / "systems")
+    assert (
+        offenders(
+            DISPATCH,
+            [each for each in MODULES if not each.is_relative_to(rooms[0]) and not each.is_relative_to(rooms[1])],
+        )
+        == []
+    )
 
 
 def test_that_every_module_says_what_is_in_it():

@@ -51,6 +51,9 @@ class Session(QObject):
         refused: `Refusal` of an edit that has no field of its own to say it.
         saved: the `Project` after it was written, or when its clean state changed otherwise.
         troubled: the `PhexploreError` that says why edits are not kept beside the file; once per reason.
+
+    Attributes:
+        kept: what the project itself keeps to compare with.
     """
 
     updated = Signal(object)
@@ -63,8 +66,8 @@ class Session(QObject):
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project = project
-        self._kept = ReferenceVersions(project)
-        self._shown = shown(project.workbook, kept=self._kept.find)
+        self.kept = ReferenceVersions(project)
+        self._shown = shown(project.workbook, kept=self.kept.find)
         self._selection: Hashable = None
         self._told_trouble = ""
         self._frames = FrameThrottle(self)
@@ -79,11 +82,6 @@ class Session(QObject):
     def project(self) -> Project:
         """The open project."""
         return self._project
-
-    @property
-    def kept(self) -> ReferenceVersions:
-        """What the project itself keeps to compare with."""
-        return self._kept
 
     @property
     def shown(self) -> ScenarioView:
@@ -103,9 +101,9 @@ class Session(QObject):
     def install(self, project: Project) -> None:
         """Show another project; the previous one is closed by whoever opened it."""
         self._project = project
-        self._kept = ReferenceVersions(project)
+        self.kept = ReferenceVersions(project)
         self._listen(project)
-        self._shown = shown(project.workbook, kept=self._kept.find)
+        self._shown = shown(project.workbook, kept=self.kept.find)
         self._announce(None)
         self.select(None)
         self.saved.emit(project)
@@ -130,10 +128,6 @@ class Session(QObject):
             self.refused.emit(refusal)
         return refusal is None
 
-    def end_merge(self) -> None:
-        """Close the step being merged: the slider was released."""
-        self._project.end_merge()
-
     def undo(self) -> None:
         """Go one step back."""
         self._move(self._project.undo)
@@ -155,7 +149,7 @@ class Session(QObject):
     def mark_saved(self) -> None:
         """Say that the project was written."""
         if self._project.workbook.comparison in KEPT:
-            before, self._shown = self._shown, shown(self._project.workbook, self._shown, kept=self._kept.find)
+            before, self._shown = self._shown, shown(self._project.workbook, self._shown, kept=self.kept.find)
             self._announce(before)
         self.saved.emit(self._project)
         self.tell_trouble()
@@ -178,14 +172,11 @@ class Session(QObject):
     def _listen(self, project: Project) -> None:
         def on_change(_before: Workbook, after: Workbook) -> None:
             if project is self._project:
-                self._show(after)
+                before, self._shown = self._shown, shown(after, self._shown, kept=self.kept.find)
+                self._announce(before)
+                self._journal.start()
 
         project.listen(on_change)
-
-    def _show(self, workbook: Workbook) -> None:
-        before, self._shown = self._shown, shown(workbook, self._shown, kept=self._kept.find)
-        self._announce(before)
-        self._journal.start()
 
     def _announce(self, before: ScenarioView | None) -> None:
         if before is not None and type(before.scenario.method) is not type(self._shown.scenario.method):

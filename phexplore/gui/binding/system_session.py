@@ -114,7 +114,7 @@ class SystemSession(QObject, Generic[View]):
 
     def end_merge(self) -> None:
         """Close the step being merged: the slider was released."""
-        self._whole.end_merge()
+        self._whole.project.end_merge()
 
     def undo(self) -> None:
         """Go one step back."""

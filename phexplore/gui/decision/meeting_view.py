@@ -60,7 +60,10 @@ class MeetingSlider(QFrame):
             margins=(MARGIN, GRID, MARGIN, GRID),
         )
         self.slider.moved.connect(self._move)
-        self.slider.released.connect(session.end_merge)
+        self.slider.released.connect(self._release)
+
+    def _release(self) -> None:
+        self._session.project.end_merge()
 
     def refresh(self) -> None:
         """Show the value the scenario has."""
@@ -181,7 +184,7 @@ class MeetingView(QWidget):
         self._session.report(self._session.edit_workbook("Meeting: keep these values", added))
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._session.end_merge()
+        self._session.project.end_merge()
         for signal in (self._session.settled, self._session.saved):
             signal.disconnect(self.refresh)
         appearance().set_scale(self._scale)

@@ -28,7 +28,7 @@ def test_that_an_edit_updates_at_once_and_settles_once_per_frame(qtbot, session,
 def test_that_a_drag_is_one_step(session, query) -> None:
     for people in range(30, 230):
         session.edit("Drag", lambda s, p=people: edit_margin(s, query, Fraction(p)), merge_key="drag")
-    session.end_merge()
+    session.project.end_merge()
     session.edit("Drag", lambda s: edit_margin(s, query, Fraction(19)), merge_key="drag")
     assert session.project.labels[1:] == ("Drag", "Drag")
 
