@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QHBoxLayout, QScrollBar, QWidget
+from shiboken6 import isValid
 
 from phexplore.figures.figure import Figure
 from phexplore.figures.walk import Items
@@ -32,6 +34,7 @@ class Plot(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        _tell_readers_of_charts()
         self.canvas, self.axis, bar = Canvas(), RowAxis(), QScrollBar(Qt.Orientation.Vertical)
         self.viewport = Viewport(self.canvas, self.axis, bar, self)
         self.drag = HandleDrag(self)
@@ -141,3 +144,32 @@ class Plot(QWidget):
         }
         for row in changed:
             self.viewport.refresh_row(row)
+
+
+class _Spoken(QAccessibleWidget):
+    """A canvas to a screen reader: a chart whose value is the chosen mark in words."""
+
+    def __init__(self, canvas: Canvas) -> None:
+        super().__init__(canvas, QAccessible.Role.Chart)
+
+    def text(self, t: QAccessible.Text) -> str:
+        if t is QAccessible.Text.Value:
+            plot = self.widget().parent()
+            return localised(plot.chosen_words) if isinstance(plot, Plot) else ""
+        return super().text(t)
+
+
+@cache
+def _tell_readers_of_charts() -> None:
+    """Let screen readers know every canvas as a chart, once per process."""
+    kept: list[_Spoken] = []
+
+    def spoken(_kind: str, widget: QObject) -> _Spoken | None:
+        if not isinstance(widget, Canvas):
+            return None
+        # Qt owns what is returned, until its widget goes, but the binding would delete it with its last reference.
+        kept[:] = [each for each in kept if isValid(each)]
+        kept.append(_Spoken(widget))
+        return kept[-1]
+
+    QAccessible.installFactory(spoken)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
+from shiboken6 import delete, isValid
 
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, row_figure
@@ -87,6 +90,32 @@ def test_that_a_walk_tells_every_mark_in_words(view):
     assert said == ["point 1.0", "point 2.0", "point 3.0"]
     QTest.keyClick(view.canvas, Qt.Key.Key_Home)
     assert view.chosen_key == "k1.0"
+
+
+def test_that_a_reader_hears_a_chart_whose_value_is_the_chosen_mark(view):
+    heard = QAccessible.queryAccessibleInterface(view.canvas)
+    gc.collect()
+    assert heard.role() is QAccessible.Role.Chart
+    assert heard.text(QAccessible.Text.Name) == "Test, picture"
+    assert heard.text(QAccessible.Text.Description) == "Finding. Sentence."
+    assert not heard.text(QAccessible.Text.Value)
+    QTest.keyClick(view.canvas, Qt.Key.Key_Right)
+    assert heard.text(QAccessible.Text.Value) == "point 1.0"
+    view.select_key("k3.0")
+    assert heard.text(QAccessible.Text.Value) == "point 3.0"
+    inside = QAccessible.queryAccessibleInterface(view.plot)
+    assert inside.child(inside.indexOfChild(heard)).role() is QAccessible.Role.Chart
+
+
+def test_that_a_reader_that_knew_a_deleted_chart_is_told_nothing_of_it(qtbot):
+    for _ in range(3):
+        gone = FigureView("Gone", "Later")
+        gone.show_figure(plane())
+        heard = QAccessible.queryAccessibleInterface(gone.canvas)
+        assert heard.role() is QAccessible.Role.Chart
+        delete(gone)
+        gc.collect()
+        assert not isValid(heard)
 
 
 def test_that_the_table_and_the_picture_follow_each_other(view):
