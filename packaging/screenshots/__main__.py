@@ -230,7 +230,7 @@ class Tour(QObject):
         """Simulate the proposal on the demonstration data and wait for the end."""
         window = self._window
         window.navigation.choose(Area.RUNS)
-        window.areas.runs.start_run()
+        window.areas.runs.page.start_run()
         waited = 0
         while waited < _LONGEST_RUN_MS and not any(row.state.is_final for row in window.areas.runs.desk.rows):
             yield _POLL_MS

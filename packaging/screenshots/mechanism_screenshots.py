@@ -50,7 +50,7 @@ def mechanism_tour(
 def _run(window: MainWindow) -> Iterator[int]:
     window.navigation.choose(Area.RUNS)
     yield _SETTLE_MS
-    window.areas.runs.start_run()
+    window.areas.runs.page.start_run()
     waited = 0
     while waited < _LONGEST_MS and not (window.areas.runs.desk.rows and window.areas.runs.desk.rows[0].state.is_final):
         yield _POLL_MS

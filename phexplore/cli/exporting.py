@@ -78,5 +78,4 @@ def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | 
     system = system_of(load_spec(run).scenario)
     # The tables have readers of their own, so the summary is what surprises a report.
     with as_written(run / SUMMARY_FILE):
-        read = partial(system.report, choices=choices) if choices else system.report
-        return write_run_report(read, run, form, out, datetime.now(UTC))
+        return write_run_report(partial(system.report, choices=choices), run, form, out, datetime.now(UTC))

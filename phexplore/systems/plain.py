@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
@@ -23,7 +23,7 @@ from phexplore.report.terminal import margin_texts, print_epsilons, print_guaran
 from phexplore.runs.store import load_spec, state_of
 from phexplore.systems.registry import forecast
 from phexplore.systems.run_pictures import run_figures
-from phexplore.systems.run_results import Results, RunRequest
+from phexplore.systems.run_results import Choice, Results, RunRequest
 
 
 def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     print_table(("query", symbol, "MOE exact", "MOE normal"), rows, right=range(1, 4))
 
 
-def report_of_results(results: Results, subtitle: str) -> Callable[[Path, datetime], RunReport]:
+def report_of_results(results: Results, subtitle: str) -> Callable[..., RunReport]:
     """Return what writes the report of a run of a system: its `System.report`.
 
     Args:
@@ -77,8 +77,9 @@ def report_of_results(results: Results, subtitle: str) -> Callable[[Path, dateti
         subtitle: what kind of run it was.
     """
 
-    def report(run: Path, now: datetime) -> RunReport:
-        spec, summary, drawn = load_spec(run), results.reader().answer(RunRequest(run)), run_figures(results, run)
+    def report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
+        spec, summary = load_spec(run), results.reader().answer(RunRequest(run))
+        drawn = run_figures(results, run, choices)
         charts = [chart_of(figure) for figure in drawn]
         parts = [
             Part(figure.id, figure.title, charts=(chart,), tables=(_view(figure),))

@@ -40,7 +40,7 @@ def run_figures(results: Results, run: Path, choices: Mapping[str, Choice] | Non
         choices: as on the page of results; a picture leaves out what it does not ask or the run does not offer.
 
     Raises:
-        UnknownNameError: no picture asks for a choice.
+        UnknownNameError: no picture asks for a choice, or none offers what was chosen from its list.
         PhexploreError: the run cannot be read.
     """
     reader = results.reader()
@@ -48,6 +48,7 @@ def run_figures(results: Results, run: Path, choices: Mapping[str, Choice] | Non
     if choices:
         typed = _typed(choices, [each for request in requests for each in reader.answer(request).choosers])
         requests = [replace(request, choices=typed) for request in requests]
+        _refuse_unoffered(typed, [each for request in requests for each in reader.answer(request).choosers])
     answers = (answer for request in requests for answer in _answers(reader, request))
     figures: list[Figure] = [
         answer.picture
@@ -68,6 +69,15 @@ def _typed(choices: Mapping[str, Choice], choosers: list[Chooser]) -> dict[str, 
         name: (value,) if asked[name] is Asks.RUNS and isinstance(value, str) else value
         for name, value in choices.items()
     }
+
+
+def _refuse_unoffered(choices: Mapping[str, Choice], choosers: list[Chooser]) -> None:
+    """Pass choices that at least one picture took; lists may depend on what else was chosen."""
+    for name, value in choices.items():
+        lists = [each for each in choosers if each.id == name and each.asks is Asks.LIST]
+        if lists and all(each.chosen != value for each in lists):
+            offered = dict.fromkeys(option.value for each in lists for option in each.options)
+            raise UnknownNameError(f"choice of {name}", str(value), list(offered))
 
 
 def numbered(names: list[str]) -> list[str]:

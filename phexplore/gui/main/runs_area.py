@@ -76,7 +76,8 @@ class RunsArea(QObject):
         self._project = session.project
         self._has_file = self._project.path is not None
         self.desk = RunController(self._folder_of(self._project), self)
-        self._runs: RunsPage | None = None
+        self.page: RunsPage | None = None
+        """Where runs are started and listed, made when it is first looked at."""
         self.results: dict[str, Any] = {}
         """The pages of results that were looked at, by the id of their system."""
         self._result_pages: Stack | None = None
@@ -110,13 +111,13 @@ class RunsArea(QObject):
         """Return the page that starts and lists runs."""
         from phexplore.gui.run_manager.runs_page import RunsPage
 
-        self._runs = RunsPage(self.desk, self._session)
-        self._runs.opened.connect(self.show_results)
-        self._runs.failed.connect(self.failed)
-        self._runs.trust_wanted.connect(self._ask_about_cluster)
-        self._runs.blocks_used.connect(self._data.use_blocks)
+        self.page = RunsPage(self.desk, self._session)
+        self.page.opened.connect(self.show_results)
+        self.page.failed.connect(self.failed)
+        self.page.trust_wanted.connect(self._ask_about_cluster)
+        self.page.blocks_used.connect(self._data.use_blocks)
         self._offer_data()
-        return self._runs
+        return self.page
 
     def make_results_page(self) -> QWidget:
         """Return the page of results, with that of the active scenario's system in front."""
@@ -128,8 +129,8 @@ class RunsArea(QObject):
 
     def _offer_data(self) -> None:
         """Offer the data of the project where a run is started."""
-        if self._runs is not None:
-            self._runs.offer_blocks(self._data.blocks)
+        if self.page is not None:
+            self.page.offer_blocks(self._data.blocks)
 
     def _results_of(self, system: System) -> ResultsPage:
         """Return the results of a system, made when they are first looked at."""
@@ -171,10 +172,11 @@ class RunsArea(QObject):
         """Go to where a run is started."""
         self.opened.emit(Area.RUNS)
 
-    def start_run(self) -> None:
-        """Start a run with what stands in the form of the page of runs, which was made before."""
-        if self._runs is not None:
-            self._runs.start_run()
+    def run_on(self, data: Path) -> None:
+        """Go to where a run is started, with this data in the form of the active scenario's system."""
+        self.opened.emit(Area.RUNS)
+        if self.page is not None:
+            self.page.form_of(system_of(self._session.scenario)).fill(data=str(data))
 
     def stop(self, *, discard: bool) -> None:
         """End what is running, because the window closes.

@@ -222,7 +222,10 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         if (path := _dropped_file(event.mimeData())) is not None:
             event.acceptProposedAction()
-            self.files.open(path)
+            if path.is_dir():
+                self.areas.runs.run_on(path)
+            else:
+                self.files.open(path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -365,6 +368,6 @@ class MainWindow(QMainWindow):
 
 
 def _dropped_file(content: QMimeData) -> Path | None:
-    """Return the one file that is being dropped, if the window reads it."""
+    """Return the one file that is being dropped, if the window reads it, or the one folder: the data of a run."""
     paths = [Path(url.toLocalFile()) for url in content.urls() if url.isLocalFile()]
-    return paths[0] if len(paths) == 1 and is_readable(paths[0]) else None
+    return paths[0] if len(paths) == 1 and (is_readable(paths[0]) or paths[0].is_dir()) else None

@@ -201,7 +201,7 @@ class LaunchForm(QFrame):
             if name == "seed" and self._offer.shares_noise:
                 form.addRow("", self._common)
                 form.addRow("", self.use_seed)
-        head = row((Text(self._offer.title, bold=True, relative=1.08), 1), self.run)
+        head = row((Text(self._offer.title, bold=True, relative=1.08, wrap=True), 1), self.run)
         column(head, self._sentence, form, of=self, margins=(MARGIN, GRID + HALF, MARGIN, MARGIN))
 
     def _refresh(self, _signal: object = None) -> None:

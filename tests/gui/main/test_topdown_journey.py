@@ -32,7 +32,7 @@ def run_to_the_end(qtbot, window, fields, runs):
     window.navigation.choose(Area.RUNS)
     desk = window.areas.runs.desk
     window.pages.currentWidget().forms["topdown"].fill(**fields)
-    window.areas.runs.start_run()
+    window.areas.runs.page.start_run()
     qtbot.waitUntil(lambda: len(desk.rows) == runs, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(row.state.is_final for row in desk.rows) and not desk.is_busy, timeout=PATIENCE_MS)
     return desk.rows[0]
@@ -46,7 +46,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     window.navigation.choose(Area.RUNS)
     desk = window.areas.runs.desk
     window.pages.currentWidget().forms["topdown"].fill(trials=3, seed=5, keep_measurements=True, workers=1)
-    window.areas.runs.start_run()
+    window.areas.runs.page.start_run()
     qtbot.waitUntil(lambda: bool(desk.rows), timeout=PATIENCE_MS)
     window.navigation.choose(Area.RESULTS)  # looks on while trials arrive
     qtbot.waitUntil(lambda: desk.rows[0].state.is_final and not desk.is_busy, timeout=PATIENCE_MS)

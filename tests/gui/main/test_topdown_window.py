@@ -182,7 +182,7 @@ def test_that_headings_begin_with_a_capital_letter(qtbot, window):
 @pytest.mark.defect("F3")
 def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_resumed(window, monkeypatch):
     window.navigation.choose(Area.RUNS)
-    page, started, resumed = window.areas.runs._runs, [], []
+    page, started, resumed = window.areas.runs.page, [], []
     monkeypatch.setattr(
         window.areas.runs.desk, "launch", lambda _scenario, request: started.append(request.settings.place.scheduler)
     )

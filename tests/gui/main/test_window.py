@@ -134,9 +134,7 @@ def test_that_theme_and_text_size_are_chosen_and_remembered(window) -> None:
     assert window.settings.read(TEXT_SIZE) == 125
 
 
-def test_that_a_dropped_config_becomes_a_scenario(window, us, tmp_path) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(write_config(us))
+def drop(window, path) -> None:
     content = QMimeData()
     content.setUrls([QUrl.fromLocalFile(str(path))])
     event = QDropEvent(
@@ -147,7 +145,20 @@ def test_that_a_dropped_config_becomes_a_scenario(window, us, tmp_path) -> None:
         Qt.KeyboardModifier.NoModifier,
     )
     window.dropEvent(event)
+
+
+def test_that_a_dropped_config_becomes_a_scenario(window, us, tmp_path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(write_config(us))
+    drop(window, path)
     assert len(window.session.shown.workbook.scenarios) == 2
+
+
+def test_that_a_dropped_folder_becomes_the_data_of_the_next_run(window, tmp_path) -> None:
+    drop(window, tmp_path)
+    assert window.navigation.area is Area.RUNS
+    form = window.areas.runs.page.form_of(window.room.system)
+    assert form.controls["data"].read() == str(tmp_path)
 
 
 def test_that_closing_with_unsaved_edits_asks_and_stays(window, query) -> None:

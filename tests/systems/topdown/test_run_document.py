@@ -156,3 +156,9 @@ def test_that_the_report_holds_all_ten_pictures_of_the_page_of_results(tmp_path)
     assert len(charts) == 10
     with pytest.raises(UnknownNameError, match="shape"):
         run_charts(TOPDOWN, tmp_path / "run", {"shape": "x"})
+
+
+def test_that_a_choice_no_picture_offers_is_refused_with_those_that_are(finished):
+    assert run_charts(TOPDOWN, finished, {"level": "County"})
+    with pytest.raises(UnknownNameError, match="level"):
+        run_charts(TOPDOWN, finished, {"level": "Parish"})

@@ -145,7 +145,7 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
     window.navigation.choose(Area.RUNS)
-    assert window.areas.runs._runs.forms["topdown"].controls["data"].read() == str(blocks)
+    assert window.areas.runs.page.forms["topdown"].controls["data"].read() == str(blocks)
     window.navigation.choose(Area.RESULTS)
     assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
@@ -153,13 +153,13 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     assert page.path is None
     assert page.empty.isVisibleTo(page)
     assert page.pictures.choices.look.shapes == ""
-    assert window.areas.runs._runs.forms["topdown"].controls["data"].read() == "demo"
+    assert window.areas.runs.page.forms["topdown"].controls["data"].read() == "demo"
     assert window.areas.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
     assert page.pictures.choices.look.shapes == str(shapes)
-    assert window.areas.runs._runs.forms["topdown"].controls["data"].read() == str(blocks)
+    assert window.areas.runs.page.forms["topdown"].controls["data"].read() == str(blocks)
     assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
 
@@ -175,7 +175,7 @@ def test_that_data_that_is_gone_is_not_offered_and_that_of_a_run_is(window, page
     assert window.data.blocks is None
     assert page.path is None
     window.navigation.choose(Area.RUNS)
-    window.areas.runs._runs.blocks_used.emit(blocks)
+    window.areas.runs.page.blocks_used.emit(blocks)
     assert page.path == blocks
 
 
