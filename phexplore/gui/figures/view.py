@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -222,9 +222,13 @@ class FigureView(QFrame):
 
     def _show_page(self) -> None:
         if self._table_button.isEnabled():
+            had_focus = self._stack.isAncestorOf(self.focusWidget())
+            page = self.table if self.shows_table else self.plot
+            self._stack.setCurrentWidget(page)
             if self.shows_table:
-                self._twin.fill()
-            self._stack.setCurrentWidget(self.table if self.shows_table else self.plot)
+                self.menu.switch_by_key(self.table)
+            if had_focus:  # it stays where it was, instead of going on to the next control of the page
+                (self.table if self.shows_table else self.canvas).setFocus()
 
     def _announce(self, key: Hashable) -> None:
         self._twin.choose(key)
@@ -250,7 +254,7 @@ class FigureMenu(QMenu):
         self._offer("Save for s&lides, 16 : 9…", partial(self._ask, "_16x9.png", pictures, self.save_slide))
         self._offer("Save &data…", partial(self._ask, ".csv", TABLE_FILTERS, self.save_table))
         self.addSeparator()
-        self._offer("Data &table", self._switch_table, "T")
+        self._switch = self._offer("Data &table", self._switch_table, "T")
         self._offer("&Explain…", self.explain, "E")
         self._offer("&Full page\tF", self.show_full_page)
         self._offer("Show &all\t0", view.plot.viewport.show_all)
@@ -340,12 +344,17 @@ class FigureMenu(QMenu):
         if figure is not None and not view.is_empty and not isinstance(view.parent(), FullPage):
             FullPage(view, figure).open()
 
-    def _offer(self, text: str, act: Callable[[], None], keys: str = "") -> None:
+    def switch_by_key(self, table: QWidget) -> None:
+        """Let the key that leads to the data table lead back from it."""
+        table.addAction(self._switch)
+
+    def _offer(self, text: str, act: Callable[[], None], keys: str = "") -> QAction:
         action = self.addAction(text, act)
         if keys:
             action.setShortcut(QKeySequence(keys))
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             self.view.canvas.addAction(action)
+        return action
 
     def _ask(self, ending: str, filters: str, save: Callable[[Path], None]) -> None:
         view = self.view
@@ -393,6 +402,7 @@ class FullPage(QDialog):
         layout.addWidget(self.view)
         self.resize(origin.window().size())
         self.view.show_figure(figure)
+        self.view.select_key(origin.chosen_key)
         self.view.canvas.setFocus()
 
 

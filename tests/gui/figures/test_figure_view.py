@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 from shiboken6 import delete, isValid
@@ -204,3 +204,64 @@ def test_that_rows_with_long_names_and_nothing_to_draw_are_painted(shown, theme)
     assert view.chosen_key == "59"
     QTest.mouseMove(view.canvas, QPoint(300, 60))
     assert not view.sheet.image(1.0).isNull()
+
+
+def press(widget, text):
+    """Press a key that is written in the menu, as a person would: through the window, by its shortcuts."""
+    for combination in QKeySequence(text):
+        QTest.keyClick(widget, combination.key(), combination.keyboardModifiers())
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_every_key_of_the_menu_works_at_twice_the_text_size(view, theme, qtbot):
+    appearance().choose(theme)
+    appearance().set_scale(200)
+    view.activateWindow()
+    view.canvas.setFocus()
+    qtbot.waitUntil(view.canvas.hasFocus)
+    press(view.canvas, "Right")
+    press(view.canvas, "Ctrl+Shift+C")
+    assert QGuiApplication.clipboard().text().splitlines()[1].split("\t") == ["1.0", "2.0"]
+    press(view.canvas, "Ctrl+C")
+    picture = QGuiApplication.clipboard().pixmap()
+    assert picture.width() > 2 * view.canvas.width()
+    press(view.canvas, "T")
+    assert view.shows_table
+    assert view.table.hasFocus()
+    assert view.table.currentIndex().row() == 0
+    press(view.table, "T")
+    assert not view.shows_table
+    assert view.canvas.hasFocus()
+    press(view.canvas, "E")
+    (box,) = view.findChildren(QMessageBox)
+    assert "Chosen: point 1.0" in box.informativeText()
+    box.close()
+    whole = seen(view)
+    press(view.canvas, "+")
+    assert seen(view)[0] < whole[0]
+    press(view.canvas, "0")
+    assert seen(view) == whole
+    press(view.canvas, "F")
+    (page,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, FullPage) and each.isVisible()]
+    assert page.view.chosen_key == "k1.0"
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not page.isVisible())
+
+
+@pytest.mark.parametrize(
+    ("letter", "ending"), [("S", ".png"), ("S", ".svg"), ("S", ".pdf"), ("L", ".png"), ("D", ".csv")]
+)
+def test_that_the_menu_saves_by_its_letters(view, monkeypatch, tmp_path, letter, ending):
+    path, asked = tmp_path / f"picture{ending}", []
+
+    def ask(_parent, _title, take, *, kinds, proposed):
+        asked.append((kinds, proposed))
+        take(path)
+
+    monkeypatch.setattr("phexplore.gui.figures.view.ask_to_save", ask)
+    view.menu.popup(view.mapToGlobal(QPoint(0, 0)))
+    QTest.keyClick(view.menu, letter)
+    ((kinds, _proposed),) = asked
+    assert f"*{ending}" in kinds
+    start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".csv": b"x,y"}[ending]
+    assert path.read_bytes().removeprefix(b"\xef\xbb\xbf").startswith(start)
