@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
+    QApplication,
     QDialog,
     QFrame,
     QHBoxLayout,
@@ -222,12 +223,14 @@ class FigureView(QFrame):
 
     def _show_page(self) -> None:
         if self._table_button.isEnabled():
-            had_focus = self._stack.isAncestorOf(self.focusWidget())
-            page = self.table if self.shows_table else self.plot
-            self._stack.setCurrentWidget(page)
+            focused = QApplication.focusWidget()
+            held = focused if focused is not None and self._stack.isAncestorOf(focused) else None
+            if held is not None:  # what is hidden with the focus passes it on, and the page scrolls to the next control
+                held.clearFocus()
+            self._stack.setCurrentWidget(self.table if self.shows_table else self.plot)
             if self.shows_table:
                 self.menu.switch_by_key(self.table)
-            if had_focus:  # it stays where it was, instead of going on to the next control of the page
+            if held is not None:
                 (self.table if self.shows_table else self.canvas).setFocus()
 
     def _announce(self, key: Hashable) -> None:

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QScrollArea, QVBoxLayout, QWidget
 from shiboken6 import delete, isValid
 
 from phexplore.figures.axis import Axis
@@ -265,3 +265,24 @@ def test_that_the_menu_saves_by_its_letters(view, monkeypatch, tmp_path, letter,
     assert f"*{ending}" in kinds
     start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".csv": b"x,y"}[ending]
     assert path.read_bytes().removeprefix(b"\xef\xbb\xbf").startswith(start)
+
+
+def test_that_the_page_around_stays_where_it_is_when_a_picture_becomes_its_table(shown, qtbot):
+    view, page = FigureView("Test", "Later"), QScrollArea()
+    view.setMinimumHeight(600)
+    view.show_figure(plane())
+    column = QVBoxLayout(content := QWidget())
+    column.addWidget(view)
+    column.addSpacing(1500)
+    column.addWidget(QPushButton("Far below"))
+    page.setWidgetResizable(True)
+    page.setWidget(content)
+    shown(page, 700, 420)
+    page.activateWindow()
+    page.verticalScrollBar().setValue(60)
+    view.canvas.setFocus()
+    qtbot.waitUntil(view.canvas.hasFocus)
+    for _ in range(2):
+        press(QApplication.focusWidget(), "T")
+        assert page.verticalScrollBar().value() == 60
+    assert view.canvas.hasFocus()
