@@ -192,11 +192,11 @@ class ApprovePage(Page):
         if self._session.project.is_clean:
             self._decide(order)
         else:
-            self._save(partial(self._decide_where_runs_are, order, self._desk.root))
+            self._save(partial(self._decide_where_runs_are, order, self._desk.homes.root))
 
     def _decide_where_runs_are(self, order: _Confirmed, before: Path) -> None:
         """Decide after a save; the runs of a project saved for the first time move beside it, which may take a while."""
-        if order.runs and self._desk.root != before:
+        if order.runs and self._desk.homes.root != before:
             self._waiting = order
             self._hint.setText("Waiting for the runs to be moved beside the project.")
         else:

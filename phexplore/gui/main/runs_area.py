@@ -190,7 +190,7 @@ class RunsArea(QObject):
         for page in self.results.values():
             page.stop()
         if discard:
-            shutil.rmtree(self.desk.root, ignore_errors=True)
+            shutil.rmtree(self.desk.homes.root, ignore_errors=True)
 
     def show_results(self, directory: Path) -> None:
         """Go to the results of a run; one of a project that was left meanwhile is not shown."""
@@ -256,9 +256,9 @@ class RunsArea(QObject):
             self.desk.leave(self._folder_of(project), discard=not had_file)
             self._fetch()
         else:
-            self.desk.follow(self._folder_of(project), takes_runs=not had_file)
+            self.desk.homes.follow(self._folder_of(project), takes_runs=not had_file)
 
     def _fetch(self) -> None:
         """Fetch what a program that was ended left behind when the project was saved for the first time."""
         if (path := self._project.path) is not None:
-            self.desk.fetch(partial(left_behind_runs, path))
+            self.desk.homes.fetch(partial(left_behind_runs, path))

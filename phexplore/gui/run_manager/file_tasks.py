@@ -24,9 +24,11 @@ class FileTasks(QObject):
 
     Signals:
         failed: the `PhexploreError` of a task. Other exceptions are raised in the thread of the window: they are bugs.
+        busy_changed: whether a task is waiting or being done (bool), at each beginning and end.
     """
 
     failed = Signal(object)
+    busy_changed = Signal(object)
     _returned = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -50,6 +52,7 @@ class FileTasks(QObject):
             return
         self._open += 1
         self._pool.submit(task).add_done_callback(lambda future: self._returned.emit(_Done(future, then)))
+        self.busy_changed.emit(True)
 
     def stop(self) -> None:
         """Finish what was begun, forget what waits. Nothing is delivered afterwards."""
@@ -66,7 +69,8 @@ class FileTasks(QObject):
         error = done.future.exception()
         if error is None:
             done.then(done.future.result())
-        elif isinstance(error, PhexploreError):
+        self.busy_changed.emit(self.is_busy)
+        if isinstance(error, PhexploreError):
             self.failed.emit(error)
-        else:
+        elif error is not None:
             raise error

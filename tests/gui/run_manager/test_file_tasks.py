@@ -40,6 +40,14 @@ def test_that_an_expected_failure_is_told_and_the_next_task_is_done(tasks, qtbot
     assert [(error.sentence, error.remedy) for error in failures] == [("No room.", "Make some.")]
 
 
+def test_that_what_was_done_is_delivered_before_the_end_of_the_work_is_told(tasks, qtbot):
+    told = []
+    tasks.busy_changed.connect(told.append)
+    tasks.do(lambda: 7, told.append)
+    qtbot.waitUntil(lambda: not tasks.is_busy)
+    assert told == [True, 7, False]
+
+
 def test_that_a_bug_is_raised_in_the_thread_of_the_window(tasks, qtbot):
     with qtbot.captureExceptions() as caught:
         tasks.do(lambda: 1 / 0, lambda _: None)

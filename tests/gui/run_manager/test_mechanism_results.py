@@ -150,9 +150,9 @@ class OwnService(QObject):
 @pytest.mark.parametrize("system", [GROUP_SIZES, SUBSPACE])
 def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_run, tmp_path, system) -> None:
     source = sizes_run if system is GROUP_SIZES else releases_run
-    shutil.copytree(source, pretence.desk.root / "20260101T000000Z-run")
+    shutil.copytree(source, pretence.desk.homes.root / "20260101T000000Z-run")
     with qtbot.waitSignal(pretence.desk.changed):
-        pretence.desk.reread()
+        pretence.desk.homes.reread()
     service = OwnService()
     page = ResultsPage(pretence.desk, system, service=service)
     qtbot.addWidget(page)

@@ -54,7 +54,7 @@ def page_of(qtbot, pretence, reader):
     """Show the page for runs written by hand."""
 
     def make(*runs, visible=True):
-        pretence.desk.reread()
+        pretence.desk.homes.reread()
         qtbot.waitUntil(lambda: len(pretence.desk.rows) == len(runs) and not pretence.desk.is_busy)
         page = ResultsPage(pretence.desk, PHSAFE, service=reader)
         qtbot.addWidget(page)

@@ -153,7 +153,7 @@ def test_that_data_that_is_not_there_is_told_and_starts_nothing(pretence, us, qt
 
 def test_that_runs_of_earlier_sessions_are_listed_with_what_happened(pretence, write_run, qtbot):
     run = write_run(trials=3)
-    pretence.desk.reread()
+    pretence.desk.homes.reread()
     settle(pretence, qtbot)
     (row,) = pretence.desk.rows
     assert (row.directory, row.trials, row.spec) == (run.directory, 3, run.spec)
@@ -168,7 +168,7 @@ def test_that_runs_come_along_when_their_project_is_first_saved_and_one_at_work_
     pretence.processes[0].end()
     settle(pretence, qtbot)
     working, waiting = launch(seed=2), launch(seed=3)
-    desk.follow(saved, takes_runs=True)
+    desk.homes.follow(saved, takes_runs=True)
     settle(pretence, qtbot)
     assert (saved / finished.name).is_dir()
     assert working.is_dir()
@@ -191,7 +191,7 @@ def test_that_a_run_stays_with_the_file_it_was_started_in_when_the_project_is_sa
     pretence, launch, qtbot, tmp_path
 ):
     working = launch()
-    pretence.desk.follow(tmp_path / "copy.phx.runs", takes_runs=False)
+    pretence.desk.homes.follow(tmp_path / "copy.phx.runs", takes_runs=False)
     settle(pretence, qtbot)
     assert [row.directory for row in pretence.desk.rows] == [working]
     pretence.processes[0].end()
