@@ -16,6 +16,7 @@ from topdown_runs import run as run_here
 from topdown_worlds import PERSONS, blocks
 
 from phexplore.data.blocks.generator import write_block_file
+from phexplore.entry import WORKER
 from phexplore.errors import PhexploreError
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Failed, Finished, Outcome
@@ -217,7 +218,7 @@ CERTIFICATES = TlsFiles(Path("/tls/ca.pem"), Path("/tls/cert.pem"), Path("/tls/k
 @pytest.mark.parametrize("place", [HERE, Place(3), Place(2, "tcp://host:1"), Place(None, "tls://host:1", CERTIFICATES)])
 def test_that_a_worker_is_told_where_to_compute(place, tmp_path):
     command = worker_command(tmp_path / "-run", place)
-    assert parse_worker_arguments(command[3:]) == (tmp_path / "-run", place)
+    assert parse_worker_arguments(command[command.index(WORKER) + 1 :]) == (tmp_path / "-run", place)
 
 
 def test_that_half_a_connection_is_refused(tmp_path):
