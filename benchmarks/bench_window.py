@@ -253,6 +253,7 @@ class Bench:
             self.application.processEvents()
         self.application.processEvents()
         drained = 1e3 * (time.perf_counter() - last)
+        position = slider.value()  # before it is let go: then the handle stands at the stop next to what was reached
         send(QEvent.Type.MouseButtonRelease, 0, left, none)
         from phexplore.systems.phsafe.forecast import forecast
 
@@ -264,7 +265,7 @@ class Bench:
             "late_p95_ms": sorted(late)[int(0.95 * STEPS)],
             "last_position_to_screen_ms": drained,
             # The budget is rounded up, so the margin may end below the stop, but not below the one before.
-            "ends_on_last_value": slider._stops[slider.value() - 1] < margin <= slider._stops[slider.value()],
+            "ends_on_last_value": slider._stops[position - 1] < margin <= slider._stops[position],
             "steps_in_history": len(session.project.labels) - before,
         }
 

@@ -276,10 +276,12 @@ class FigurePainter:
             self._box_text(part, area, fill)
 
     def _box_text(self, part: Box, area: QRectF, fill: str) -> None:
-        letters, room = lettering(), area.width() - GAP
-        for text in (part.text, part.short):
-            width = letters.width(text) if text else 0.0
-            if text and width < room:
+        room = area.width() - GAP
+        if room <= 0:
+            return
+        letters = lettering()
+        for text in filter(None, (part.text, part.short)):
+            if (width := letters.width(text)) < room:
                 if part.fill is Fill.HATCHED:
                     back = QRectF(0, 0, width + GAP, letters.height)
                     back.moveCenter(area.center())

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import enum
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from phexplore.accounting.zcdp import bounded, epsilon
 from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum
@@ -24,6 +25,7 @@ from phexplore.model.numbers import Budget, Unlimited, total_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import Noise, noise_for
+from phexplore.systems.protocol import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class DerivedForecast:
     margins: Margins
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Forecast:
     """All analytic figures of a scenario.
 
@@ -111,10 +113,20 @@ class Forecast:
         Raises:
             KeyError: it is not measured.
         """
-        for entry in self.queries:
-            if entry.query == key:
-                return entry
-        raise KeyError(key)
+        return self.by_query[key]
+
+    @cached_property
+    def by_query(self) -> Mapping[QueryKey, QueryForecast]:
+        """The entries by their query."""
+        return {entry.query: entry for entry in self.queries}
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Tables at population-group levels, in the form all systems share."""
+        return tuple(
+            Entry(each.query, each.query.level.text, each.query.table, each.budget, each.margins, name_first=True)
+            for each in self.queries
+        )
 
     @property
     def headline(self) -> Budget:
@@ -129,12 +141,16 @@ def forecast(scenario: Scenario) -> Forecast:
 
     The figures of the scenarios last asked for are kept: table, tiles, issues and pictures ask for the same one.
     """
-    for asked, figures in tuple(_RECENT):
-        if asked is scenario:
-            return figures
-    figures = _computed(scenario)
-    _RECENT.append((scenario, figures))
+    figures = known_forecast(scenario)
+    if figures is None:
+        figures = _computed(scenario)
+        _RECENT.append((scenario, figures))
     return figures
+
+
+def known_forecast(scenario: Scenario) -> Forecast | None:
+    """Return the figures of one of the scenarios last asked for, None for another one."""
+    return next((figures for asked, figures in tuple(_RECENT) if asked is scenario), None)
 
 
 _RECENT: deque[tuple[Scenario, Forecast]] = deque(maxlen=6)

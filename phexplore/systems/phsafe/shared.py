@@ -19,7 +19,7 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe import forecast as figures_of
 from phexplore.systems.phsafe.forecast import QueryForecast
-from phexplore.systems.protocol import Entry, Forecast, Loss, PlaceName, plain_place
+from phexplore.systems.protocol import Forecast, Loss, PlaceName, plain_place
 
 
 def place_name(place: str) -> PlaceName:
@@ -34,6 +34,8 @@ def place_name(place: str) -> PlaceName:
 def loss(scenario: Scenario) -> Loss:
     """Return the loss under the scenario's neighbours; bounded is twice unbounded."""
     method, neighbours = scenario.phsafe, scenario.conventions.neighbours
+    if (known := figures_of.known_forecast(scenario)) is not None:
+        return Loss(method.framework, known.headline, neighbours)
     total = total_budget(list(method.budgets.values()))
     if neighbours is Neighbours.BOUNDED and not isinstance(total, Unlimited):
         total = 2 * total
@@ -43,11 +45,7 @@ def loss(scenario: Scenario) -> Loss:
 def forecast(scenario: Scenario) -> Forecast:
     """Return all figures; entries are tables at population-group levels."""
     detail = figures_of.forecast(scenario)
-    entries = tuple(
-        Entry(each.query, each.query.level.text, each.query.table, each.budget, each.margins, name_first=True)
-        for each in detail.queries
-    )
-    return Forecast(loss(scenario), entries, (), (), detail, detail.privacy.epsilons)
+    return Forecast(loss(scenario), detail.entries, (), (), detail, detail.privacy.epsilons)
 
 
 def require_phsafe(scenario: Scenario, wish: str) -> None:

@@ -190,7 +190,8 @@ def _before(shown: ScenarioView) -> Mapping[QueryKey, QueryForecast]:
     reference = shown.reference
     if reference is None or reference.scenario.phsafe.framework is not shown.scenario.phsafe.framework:
         return {}
-    return {entry.query: entry for entry in reference.figures.queries}
+    found: Mapping[QueryKey, QueryForecast] = reference.figures.by_query
+    return found
 
 
 def _row(shown: ScenarioView, entry: QueryForecast, before: QueryForecast | None) -> Row:
