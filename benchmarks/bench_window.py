@@ -253,19 +253,18 @@ class Bench:
             self.application.processEvents()
         self.application.processEvents()
         drained = 1e3 * (time.perf_counter() - last)
-        position = slider.value()  # before it is let go: then the handle stands at the stop next to what was reached
+        stop = slider._stops[slider.value()]  # let go, the handle goes to the stop next to what was reached
         send(QEvent.Type.MouseButtonRelease, 0, left, none)
-        from phexplore.systems.phsafe.forecast import forecast
+        from phexplore.systems.phsafe.budget_edits import edit_margin
 
-        margins = forecast(session.scenario).query(self.query).margins
-        margin = margins.by(session.scenario.conventions.margin)
+        ended = session.scenario
+        wanted = edit_margin(ended, self.query, stop)  # budgets are rounded up: the margin may end below the stop
         return {
             "steps": STEPS,
             "late_median_ms": statistics.median(late),
             "late_p95_ms": sorted(late)[int(0.95 * STEPS)],
             "last_position_to_screen_ms": drained,
-            # The budget is rounded up, so the margin may end below the stop, but not below the one before.
-            "ends_on_last_value": slider._stops[position - 1] < margin <= slider._stops[position],
+            "ends_on_last_value": ended.phsafe.budgets[self.query] == wanted.phsafe.budgets[self.query],
             "steps_in_history": len(session.project.labels) - before,
         }
 
