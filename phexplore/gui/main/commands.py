@@ -106,7 +106,8 @@ class Commands:
                 f"{form.title}…",
                 self._exporter(form),
                 shortcut="Ctrl+E" if number == 0 else "",
-                enabled=self._exportable(form),
+                enabled=lambda: not window.exports.is_busy,
+                shown=self._exportable(form),
                 group="&Export",
             )
             for number, form in enumerate(self._formats)
@@ -240,7 +241,7 @@ class Commands:
 
     def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
         window = self._window
-        return lambda: not window.exports.is_busy and system_of(window.session.scenario).id in form.formats
+        return lambda: system_of(window.session.scenario).id in form.formats
 
     def _exporter(self, form: ExportFormat) -> Callable[[], object]:
         def choose() -> None:
