@@ -214,7 +214,7 @@ class Bench:
             wall.append(1e3 * (time.perf_counter() - start))
             processor.append(1e3 * (time.process_time() - used))
             self.wait(0.02)
-        session.end_merge()
+        session.project.end_merge()
         return {
             "edit_to_paint_median_ms": statistics.median(wall),
             "edit_to_paint_p95_ms": sorted(wall)[int(0.95 * STEPS)],
