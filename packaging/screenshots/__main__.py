@@ -15,7 +15,6 @@ from pathlib import Path
 
 from decision_pictures import DecisionTour
 from mechanism_screenshots import mechanism_tour
-from phexplore.gui.systems.topdown.spine_views import SpineTab
 from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from topdown_screenshots import BlockFiles, topdown_results_tour
@@ -40,6 +39,7 @@ from phexplore.runs.spec import DEMONSTRATION_BLOCKS
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
+from phexplore.systems.topdown.spine_views import SpineTab
 
 REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""
