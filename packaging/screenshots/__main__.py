@@ -123,7 +123,11 @@ class Tour(QObject):
         QTimer.singleShot(_SETTLE_MS, self, self._advance)
 
     def _advance(self) -> None:
-        wait = next(self._steps, None)
+        try:
+            wait = next(self._steps, None)
+        except BaseException:
+            QApplication.exit(1)  # else the window waits for ever for a step that does not come
+            raise
         if wait is None:
             QApplication.exit(0)  # quit() would ask to save the proposal first
         else:
@@ -212,10 +216,10 @@ class Tour(QObject):
             page.open(blocks if blocks.exists() else resource(DEMONSTRATION_BLOCKS))
             page.editor.targets["place"].click()
             if shapes.exists():
-                page.choices.use_shapes(shapes)
+                page.pictures.choices.use_shapes(shapes)
         tabs = [SpineTab.DISTANCE, SpineTab.MARGINS, SpineTab.BYPASSED, *([SpineTab.MAP] if shapes.exists() else [])]
         for tab in (*tabs, SpineTab.TREE):
-            page.show_tab(tab)
+            page.pictures.tabs.show_tab(tab)
             waited = 0
             while waited < _LONGEST_RUN_MS and (
                 page.service.is_busy or page.answer is None or page.answer.look.tab is not tab
