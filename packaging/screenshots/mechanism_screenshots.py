@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.window import MainWindow
@@ -60,9 +61,7 @@ def _run(window: MainWindow) -> Iterator[int]:
 def _experiment(window: MainWindow, system: str) -> Iterator[int]:
     window.navigation.choose(Area.EXPERIMENT)
     yield _SETTLE_MS
-    page = window.rooms[system].experiments
-    if page is None:
-        raise RuntimeError("the page of experiments was not made")
+    page: Any = window.pages.currentWidget()
     page.choose(EXPERIMENTS[system])
     page.run()
     waited = 0
