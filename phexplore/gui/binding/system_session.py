@@ -112,10 +112,6 @@ class SystemSession(QObject, Generic[View]):
         """Announce a refusal that has no field of its own; return whether the edit was made."""
         return self._whole.report(refusal)
 
-    def end_merge(self) -> None:
-        """Close the step being merged: the slider was released."""
-        self._whole.project.end_merge()
-
     def undo(self) -> None:
         """Go one step back."""
         self._whole.undo()

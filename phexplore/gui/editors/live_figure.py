@@ -130,10 +130,10 @@ class LiveFigure(FigureView):
 
     def _release(self, _key: object) -> None:
         self._start, self._moved = None, False
-        self._session.end_merge()
+        self._session.project.end_merge()
 
     def _cancel(self, _key: object) -> None:
-        self._session.end_merge()
+        self._session.project.end_merge()
         if self._moved:
             self._session.undo()
         self._start, self._moved = None, False

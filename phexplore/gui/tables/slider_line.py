@@ -117,5 +117,5 @@ class SliderLine(QObject):
 
     def _release(self) -> None:
         self._start = None
-        self._session.end_merge()
+        self._session.project.end_merge()
         self.slider.set_value(self._value)  # where locks stopped it, not where the handle was dragged

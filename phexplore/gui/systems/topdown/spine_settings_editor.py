@@ -161,9 +161,9 @@ class SpineSettingsEditor(QWidget):
         self.kind.activated.connect(self._set_kind)
         self.aian.clicked.connect(self._set_aian)
         self.cutoff.valueChanged.connect(self._set_cutoff)
-        self.cutoff.editingFinished.connect(self._session.end_merge)
+        self.cutoff.editingFinished.connect(self._session.project.end_merge)
         self.slider.valueChanged.connect(self._slide)
-        self.slider.sliderReleased.connect(self._session.end_merge)
+        self.slider.sliderReleased.connect(self._session.project.end_merge)
         self.reset.clicked.connect(self._reset)
 
     def _lay_out(self) -> None:
@@ -352,7 +352,7 @@ class SpineSettingsEditor(QWidget):
     def _slide(self, value: int) -> None:
         self._set_cutoff(value)
         if not self.slider.isSliderDown():
-            self._session.end_merge()
+            self._session.project.end_merge()
 
     def _reset(self) -> None:
         reference = self._session.shown.reference
