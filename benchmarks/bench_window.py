@@ -279,7 +279,7 @@ class Bench:
             (
                 "run",
                 window.areas.runs.start_run,
-                lambda: any(row.state.is_final for row in window.areas.runs.desk.rows),
+                lambda: any(row.state.is_final for row in window.areas.runs.controller.rows),
             ),
             ("results_page", lambda: window.navigation.choose(Area.RESULTS), self._after(6.0)),
             ("overview_again", lambda: window.navigation.choose(Area.OVERVIEW), self._after(1.0)),

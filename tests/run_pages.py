@@ -175,16 +175,16 @@ class PretendedProcess(QObject):
 
 @dataclass
 class DeskOfPretence:
-    """A desk and its pretended workers, oldest first."""
+    """A run controller and its pretended workers, oldest first."""
 
-    desk: RunController
+    controller: RunController
     processes: list[PretendedProcess]
     failures: list[Exception] = field(default_factory=list)
 
 
 @pytest.fixture
 def pretence(qtbot, tmp_path):
-    """A desk over an empty folder, with workers played by the test."""
+    """A run controller over an empty folder, with workers played by the test."""
     processes = []
 
     def make(directory, parent, place):
@@ -192,9 +192,9 @@ def pretence(qtbot, tmp_path):
         processes[-1].place = place
         return processes[-1]
 
-    desk = RunController(tmp_path / "runs", make_process=make)
-    found = DeskOfPretence(desk, processes)
-    desk.failed.connect(found.failures.append)
-    qtbot.waitUntil(lambda: not desk.is_busy)
+    controller = RunController(tmp_path / "runs", make_process=make)
+    found = DeskOfPretence(controller, processes)
+    controller.failed.connect(found.failures.append)
+    qtbot.waitUntil(lambda: not controller.is_busy)
     yield found
-    desk.shut_down()
+    controller.shut_down()

@@ -236,7 +236,7 @@ class Tour(QObject):
         window.navigation.choose(Area.RUNS)
         window.areas.runs.page.start_run()
         waited = 0
-        while waited < _LONGEST_RUN_MS and not any(row.state.is_final for row in window.areas.runs.desk.rows):
+        while waited < _LONGEST_RUN_MS and not any(row.state.is_final for row in window.areas.runs.controller.rows):
             yield _POLL_MS
             waited += _POLL_MS
         yield 4 * _SETTLE_MS

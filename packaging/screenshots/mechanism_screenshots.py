@@ -53,7 +53,9 @@ def _run(window: MainWindow) -> Iterator[int]:
     yield _SETTLE_MS
     window.areas.runs.page.start_run()
     waited = 0
-    while waited < _LONGEST_MS and not (window.areas.runs.desk.rows and window.areas.runs.desk.rows[0].state.is_final):
+    while waited < _LONGEST_MS and not (
+        window.areas.runs.controller.rows and window.areas.runs.controller.rows[0].state.is_final
+    ):
         yield _POLL_MS
         waited += _POLL_MS
 

@@ -91,7 +91,7 @@ def _ended(window: MainWindow) -> list[RunRow]:
     """Return the TopDown runs that have ended, newest first."""
     return [
         row
-        for row in window.areas.runs.desk.rows
+        for row in window.areas.runs.controller.rows
         if row.spec is not None and row.spec.options is not None and row.state.is_final
     ]
 

@@ -90,8 +90,8 @@ def drive(window):
     form = page(window, Area.RUNS).form_of(window.room.system)
     form.fill(trials=2, draws=3)
     form.launch()
-    until(lambda: [row.state.name for row in window.areas.runs.desk.rows] == ["COMPLETE"])
-    (run,) = window.areas.runs.desk.rows
+    until(lambda: [row.state.name for row in window.areas.runs.controller.rows] == ["COMPLETE"])
+    (run,) = window.areas.runs.controller.rows
     SEEN["options"] = run.spec.options.draws
     window.areas.runs.show_results(run.directory)
     results = window.areas.runs.results["counts"]

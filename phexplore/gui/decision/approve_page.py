@@ -70,17 +70,19 @@ class ApprovePage(Page):
     decided = Signal(object)
     bundle_wanted = Signal()
 
-    def __init__(self, session: Session, desk: RunController, save: Save, part: Callable[[], DecisionPart]) -> None:
+    def __init__(
+        self, session: Session, controller: RunController, save: Save, part: Callable[[], DecisionPart]
+    ) -> None:
         """Make the page.
 
         Args:
             session: the project.
-            desk: its runs.
+            controller: its runs.
             save: saves the project; a decision counts when it is on disk.
             part: what the system of the active scenario says before a decision.
         """
         super().__init__("Approve")
-        self._session, self._desk, self._save, self._part = session, desk, save, part
+        self._session, self._controller, self._save, self._part = session, controller, save, part
         self._waiting: _Confirmed | None = None
         self.sheet: DecisionSheet | None = None
         self._tasks = FileTasks(self)
@@ -103,7 +105,7 @@ class ApprovePage(Page):
             self.record_section,
         ):
             self._insert(section)
-        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, desk.changed)
+        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
         session.updated.connect(self._forget)
         self.refresh()
 
@@ -122,7 +124,7 @@ class ApprovePage(Page):
         self._mark.setText(f"Parameters {found.fingerprint}")
         self.next.offer((each.title, each) for each in found.following if each is not Status.SUPERSEDED)
         self.withdraw.setVisible(Status.SUPERSEDED in found.following)
-        self.runs.show_offers(run_offers(self._desk.rows, self._session.scenario))
+        self.runs.show_offers(run_offers(self._controller.rows, self._session.scenario))
         if self._waiting is not None and {path.name for path in self.runs.chosen} >= self._waiting.runs:
             self._decide(self._waiting)
         self._show_deed()
@@ -192,11 +194,11 @@ class ApprovePage(Page):
         if self._session.project.is_clean:
             self._decide(order)
         else:
-            self._save(partial(self._decide_where_runs_are, order, self._desk.homes.root))
+            self._save(partial(self._decide_where_runs_are, order, self._controller.homes.root))
 
     def _decide_where_runs_are(self, order: _Confirmed, before: Path) -> None:
         """Decide after a save; the runs of a project saved for the first time move beside it, which may take a while."""
-        if order.runs and self._desk.homes.root != before:
+        if order.runs and self._controller.homes.root != before:
             self._waiting = order
             self._hint.setText("Waiting for the runs to be moved beside the project.")
         else:

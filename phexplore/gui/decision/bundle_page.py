@@ -125,16 +125,16 @@ class BundlePage(Page):
 
     written = Signal(object)
 
-    def __init__(self, session: Session, desk: RunController, folder: Callable[[], Path]) -> None:
+    def __init__(self, session: Session, controller: RunController, folder: Callable[[], Path]) -> None:
         """Make the page.
 
         Args:
             session: the project.
-            desk: its runs.
+            controller: its runs.
             folder: gives where files are likely to be.
         """
         super().__init__("Bundle")
-        self._session, self._desk, self._folder = session, desk, folder
+        self._session, self._controller, self._folder = session, controller, folder
         self.process = BundleProcess(self)
         self._after_key: SignersEditor | None = None
         self._checked: Path | None = None
@@ -156,7 +156,7 @@ class BundlePage(Page):
         sign = stacked(self.cosigners, row(1, self.inspect, self.cosign), self.signing)
         for (title, sentence), part in zip(_SECTIONS.items(), (write, check, sign), strict=True):
             self._insert(Section(title, sentence, part))
-        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, desk.changed)
+        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
         session.updated.connect(self._forget)
         self.refresh()
 
@@ -176,7 +176,7 @@ class BundlePage(Page):
         found = standing(self._session.project)
         name = self._session.scenario.name
         self.about.setText(f"{name}: {found.status.value}. {found.sentence}")
-        offers = run_offers(self._desk.rows, self._session.scenario)
+        offers = run_offers(self._controller.rows, self._session.scenario)
         needed = {run.name for one in found.decisions if one.fingerprint == found.fingerprint for run in one.runs}
         self.runs.show_offers(offers, [offer.directory for offer in offers if offer.directory.name in needed])
 

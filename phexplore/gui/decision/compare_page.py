@@ -39,15 +39,15 @@ class Detail(enum.Enum):
 class ComparePage(TickPage):
     """Ticks at the left, figures and picture at the right; everything follows the project."""
 
-    def __init__(self, session: Session, desk: RunController) -> None:
+    def __init__(self, session: Session, controller: RunController) -> None:
         """Make the page.
 
         Args:
             session: the project.
-            desk: its runs.
+            controller: its runs.
         """
         super().__init__(session, "Compare", "What is compared")
-        self._desk = desk
+        self._controller = controller
         self._choices: dict[object, ColumnChoice] = {}
         self._work = Latest(comparison_view, self)
         self._work.finished.connect(self._show)
@@ -68,7 +68,7 @@ class ComparePage(TickPage):
         upper = stacked(self.columns, (self.details, 1))
         heading = Text("Compare", bold=True)
         self.lay_out((heading, self.list), (), "Comparison", (upper, self.picture), (270, 260))
-        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, desk.changed)
+        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
         self._seen.request()
 
     @property
@@ -77,7 +77,7 @@ class ComparePage(TickPage):
         return tuple(self._choices[key] for key in self.list.keys if key in self._choices)
 
     def refresh(self) -> None:
-        offered = column_choices(self._session.project, self._desk.rows)
+        offered = column_choices(self._session.project, self._controller.rows)
         ticked = set(self.list.keys)
         self._choices = {choice.key: choice for choices in offered.values() for choice in choices}
         entries = []

@@ -39,7 +39,7 @@ class DecisionArea(QObject):
         self,
         session: Session,
         room: Callable[[], Room],
-        desk: RunController,
+        controller: RunController,
         files: ProjectFiles,
         settings: Settings,
         tiles: Callable[[], tuple[TileContent, ...]],
@@ -50,7 +50,7 @@ class DecisionArea(QObject):
         Args:
             session: the project.
             room: of the active scenario.
-            desk: its runs.
+            controller: its runs.
             files: saves it.
             settings: remembers folders.
             tiles: the figures of the headline.
@@ -58,7 +58,7 @@ class DecisionArea(QObject):
         """
         super().__init__(parent)
         self._room, self._tiles = room, tiles
-        self._session, self._desk, self._files, self._settings = session, desk, files, settings
+        self._session, self._controller, self._files, self._settings = session, controller, files, settings
         self.page = LazyTabs(
             {
                 DecisionTab.COMPARE: self._make_compare,
@@ -83,7 +83,7 @@ class DecisionArea(QObject):
     def _make_compare(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.compare_page import ComparePage
 
-        page = ComparePage(self._session, self._desk)
+        page = ComparePage(self._session, self._controller)
         page.failed.connect(self.failed)
         return page
 
@@ -114,7 +114,7 @@ class DecisionArea(QObject):
     def _make_approve(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.approve_page import ApprovePage
 
-        page = ApprovePage(self._session, self._desk, self._files.save, lambda: self._room().decision_part())
+        page = ApprovePage(self._session, self._controller, self._files.save, lambda: self._room().decision_part())
         page.decided.connect(lambda one: self.said.emit(f"{one.scenario}: {one.status.value} by {one.who}."))
         page.bundle_wanted.connect(lambda: self.page.show_tab(DecisionTab.BUNDLE))
         return page
@@ -122,7 +122,7 @@ class DecisionArea(QObject):
     def _make_bundle(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.bundle_page import BundlePage
 
-        page = BundlePage(self._session, self._desk, self._folder)
+        page = BundlePage(self._session, self._controller, self._folder)
         page.written.connect(self.written)
         return page
 

@@ -23,16 +23,16 @@ from phexplore.runs.store import load_summary
 class RunVerdicts(QWidget):
     """Results with what is to be known of the run above them; hidden while there is nothing."""
 
-    def __init__(self, session: Session, desk: RunController, content: QWidget) -> None:
+    def __init__(self, session: Session, controller: RunController, content: QWidget) -> None:
         """Put a line above results.
 
         Args:
             session: whose rules are judged.
-            desk: of the runs.
+            controller: of the runs.
             content: the results.
         """
         super().__init__()
-        self._session, self._desk = session, desk
+        self._session, self._controller = session, controller
         self._chooser: QComboBox | None = None
         self._read: tuple[Path, int, object] | None = None
         self.reservation = Paragraph("", look="attention", bold=True)
@@ -50,7 +50,7 @@ class RunVerdicts(QWidget):
         column.addWidget(content, 1)
         self._seen = WhenSeen(self, self._refresh)
         session.settled.connect(self._seen.request)
-        desk.changed.connect(self._seen.request)
+        controller.changed.connect(self._seen.request)
         self._seen.request()
 
     def refresh(self) -> None:
@@ -66,7 +66,7 @@ class RunVerdicts(QWidget):
 
     def _refresh(self) -> None:
         directory = self._chooser.currentData() if self._chooser is not None else None
-        row = self._desk.row(directory) if isinstance(directory, Path) else None
+        row = self._controller.row(directory) if isinstance(directory, Path) else None
         self.reservation.setText("" if row is None else reservation(self._session.scenario, row))
         self.reservation.setVisible(bool(self.reservation.text()))
         self._judge(row)

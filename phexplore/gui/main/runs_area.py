@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class RunsArea(QObject):
-    """Owns the desk of the project's runs and joins the pages to the window.
+    """Owns the controller of the project's runs and joins the pages to the window.
 
     Signals:
         headline_changed: `TileContent` of the active scenario's last run with trials, None when there is none.
@@ -75,7 +75,7 @@ class RunsArea(QObject):
         self.question: Message | None = None
         self._project = session.project
         self._has_file = self._project.path is not None
-        self.desk = RunController(self._folder_of(self._project), self)
+        self.controller = RunController(self._folder_of(self._project), self)
         self.page: RunsPage | None = None
         """Where runs are started and listed, made when it is first looked at."""
         self.results: dict[str, Any] = {}
@@ -85,11 +85,11 @@ class RunsArea(QObject):
         self._shown_system: System | None = None
         self._reader = reader_process(self)
         self._shown: dict[str, ShownRun] = {}
-        self._last = LastRun(session, self.desk, self, service=self._service())
+        self._last = LastRun(session, self.controller, self, service=self._service())
         self._last.changed.connect(self.headline_changed)
-        self.desk.ended.connect(self._on_ended)
-        self.desk.failed.connect(self.failed)
-        self.desk.doubted.connect(self._ask_about_data)
+        self.controller.ended.connect(self._on_ended)
+        self.controller.failed.connect(self.failed)
+        self.controller.doubted.connect(self._ask_about_data)
         session.saved.connect(self._follow_project)
         data.changed.connect(self._offer_data)
         self._fetch()
@@ -97,11 +97,11 @@ class RunsArea(QObject):
     @property
     def active(self) -> tuple[RunRow, ...]:
         """Runs with a worker."""
-        return self.desk.active
+        return self.controller.active
 
     def fill_strip(self, place: QHBoxLayout) -> RunStrip:
         """Put the progress of runs into the bottom bar."""
-        strip = RunStrip(self.desk)
+        strip = RunStrip(self.controller)
         strip.wanted.connect(self.ask_for_run)
         strip.failed.connect(self.failed)
         place.addWidget(strip)
@@ -111,7 +111,7 @@ class RunsArea(QObject):
         """Return the page that starts and lists runs."""
         from phexplore.gui.run_manager.runs_page import RunsPage
 
-        self.page = RunsPage(self.desk, self._session)
+        self.page = RunsPage(self.controller, self._session)
         self.page.opened.connect(self.show_results)
         self.page.failed.connect(self.failed)
         self.page.trust_wanted.connect(self._ask_about_cluster)
@@ -123,7 +123,7 @@ class RunsArea(QObject):
         """Return the page of results, with that of the active scenario's system in front."""
         self._result_pages = Stack()
         self._session.settled.connect(self._follow_system)
-        self._verdicts = RunVerdicts(self._session, self.desk, self._result_pages)
+        self._verdicts = RunVerdicts(self._session, self.controller, self._result_pages)
         self._show_results_of(system_of(self._session.scenario))
         return self._verdicts
 
@@ -138,10 +138,10 @@ class RunsArea(QObject):
 
         if isinstance(made := self.results.get(system.id), ResultsPage):
             return made
-        page = ResultsPage(self.desk, system, self._result_pages, service=self._service())
+        page = ResultsPage(self.controller, system, self._result_pages, service=self._service())
         page.written.connect(self.written)
         self._rooms[system.id].join_results(page)
-        self._shown[system.id] = shown = ShownRun(self._session, self.desk, page, page)
+        self._shown[system.id] = shown = ShownRun(self._session, self.controller, page, page)
         if self._verdicts is not None:
             shown.followed.connect(self._verdicts.refresh)
         page.runs_wanted.connect(self.ask_for_run)
@@ -184,17 +184,17 @@ class RunsArea(QObject):
         Args:
             discard: the project was never saved and is given up, and its runs with it.
         """
-        self.desk.shut_down()
+        self.controller.shut_down()
         self._last.stop()
         self._reader.end(wait=True)
         for page in self.results.values():
             page.stop()
         if discard:
-            shutil.rmtree(self.desk.homes.root, ignore_errors=True)
+            shutil.rmtree(self.controller.homes.root, ignore_errors=True)
 
     def show_results(self, directory: Path) -> None:
         """Go to the results of a run; one of a project that was left meanwhile is not shown."""
-        row = self.desk.row(directory)
+        row = self.controller.row(directory)
         if row is None:
             gone = PhexploreError("The run is not in the open project.", "Open its project to see its results.")
             self.failed.emit(gone)
@@ -215,7 +215,7 @@ class RunsArea(QObject):
             f"{doubted.doubt.sentence} If you start the run all the same, your account ({person_here()}), the time and the SHA-256 "
             "of the data are written into its record.",
             action="Start all the same",
-            run=lambda: self.desk.confirm(doubted),
+            run=lambda: self.controller.confirm(doubted),
             careful=True,
         )
 
@@ -236,7 +236,7 @@ class RunsArea(QObject):
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:
             self.failed.emit(PhexploreError(row.problem, row.remedy))
-        elif self.desk.row(row.directory) is None:
+        elif self.controller.row(row.directory) is None:
             file = row.directory.parent.name.removesuffix(RUNS_SUFFIX)
             self.noted.emit(f"The run of {row.title!r} ended. It stays with {file}, where it was started.")
         elif row.state is RunState.COMPLETE:
@@ -253,12 +253,12 @@ class RunsArea(QObject):
         if project is not self._project:
             self._project = project
             self._reader.end()
-            self.desk.leave(self._folder_of(project), discard=not had_file)
+            self.controller.leave(self._folder_of(project), discard=not had_file)
             self._fetch()
         else:
-            self.desk.homes.follow(self._folder_of(project), takes_runs=not had_file)
+            self.controller.homes.follow(self._folder_of(project), takes_runs=not had_file)
 
     def _fetch(self) -> None:
         """Fetch what a program that was ended left behind when the project was saved for the first time."""
         if (path := self._project.path) is not None:
-            self.desk.homes.fetch(partial(left_behind_runs, path))
+            self.controller.homes.fetch(partial(left_behind_runs, path))

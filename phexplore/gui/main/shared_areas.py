@@ -102,7 +102,7 @@ class SharedAreas(QObject):
             decision = self._decision = DecisionArea(
                 around.session,
                 lambda: self._rooms[system_of(around.session.scenario).id],
-                self.runs.desk,
+                self.runs.controller,
                 self._files,
                 around.settings,
                 self._tiles,
@@ -120,7 +120,7 @@ class SharedAreas(QObject):
             from phexplore.gui.targets.targets_page import TargetsPage
 
             questions = {room.system.id: room.questions() for room in self._rooms.values()}
-            page = TargetsPage(self._around.session, self._around.window, runs=self.runs.desk, own=questions)
+            page = TargetsPage(self._around.session, self._around.window, runs=self.runs.controller, own=questions)
             page.failed.connect(self.failed)
             page.noted.connect(self.noted)
             page.runs_wanted.connect(partial(self.wanted.emit, Area.RUNS))

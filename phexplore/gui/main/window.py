@@ -73,7 +73,7 @@ class MainWindow(QMainWindow):
             settings,
             self.data,
             runs_home.with_name("experiments"),
-            lambda: self.areas.runs.desk,
+            lambda: self.areas.runs.controller,
             lambda: self.navigation.area,
             self,
         )

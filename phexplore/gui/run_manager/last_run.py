@@ -97,25 +97,25 @@ class LastRun(QObject):
     changed = Signal(object)
 
     def __init__(
-        self, session: Session, desk: RunController, parent: QObject, *, service: RequestService | None = None
+        self, session: Session, controller: RunController, parent: QObject, *, service: RequestService | None = None
     ) -> None:
         """Follow a project and its runs.
 
         Args:
             session: its active scenario counts.
-            desk: its runs.
+            controller: its runs.
             parent: owner.
             service: reads the results; one of its own by default.
         """
         super().__init__(parent)
-        self._session, self._desk = session, desk
+        self._session, self._controller = session, controller
         self._reader = service or RequestService(reader_process(self), self, is_alone=True)
         self._reader.answered.connect(self._take)
         self._reader.failed.connect(self._on_unreadable)
         self._prints: dict[Path, str] = {}
         self._found: FoundRun | None = None
         self._tile: TileContent | None = None
-        desk.changed.connect(self._follow)
+        controller.changed.connect(self._follow)
         session.settled.connect(self._follow)
 
     def stop(self) -> None:
@@ -123,7 +123,7 @@ class LastRun(QObject):
         self._reader.stop()
 
     def _follow(self, _signal: object = None) -> None:
-        before, self._found = self._found, last_run_of(self._session.scenario, self._desk.rows, self._prints)
+        before, self._found = self._found, last_run_of(self._session.scenario, self._controller.rows, self._prints)
         if self._found is None:
             self._tile = None
             if before is not None:

@@ -56,24 +56,24 @@ class ResultsPage(QWidget):
 
     def __init__(
         self,
-        desk: RunController,
+        controller: RunController,
         system: System,
         parent: QWidget | None = None,
         *,
         service: RequestService | None = None,
         charts: Mapping[str, MakeChart] | None = None,
     ) -> None:
-        """Show the runs of a desk.
+        """Show the runs of a project.
 
         Args:
-            desk: its runs of the system can be chosen.
+            controller: its runs of the system can be chosen.
             system: whose runs; it states its results.
             parent: owner.
             service: reads the results; one of its own by default.
             charts: makers of pictures that are no `Figure`, by tab.
         """
         super().__init__(parent)
-        self._desk, self._system = desk, system
+        self._controller, self._system = controller, system
         self._results = system.results
         self._charts = charts or {}
         self._reader = service or RequestService(reader_process(self), self, is_alone=True)
@@ -98,7 +98,7 @@ class ResultsPage(QWidget):
         )
         self._lay_out()
         self._connect()
-        self._show_runs(desk.rows)
+        self._show_runs(controller.rows)
         # The first picture is there before the page is opened, but not made in the same turn as the page.
         QTimer.singleShot(0, self, self._make_first_picture)
 
@@ -232,8 +232,8 @@ class ResultsPage(QWidget):
         self.choosers.chosen.connect(self._on_chosen)
         self.tabs.currentChanged.connect(self._ask)
         self.tabs.made.connect(self._join_chart)
-        self._desk.changed.connect(self._show_runs)
-        self._desk.progressed.connect(self._on_progress)
+        self._controller.changed.connect(self._show_runs)
+        self._controller.progressed.connect(self._on_progress)
 
     def _join_chart(self, _tab: str, chart: Any) -> None:
         chart.failed.connect(self.failed)
@@ -295,7 +295,7 @@ class ResultsPage(QWidget):
     # What is shown
 
     def _rows(self) -> list[RunRow]:
-        rows = self._desk.rows
+        rows = self._controller.rows
         return [row for row in rows if row.spec is not None and system_of(row.spec.scenario) is self._system]
 
     def _show_runs(self, _rows: object) -> None:

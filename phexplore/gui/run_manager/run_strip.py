@@ -26,9 +26,9 @@ class RunStrip(QWidget):
     wanted = Signal()
     failed = Signal(object)
 
-    def __init__(self, desk: RunController, parent: QWidget | None = None) -> None:
+    def __init__(self, controller: RunController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._controller = controller
         self._row: RunRow | None = None
         self._title = TextButton("", look="link", name="Show the runs")
         self._title.clicked.connect(self.wanted)
@@ -49,16 +49,16 @@ class RunStrip(QWidget):
         row.addWidget(self._words, 2)
         row.addWidget(self.pause)
         row.addWidget(self.cancel)
-        desk.changed.connect(self._show)
-        self._show(desk.rows)
+        controller.changed.connect(self._show)
+        self._show(controller.rows)
 
     def _show(self, _rows: object) -> None:
-        active = self._desk.active
+        active = self._controller.active
         self.setVisible(bool(active))
         self._row = active[0] if active else None
         if self._row is None:
             return
-        waiting = sum(1 for row in self._desk.rows if row.state is RunState.QUEUED)
+        waiting = sum(1 for row in self._controller.rows if row.state is RunState.QUEUED)
         more = f", {waiting} waiting" if waiting else ""
         self._title.setText(f"{self._row.title}{more}")
         share = self._row.share_done
@@ -75,12 +75,12 @@ class RunStrip(QWidget):
 
     def _pause_or_resume(self) -> None:
         if self._row is not None:
-            asked = self._desk.resume if self._row.state is RunState.PAUSED else self._desk.pause
+            asked = self._controller.resume if self._row.state is RunState.PAUSED else self._controller.pause
             self._attempt(asked, self._row)
 
     def _cancel(self) -> None:
         if self._row is not None:
-            self._attempt(self._desk.cancel, self._row)
+            self._attempt(self._controller.cancel, self._row)
 
     def _attempt(self, action: object, row: RunRow) -> None:
         try:

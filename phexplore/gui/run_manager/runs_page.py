@@ -49,19 +49,19 @@ class RunsPage(QWidget):
 
     def __init__(
         self,
-        desk: RunController,
+        controller: RunController,
         session: Session,
         parent: QWidget | None = None,
     ) -> None:
-        """Show the runs of a desk.
+        """Show the runs of a project.
 
         Args:
-            desk: starts and follows runs.
+            controller: starts and follows runs.
             session: its active scenario is what a new run simulates.
             parent: owner.
         """
         super().__init__(parent)
-        self._desk, self._session = desk, session
+        self._controller, self._session = controller, session
         # From the page inward: a widget that changes its parent has all in it styled anew.
         self._both = QSplitter(Qt.Orientation.Horizontal, self)
         self._left = QWidget(self._both)
@@ -80,14 +80,14 @@ class RunsPage(QWidget):
         self.table.chosen.connect(self._show_chosen)
         self.table.opened.connect(self._open)
         self.details.asked.connect(self._do)
-        desk.launched.connect(self.table.choose)
-        desk.relocated.connect(self.table.relocate)
-        desk.changed.connect(self._show_rows)
-        desk.busy_changed.connect(self._show_busy)
+        controller.launched.connect(self.table.choose)
+        controller.relocated.connect(self.table.relocate)
+        controller.changed.connect(self._show_rows)
+        controller.busy_changed.connect(self._show_busy)
         session.settled.connect(self._allow)
-        self._show_rows(desk.rows)
+        self._show_rows(controller.rows)
         self._allow()
-        self._show_busy(desk.is_busy)
+        self._show_busy(controller.is_busy)
 
     def start_run(self) -> None:
         """Start a run with what stands in the form of the active scenario's system."""
@@ -101,7 +101,7 @@ class RunsPage(QWidget):
             self._places[form] = place = _FormPlace(form, self._forms)
             self._forms.addWidget(place)
             form.launched.connect(self._launch)
-            form.show_runs(self._desk.rows)
+            form.show_runs(self._controller.rows)
         return self.forms[system.id]
 
     def offer_blocks(self, path: Path | None) -> None:
@@ -118,7 +118,7 @@ class RunsPage(QWidget):
         scenario = self._session.scenario
         if system_of(scenario).has_geography and request.settings.path.is_file():
             self.blocks_used.emit(request.settings.path.absolute())
-        self._trusting(request.settings.place, self._active_form, lambda: self._desk.launch(scenario, request))
+        self._trusting(request.settings.place, self._active_form, lambda: self._controller.launch(scenario, request))
 
     def _trusting(self, place: Place, form: LaunchForm | None, start: Callable[[], object]) -> None:
         """Start; on a cluster only after somebody trusts its scheduler, this time and for this run."""
@@ -148,7 +148,7 @@ class RunsPage(QWidget):
         self._show_chosen(self.table.chosen_directory)
 
     def _show_chosen(self, directory: Path | None) -> None:
-        self.details.show_row(None if directory is None else self._desk.row(directory))
+        self.details.show_row(None if directory is None else self._controller.row(directory))
 
     def _show_busy(self, busy: bool) -> None:
         self._busy.setText("Reading files…" if busy else "")
@@ -174,16 +174,16 @@ class RunsPage(QWidget):
             self.opened.emit(directory)
             return
         if action in {RunAction.RESUME, RunAction.RERUN}:
-            form = self._form_for(self._desk.row(directory), action)
+            form = self._form_for(self._controller.row(directory), action)
             place = HERE if form is None else form.place
-            begin = self._desk.resume if action is RunAction.RESUME else self._desk.repeat
+            begin = self._controller.resume if action is RunAction.RESUME else self._controller.repeat
             self._attempt(lambda: self._trusting(place, form, lambda: begin(directory, place)))
             return
-        stop = self._desk.pause if action is RunAction.PAUSE else self._desk.cancel
+        stop = self._controller.pause if action is RunAction.PAUSE else self._controller.cancel
         self._attempt(lambda: stop(directory))
 
     def _ask_to_delete(self, directory: Path) -> None:
-        row = self._desk.row(directory)
+        row = self._controller.row(directory)
         if row is None:
             return
         question = QMessageBox(self)
@@ -194,7 +194,7 @@ class RunsPage(QWidget):
         question.setInformativeText("The files are removed from the disk. This cannot be undone.")
         delete = question.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         question.addButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._attempt(lambda: self._desk.remove(directory)))
+        delete.clicked.connect(lambda: self._attempt(lambda: self._controller.remove(directory)))
         question.finished.connect(question.deleteLater)
         question.open()
 

@@ -67,7 +67,7 @@ def progress_words(row: RunRow) -> str:
 
 
 class RunsModel(QAbstractTableModel):
-    """Rows of the run desk; news change cells, only other runs change rows."""
+    """The rows of the runs; news change cells, only other runs change rows."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

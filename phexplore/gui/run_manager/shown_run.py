@@ -70,25 +70,25 @@ class ShownRun(QObject):
 
     followed = Signal()
 
-    def __init__(self, session: Session, desk: RunController, page: ResultsView, parent: QObject) -> None:
+    def __init__(self, session: Session, controller: RunController, page: ResultsView, parent: QObject) -> None:
         """Follow a project and its runs.
 
         Args:
             session: its active scenario counts.
-            desk: its runs.
-            page: shows one of them; follows the desk itself.
+            controller: its runs.
+            page: shows one of them; follows the controller itself.
             parent: the same page, as an owner.
         """
         super().__init__(parent)
-        self._session, self._desk, self._page = session, desk, page
+        self._session, self._controller, self._page = session, controller, page
         self._prints: dict[Path, str] = {}
         self._picked: Path | None = None
         self._scenario = session.scenario.name
         self._seen = WhenSeen(parent, self._follow)  # type: ignore[arg-type]
         chooser: QComboBox = page.run
         chooser.activated.connect(self._on_activated)
-        desk.launched.connect(self._forget_pick)
-        desk.changed.connect(self._seen.request)
+        controller.launched.connect(self._forget_pick)
+        controller.changed.connect(self._seen.request)
         session.settled.connect(self._on_settled)
         self._seen.request()
 
@@ -109,8 +109,8 @@ class ShownRun(QObject):
         self._seen.request()
 
     def _follow(self) -> None:
-        picked = None if self._picked is None else self._desk.row(self._picked)
-        row = picked or wanted_run(self._session.scenario, self._desk.rows, self._prints)
+        picked = None if self._picked is None else self._controller.row(self._picked)
+        row = picked or wanted_run(self._session.scenario, self._controller.rows, self._prints)
         if row is not None:
             self._show(row.directory)
         self.followed.emit()

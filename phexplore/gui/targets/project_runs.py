@@ -1,4 +1,4 @@
-"""The runs of the project as these views need them; the window gives its desk."""
+"""The runs of the project as these views need them; the window gives their controller."""
 
 from __future__ import annotations
 

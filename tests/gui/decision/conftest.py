@@ -6,7 +6,7 @@ from phexplore.gui.run_manager.run_controller import RunController
 
 
 @pytest.fixture
-def desk(qtbot, tmp_path):
+def controller(qtbot, tmp_path):
     """The runs of a project, none yet."""
     found = RunController(tmp_path / "runs")
     qtbot.waitUntil(lambda: not found.is_busy)

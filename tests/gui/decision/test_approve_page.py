@@ -20,13 +20,13 @@ from phexplore.systems.registry import preset
 
 
 @pytest.fixture
-def page(qtbot, session, desk, tmp_path):
+def page(qtbot, session, controller, tmp_path):
     def save(then):
         session.project.save(tmp_path / "vote.phx")
         session.mark_saved()
         then()
 
-    found = ApprovePage(session, desk, save, lambda: decision_part(session.shown))
+    found = ApprovePage(session, controller, save, lambda: decision_part(session.shown))
     qtbot.addWidget(found)
     found.show()
     yield found

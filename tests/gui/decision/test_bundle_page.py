@@ -27,8 +27,8 @@ ADA = Signed("Ada", "Chair", "2026-07-01T12:00:00+00:00", "ef" * 32)
 
 
 @pytest.fixture
-def page(qtbot, session, desk, tmp_path):
-    found = BundlePage(session, desk, lambda: tmp_path)
+def page(qtbot, session, controller, tmp_path):
+    found = BundlePage(session, controller, lambda: tmp_path)
     qtbot.addWidget(found)
     found.show()
     yield found

@@ -19,8 +19,8 @@ from phexplore.systems.protocol import PlaceName
 
 
 @pytest.fixture
-def page(qtbot, session, desk):
-    found = ComparePage(session, desk)
+def page(qtbot, session, controller):
+    found = ComparePage(session, controller)
     qtbot.addWidget(found)
     found.resize(1100, 700)
     found.show()

@@ -136,8 +136,8 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
 def test_that_a_decision_rests_on_a_run_of_its_parameters_and_the_bundle_holds_it(qtbot, window, tmp_path) -> None:
     window.navigation.choose(next(area for area in type(window.navigation.area) if area.name == "RUNS"))
     window.areas.runs.page.start_run()
-    desk = window.areas.runs.desk
-    qtbot.waitUntil(lambda: any(row.state.is_final for row in desk.rows))
+    controller = window.areas.runs.controller
+    qtbot.waitUntil(lambda: any(row.state.is_final for row in controller.rows))
     window.files.save_to(tmp_path / "vote.phx")  # the run moves beside the project
     approve = _tab(window, DecisionTab.APPROVE)
     qtbot.waitUntil(lambda: approve.runs.list.count() == 1)

@@ -19,15 +19,15 @@ project_files.report_folder = lambda: HOME / "reports"
 
 
 def drive(window) -> None:
-    desk = window.areas.runs.desk
-    desk.launch(window.session.scenario, LaunchRequest(RunSettings("demo-pr", trials=5000)))
+    controller = window.areas.runs.controller
+    controller.launch(window.session.scenario, LaunchRequest(RunSettings("demo-pr", trials=5000)))
 
     def save(directory) -> None:
         if window.session.project.path is None:
             window.files.save_to(PATH)
             QTimer.singleShot(200, window, lambda: os.write(1, f"{directory}\n".encode()))
 
-    desk.progressed.connect(save)
+    controller.progressed.connect(save)
 
 
 start.main(None, drive)

@@ -165,17 +165,17 @@ def test_that_a_run_on_unmarked_records_asks_who_answers_for_it(qtbot, window, t
     population = tmp_path / "population"
     shutil.copytree(demonstration_directory(), population)
     (population / "provenance.json").unlink()
-    desk = window.areas.runs.desk
-    desk.launch(window.session.scenario, LaunchRequest(RunSettings(str(population), trials=20)))
+    controller = window.areas.runs.controller
+    controller.launch(window.session.scenario, LaunchRequest(RunSettings(str(population), trials=20)))
     qtbot.waitUntil(lambda: window.areas.runs.question is not None)
     question = window.areas.runs.question
     assert "reveals something about them" in question.sentence.text()
     assert "SHA-256" in question.sentence.text()
-    assert desk.rows == ()
+    assert controller.rows == ()
     if (folder := os.environ.get("PHEXPLORE_PICTURES")) is not None:
         question.grab().save(f"{folder}/question.png")
     _buttons(question)["Cancel"].click()
-    assert desk.rows == ()
+    assert controller.rows == ()
 
 
 def kill_windows(path, us, tmp_path, kills, seed):

@@ -49,13 +49,13 @@ def run(qtbot):
     """Start a run in a window and wait until it has a finished trial, or has ended."""
 
     def begin(window, fields=SHORT, *, to_end=True):
-        desk, before = window.areas.runs.desk, len(window.areas.runs.desk.rows)
-        desk.launch(window.session.scenario, LaunchRequest(fields))
-        qtbot.waitUntil(lambda: len(desk.rows) > before)
-        qtbot.waitUntil(lambda: desk.rows[0].state.is_final or (not to_end and desk.rows[0].trials > 0))
+        controller, before = window.areas.runs.controller, len(window.areas.runs.controller.rows)
+        controller.launch(window.session.scenario, LaunchRequest(fields))
+        qtbot.waitUntil(lambda: len(controller.rows) > before)
+        qtbot.waitUntil(lambda: controller.rows[0].state.is_final or (not to_end and controller.rows[0].trials > 0))
         if to_end:
-            qtbot.waitUntil(lambda: not desk.is_busy)
-        return desk.rows[0].directory
+            qtbot.waitUntil(lambda: not controller.is_busy)
+        return controller.rows[0].directory
 
     return begin
 
@@ -63,17 +63,17 @@ def run(qtbot):
 @pytest.mark.defect("B2")
 def test_that_a_run_at_work_while_its_project_is_first_saved_belongs_to_the_file(unsaved, run, qtbot, tmp_path):
     finished, working = run(unsaved), run(unsaved, LONG, to_end=False)
-    desk, path = unsaved.areas.runs.desk, tmp_path / "big.phx"
+    controller, path = unsaved.areas.runs.controller, tmp_path / "big.phx"
     unsaved.files.save_to(path)
-    assert [row.directory for row in desk.active] == [working]
-    desk.cancel(working)
-    qtbot.waitUntil(lambda: not desk.active and not desk.is_busy)
+    assert [row.directory for row in controller.active] == [working]
+    controller.cancel(working)
+    qtbot.waitUntil(lambda: not controller.active and not controller.is_busy)
     expected = {runs_folder(path) / finished.name, runs_folder(path) / working.name}
-    assert set(runs_in(runs_folder(path))) == {row.directory for row in desk.rows} == expected
+    assert set(runs_in(runs_folder(path))) == {row.directory for row in controller.rows} == expected
     assert not finished.parent.exists()
-    assert desk.row(working).state is RunState.CANCELLED
-    desk.resume(runs_folder(path) / working.name)
-    qtbot.waitUntil(lambda: bool(desk.active) and desk.active[0].state is RunState.RUNNING)
+    assert controller.row(working).state is RunState.CANCELLED
+    controller.resume(runs_folder(path) / working.name)
+    qtbot.waitUntil(lambda: bool(controller.active) and controller.active[0].state is RunState.RUNNING)
 
 
 @pytest.mark.defect("B2")
@@ -102,9 +102,9 @@ def test_that_a_program_killed_after_the_first_save_loses_no_run(qtbot, settings
     working.parent.rename(tmp_path / working.parent.name)
     again = MainWindow(Project.open(path), settings, tmp_path / "kept-nowhere")
     qtbot.addWidget(again)
-    qtbot.waitUntil(lambda: bool(again.areas.runs.desk.rows) and not again.areas.runs.desk.is_busy)
-    assert [row.directory for row in again.areas.runs.desk.rows] == [runs_folder(path) / left.name]
-    assert again.areas.runs.desk.rows[0].trials > 0
+    qtbot.waitUntil(lambda: bool(again.areas.runs.controller.rows) and not again.areas.runs.controller.is_busy)
+    assert [row.directory for row in again.areas.runs.controller.rows] == [runs_folder(path) / left.name]
+    assert again.areas.runs.controller.rows[0].trials > 0
 
 
 @pytest.mark.defect("B3")
@@ -118,8 +118,8 @@ def test_that_a_new_project_asks_for_the_runs_of_the_unsaved_one_and_never_inher
     assert finished.is_dir()
     unsaved.files.new(preset("group-sizes-census-2010"))
     press(unsaved.files.dialog, "Delete")
-    qtbot.waitUntil(lambda: not unsaved.areas.runs.desk.is_busy)
-    assert unsaved.areas.runs.desk.rows == ()
+    qtbot.waitUntil(lambda: not unsaved.areas.runs.controller.is_busy)
+    assert unsaved.areas.runs.controller.rows == ()
     assert not finished.parent.exists()
 
 
@@ -134,8 +134,8 @@ def test_that_an_opened_project_lists_its_own_runs_and_the_kept_ones_stay_with_t
     press(unsaved.files.dialog, "Save")
     unsaved.files.dialog.fileSelected.emit(str(first))
     unsaved.files.dialog.reject()
-    qtbot.waitUntil(lambda: unsaved.session.project.path == other and not unsaved.areas.runs.desk.is_busy)
-    assert unsaved.areas.runs.desk.rows == ()
+    qtbot.waitUntil(lambda: unsaved.session.project.path == other and not unsaved.areas.runs.controller.is_busy)
+    assert unsaved.areas.runs.controller.rows == ()
     assert runs_in(runs_folder(other)) == ()
     assert [path.name for path in runs_in(runs_folder(first))] == [finished.name]
 
@@ -149,8 +149,8 @@ def test_that_opening_another_project_asks_before_it_ends_a_run(unsaved, run, qt
     assert unsaved.files.dialog.windowTitle() == "Stop the run?"
     assert unsaved.session.project.path == path
     press(unsaved.files.dialog, "Stop the run")
-    qtbot.waitUntil(lambda: unsaved.session.project.path is None and not unsaved.areas.runs.desk.is_busy)
-    assert unsaved.areas.runs.desk.rows == ()
+    qtbot.waitUntil(lambda: unsaved.session.project.path is None and not unsaved.areas.runs.controller.is_busy)
+    assert unsaved.areas.runs.controller.rows == ()
     assert state_of(working) is RunState.CANCELLED
     assert working.parent == runs_folder(path)
 
@@ -207,8 +207,8 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
 
     unsaved.navigation.choose(Area.RUNS)
     working = run(unsaved, LONG, to_end=False)
-    unsaved.areas.runs.desk.cancel(working)
-    qtbot.waitUntil(lambda: not unsaved.areas.runs.desk.active and not unsaved.areas.runs.desk.is_busy)
+    unsaved.areas.runs.controller.cancel(working)
+    qtbot.waitUntil(lambda: not unsaved.areas.runs.controller.active and not unsaved.areas.runs.controller.is_busy)
     unsaved.navigation.choose(Area.RESULTS)
     assert results.directory == first
     unsaved.areas.runs.show_results(working)

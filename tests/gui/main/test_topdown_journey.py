@@ -30,12 +30,14 @@ def window(qtbot, settings, tmp_path):
 def run_to_the_end(qtbot, window, fields, runs):
     """Start a run with these fields and wait until there are so many runs and all have ended."""
     window.navigation.choose(Area.RUNS)
-    desk = window.areas.runs.desk
+    controller = window.areas.runs.controller
     window.pages.currentWidget().forms["topdown"].fill(**fields)
     window.areas.runs.page.start_run()
-    qtbot.waitUntil(lambda: len(desk.rows) == runs, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: all(row.state.is_final for row in desk.rows) and not desk.is_busy, timeout=PATIENCE_MS)
-    return desk.rows[0]
+    qtbot.waitUntil(lambda: len(controller.rows) == runs, timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: all(row.state.is_final for row in controller.rows) and not controller.is_busy, timeout=PATIENCE_MS
+    )
+    return controller.rows[0]
 
 
 def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window):
@@ -44,13 +46,13 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     grown = []
     results.read.connect(lambda answer: grown.append(answer.trials))
     window.navigation.choose(Area.RUNS)
-    desk = window.areas.runs.desk
+    controller = window.areas.runs.controller
     window.pages.currentWidget().forms["topdown"].fill(trials=3, seed=5, keep_measurements=True, workers=1)
     window.areas.runs.page.start_run()
-    qtbot.waitUntil(lambda: bool(desk.rows), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(controller.rows), timeout=PATIENCE_MS)
     window.navigation.choose(Area.RESULTS)  # looks on while trials arrive
-    qtbot.waitUntil(lambda: desk.rows[0].state.is_final and not desk.is_busy, timeout=PATIENCE_MS)
-    first = desk.rows[0]
+    qtbot.waitUntil(lambda: controller.rows[0].state.is_final and not controller.is_busy, timeout=PATIENCE_MS)
+    first = controller.rows[0]
     assert (first.state, first.trials, first.problem) == (RunState.COMPLETE, 3, "")
     assert verify_run(first.directory) == ()
     qtbot.waitUntil(lambda: bool(grown) and grown[-1] == 3, timeout=PATIENCE_MS)

@@ -184,9 +184,11 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     window.navigation.choose(Area.RUNS)
     page, started, resumed = window.areas.runs.page, [], []
     monkeypatch.setattr(
-        window.areas.runs.desk, "launch", lambda _scenario, request: started.append(request.settings.place.scheduler)
+        window.areas.runs.controller,
+        "launch",
+        lambda _scenario, request: started.append(request.settings.place.scheduler),
     )
-    monkeypatch.setattr(window.areas.runs.desk, "resume", lambda _run, place: resumed.append(place.scheduler))
+    monkeypatch.setattr(window.areas.runs.controller, "resume", lambda _run, place: resumed.append(place.scheduler))
     form = page.forms["topdown"]
     form.fill(trials=1)
     form.controls["place"].line.setText("tls://far:8786")
@@ -208,7 +210,7 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
         RunSpec(scenario, RunData("/no/data", "0" * 64, 1), 5, 1, options=TopDownOptions()),
         RunState.CANCELLED,
     )
-    monkeypatch.setattr(window.areas.runs.desk, "row", lambda _directory: cancelled)
+    monkeypatch.setattr(window.areas.runs.controller, "row", lambda _directory: cancelled)
     page._do(RunAction.RESUME, cancelled.directory)
     assert resumed == [""]
     form.controls["place"].line.setText("far:8786")

@@ -112,8 +112,8 @@ class Refusing(Direct):
 def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(qtbot, us, write_run):
     run = write_run(2)
     session = Session(Project.new(Workbook((us,), us.name)))
-    desk = RunController(run.directory.parent)
-    last = LastRun(session, desk, session, service=Direct())
+    controller = RunController(run.directory.parent)
+    last = LastRun(session, controller, session, service=Direct())
     tiles = []
     last.changed.connect(tiles.append)
     qtbot.waitUntil(lambda: bool(tiles) and tiles[-1] is not None)
@@ -132,21 +132,21 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     session.edit_workbook("Back", lambda book: activate(book, us.name))
     qtbot.waitUntil(lambda: tiles[-1] is not None and tiles[-1].value == value)
     last.stop()
-    desk.shut_down()
+    controller.shut_down()
 
 
 @pytest.mark.defect("M4")
 def test_that_a_run_that_cannot_be_read_is_not_called_none(qtbot, us, write_run):
     run = write_run(2)
     session = Session(Project.new(Workbook((us,), us.name)))
-    desk = RunController(run.directory.parent)
-    last = LastRun(session, desk, session, service=Refusing())
+    controller = RunController(run.directory.parent)
+    last = LastRun(session, controller, session, service=Refusing())
     tiles = []
     last.changed.connect(tiles.append)
     qtbot.waitUntil(lambda: bool(tiles))
     assert tiles[-1].value == "unreadable"
     last.stop()
-    desk.shut_down()
+    controller.shut_down()
 
 
 @pytest.mark.defect("M4")

@@ -150,11 +150,11 @@ class OwnService(QObject):
 @pytest.mark.parametrize("system", [GROUP_SIZES, SUBSPACE])
 def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_run, tmp_path, system) -> None:
     source = sizes_run if system is GROUP_SIZES else releases_run
-    shutil.copytree(source, pretence.desk.homes.root / "20260101T000000Z-run")
-    with qtbot.waitSignal(pretence.desk.changed):
-        pretence.desk.homes.reread()
+    shutil.copytree(source, pretence.controller.homes.root / "20260101T000000Z-run")
+    with qtbot.waitSignal(pretence.controller.changed):
+        pretence.controller.homes.reread()
     service = OwnService()
-    page = ResultsPage(pretence.desk, system, service=service)
+    page = ResultsPage(pretence.controller, system, service=service)
     qtbot.addWidget(page)
     page.resize(1000, 700)
     page.show()
@@ -170,7 +170,7 @@ def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_
 
 
 def test_that_the_page_teaches_while_there_is_no_run(qtbot, pretence) -> None:
-    page = ResultsPage(pretence.desk, SUBSPACE)
+    page = ResultsPage(pretence.controller, SUBSPACE)
     qtbot.addWidget(page)
     assert page._stack.currentIndex() == 1
     with qtbot.waitSignal(page.runs_wanted):

@@ -54,9 +54,9 @@ def page_of(qtbot, pretence, reader):
     """Show the page for runs written by hand."""
 
     def make(*runs, visible=True):
-        pretence.desk.homes.reread()
-        qtbot.waitUntil(lambda: len(pretence.desk.rows) == len(runs) and not pretence.desk.is_busy)
-        page = ResultsPage(pretence.desk, PHSAFE, service=reader)
+        pretence.controller.homes.reread()
+        qtbot.waitUntil(lambda: len(pretence.controller.rows) == len(runs) and not pretence.controller.is_busy)
+        page = ResultsPage(pretence.controller, PHSAFE, service=reader)
         qtbot.addWidget(page)
         page.resize(1200, 800)
         if visible:
@@ -107,7 +107,7 @@ def test_that_trials_that_arrive_are_asked_for_and_shown(page_of, write_run, rea
     reader.answer()
     run.add_trial()
     before = len(reader.asked)
-    pretence.desk.progressed.emit(run.directory)
+    pretence.controller.progressed.emit(run.directory)
     assert len(reader.asked) == before + 1
     reader.answer()
     assert page.answer.trials == 2
@@ -117,7 +117,7 @@ def test_that_progress_of_other_runs_is_not_read(page_of, write_run, reader, pre
     page_of(write_run())
     reader.answer()
     before = len(reader.asked)
-    pretence.desk.progressed.emit(tmp_path)
+    pretence.controller.progressed.emit(tmp_path)
     assert len(reader.asked) == before
 
 
@@ -251,7 +251,7 @@ def test_that_a_closing_window_ends_reading(page_of, write_run, reader):
 
 def test_that_a_run_is_listed_with_scenario_time_trials_and_state(page_of, write_run, pretence):
     page_of(write_run())
-    words = run_words(pretence.desk.rows[0])
+    words = run_words(pretence.controller.rows[0])
     assert words.startswith("S-DHC 2020")
     assert "2 of 5 trials" in words
 

@@ -19,7 +19,7 @@ PATIENCE_MS = 600_000
 
 
 @pytest.fixture
-def desk(qapp, tmp_path):
+def controller(qapp, tmp_path):
     found = RunController(tmp_path / "runs")
     found.failures = []
     found.failed.connect(found.failures.append)
@@ -27,9 +27,9 @@ def desk(qapp, tmp_path):
     found.shut_down()
 
 
-def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(desk, puerto_rico, qtbot, tmp_path):
+def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(controller, puerto_rico, qtbot, tmp_path):
     session = Session(Project.new(Workbook((puerto_rico,), puerto_rico.name)))
-    runs, results = RunsPage(desk, session), ResultsPage(desk, PHSAFE)
+    runs, results = RunsPage(controller, session), ResultsPage(controller, PHSAFE)
     for page in (runs, results):
         qtbot.addWidget(page)
         page.show()
@@ -37,10 +37,10 @@ def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(desk, puert
     results.read.connect(lambda answer: grown.append(answer.trials))
     runs.forms["phsafe"].fill(data="demo-pr", trials=3, seed=5)
     runs.start_run()
-    qtbot.waitUntil(lambda: bool(desk.rows) or bool(desk.failures), timeout=PATIENCE_MS)
-    assert desk.failures == []
-    qtbot.waitUntil(lambda: desk.rows[0].state.is_final and not desk.is_busy, timeout=PATIENCE_MS)
-    row = desk.rows[0]
+    qtbot.waitUntil(lambda: bool(controller.rows) or bool(controller.failures), timeout=PATIENCE_MS)
+    assert controller.failures == []
+    qtbot.waitUntil(lambda: controller.rows[0].state.is_final and not controller.is_busy, timeout=PATIENCE_MS)
+    row = controller.rows[0]
     assert (row.state, row.trials, row.problem) == (RunState.COMPLETE, 3, "")
     assert verify_run(row.directory) == ()
 

@@ -16,7 +16,7 @@ from phexplore.runs.states import RunState
 
 @pytest.fixture
 def page(qtbot, pretence, session):
-    found = RunsPage(pretence.desk, session)
+    found = RunsPage(pretence.controller, session)
     qtbot.addWidget(found)
     found.resize(1200, 700)
     found.show()
@@ -42,7 +42,7 @@ def test_that_an_empty_place_teaches_and_its_button_starts_a_run(page, pretence,
     page.empty._act()
     qtbot.waitUntil(lambda: bool(pretence.processes))
     assert page.table.isVisible()
-    assert pretence.desk.rows[0].spec.scenario.name == "Proposal"
+    assert pretence.controller.rows[0].spec.scenario.name == "Proposal"
 
 
 def test_that_the_chosen_run_is_followed(page, begun, pretence, qtbot):
@@ -68,7 +68,7 @@ def test_that_a_new_run_is_chosen_and_pause_and_cancel_belong_to_it(page, begun,
     assert new.commands == ["start", "cancel"]
     page.table.choose(first)
     new.finish_trial(0)
-    qtbot.waitUntil(lambda: pretence.desk.row(new.directory).trials == 1)
+    qtbot.waitUntil(lambda: pretence.controller.row(new.directory).trials == 1)
     assert page.details.row.directory == first
 
 
@@ -105,7 +105,7 @@ def test_that_a_failure_shows_reason_remedy_and_details_to_copy(page, begun, qtb
 
 def test_that_deleting_asks_first(page, begun, pretence, qtbot):
     begun.end()
-    qtbot.waitUntil(lambda: not pretence.desk.is_busy)
+    qtbot.waitUntil(lambda: not pretence.controller.is_busy)
     press(page, RunAction.DELETE, qtbot)
     question = page.findChild(QMessageBox)
     assert "'Proposal'" in question.text()
@@ -129,12 +129,12 @@ def test_that_a_scenario_with_errors_cannot_be_started(page, session, qtbot):
 
 def test_that_an_edit_after_the_start_does_not_reach_the_run(page, begun, pretence, session):
     session.edit("Rename", lambda scenario: replace(scenario, name="Other"))
-    assert pretence.desk.rows[0].spec.scenario.name == "Proposal"
+    assert pretence.controller.rows[0].spec.scenario.name == "Proposal"
 
 
 @pytest.fixture
 def strip(qtbot, pretence):
-    found = RunStrip(pretence.desk)
+    found = RunStrip(pretence.controller)
     qtbot.addWidget(found)
     return found
 

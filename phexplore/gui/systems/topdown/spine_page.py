@@ -92,7 +92,7 @@ class SpinePage(QWidget):
         self,
         session: TopDownSession,
         data: ProjectData,
-        desk: RunController,
+        controller: RunController,
         parent: QWidget | None = None,
         *,
         service: RequestService | None = None,
@@ -102,7 +102,7 @@ class SpinePage(QWidget):
         Args:
             session: what is edited.
             data: of the project.
-            desk: of the runs whose errors can be drawn.
+            controller: of the runs whose errors can be drawn.
             parent: owner.
             service: answers; one of its own by default.
         """
@@ -125,7 +125,7 @@ class SpinePage(QWidget):
         self.editor, self.keys = SpineSettingsEditor(session), SpineKeysEditor(session)
         self.keys_shown = TextButton("Production's keys", name="Show production's keys of the spine")
         self.keys_shown.setCheckable(True)
-        self.pictures = SpinePictures(session, desk)
+        self.pictures = SpinePictures(session, controller)
         self.empty = EmptyPlace("spine", _EMPTY_TITLE, _EMPTY, action="Choose blocks…", run=self._browse)
         self.refused = _RefusedBlocks()
         self._pages = QStackedWidget(self)

@@ -82,16 +82,16 @@ class Direct(QObject):
 @pytest.fixture
 def page(qtbot, run):
     run.add_trial()
-    desk = RunController(run.directory.parent)
-    qtbot.waitUntil(lambda: bool(desk.rows))
-    found = ResultsPage(desk, TOPDOWN, service=Direct())
+    controller = RunController(run.directory.parent)
+    qtbot.waitUntil(lambda: bool(controller.rows))
+    found = ResultsPage(controller, TOPDOWN, service=Direct())
     qtbot.addWidget(found)
     found.resize(1000, 700)
     found.show()
     qtbot.waitUntil(lambda: found.answer is not None)
     yield found
     found.stop()
-    desk.shut_down()
+    controller.shut_down()
 
 
 def test_that_every_picture_is_filled(page):

@@ -300,10 +300,12 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     window.navigation.choose(Area.RUNS)
     form = window.pages.currentWidget().forms["topdown"]
     form.fill(data=str(blocks), trials=3)
-    window.areas.runs.desk.doubted.connect(window.areas.runs.desk.confirm)  # the file carries no mark of a generator
+    window.areas.runs.controller.doubted.connect(
+        window.areas.runs.controller.confirm
+    )  # the file carries no mark of a generator
     form.launch()
-    qtbot.waitUntil(lambda: any(row.state.is_final for row in window.areas.runs.desk.rows), timeout=10 * WAIT_MS)
-    row = window.areas.runs.desk.rows[0]
+    qtbot.waitUntil(lambda: any(row.state.is_final for row in window.areas.runs.controller.rows), timeout=10 * WAIT_MS)
+    row = window.areas.runs.controller.rows[0]
     assert row.trials == 3, row.problem
     notes = [event.text for event in load_events(row.directory) if isinstance(event, Note)]
     assert any(f"{groups:,} Block_Group" in note for note in notes)
