@@ -19,7 +19,7 @@ from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.decision.approval_state import DEEDS, clock, run_offers, standing, superseded_sentence
-from phexplore.gui.decision.decision_sheet import DecisionSheet, SheetWords
+from phexplore.gui.decision.decision_sheet import DecisionSheet
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.status import TONES
@@ -152,14 +152,15 @@ class ApprovePage(Page):
             [self.runs.title(path) for path in self.runs.chosen],
             judge(workbook.rules, scenario),
         )
-        words = SheetWords(
-            f"{DEEDS[status]}?",
+        sentence = (
             f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "
-            f"{superseded_sentence(self._session.project, status)}Undo does not take a decision back.",
-            DEEDS[status].split()[0],
-            _INSTEAD,
+            f"{superseded_sentence(self._session.project, status)}Undo does not take a decision back."
         )
-        self._open(DecisionSheet(self, words, scenario.name, entries), lambda: self._save_first(order))
+        action = DEEDS[status].split()[0]
+        sheet = DecisionSheet(
+            self, f"{DEEDS[status]}?", sentence, scenario.name, action=action, instead=_INSTEAD, entries=entries
+        )
+        self._open(sheet, lambda: order)
 
     def ask_to_withdraw(self) -> None:
         """Open the sheet that asks who withdraws these parameters, and why."""
@@ -167,21 +168,17 @@ class ApprovePage(Page):
         who, role, note = LineField("Who withdraws"), LineField("In which capacity"), LineField("Why")
         why = "Why: the reason is kept with the decision"
         fields = (("Who withdraws", who), ("In which capacity", role), (why, note))
-        words = SheetWords(
-            f"{DEEDS[Status.SUPERSEDED]}?",
-            f"{scenario.name} becomes superseded. These parameters can never be approved again, and undo does not take it back.",
-            "Withdraw",
-            "Keep them",
+        sentence = f"{scenario.name} becomes superseded. These parameters can never be approved again, and undo does not take it back."
+        title = f"{DEEDS[Status.SUPERSEDED]}?"
+        sheet = DecisionSheet(
+            self, title, sentence, scenario.name, action="Withdraw", instead="Keep them", fields=fields
         )
-        sheet = DecisionSheet(self, words, scenario.name, fields=fields)
-        self._open(
-            sheet, lambda: self._save_first(self._confirmed(Status.SUPERSEDED, who.text(), role.text(), note.text()))
-        )
+        self._open(sheet, lambda: self._confirmed(Status.SUPERSEDED, who.text(), role.text(), note.text()))
 
-    def _open(self, sheet: DecisionSheet, confirmed: Callable[[], object]) -> None:
+    def _open(self, sheet: DecisionSheet, order: Callable[[], _Confirmed]) -> None:
         self.sheet = sheet
         sheet.finished.connect(lambda: setattr(self, "sheet", None))
-        sheet.open_for(confirmed)
+        sheet.open_for(lambda: self._save_first(order()))
 
     def _confirmed(self, status: Status, who: str, role: str, note: str) -> _Confirmed:
         runs = () if status is Status.SUPERSEDED else self.runs.chosen

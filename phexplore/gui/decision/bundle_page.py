@@ -18,10 +18,9 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.approval_state import run_offers, standing
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.bundle_report import BundleReportView
-from phexplore.gui.decision.key_dialog import KeyDialog
+from phexplore.gui.decision.key_dialogs import KeyDialog, TrustedKeysDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
-from phexplore.gui.decision.trusted_keys_dialog import TrustedKeysDialog
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from phexplore.figures.tile import Tone
 from phexplore.gui.binding.tiles import SummaryEntry
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.ask_dialog import AskDialog
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Paragraph, Text
-from phexplore.gui.widgets.layout import Part, column, row, stacked
+from phexplore.gui.widgets.layout import Part, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 
@@ -23,24 +23,7 @@ _LOOKS = {Tone.NEUTRAL: "", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone
 _WIDTH, _HEIGHT = 88 * GRID, 80 * GRID
 
 
-@dataclass(frozen=True, slots=True)
-class SheetWords:
-    """What a sheet says.
-
-    Attributes:
-        title: the question.
-        sentence: what will hold afterwards, and in whose name.
-        action: text of the button that does it.
-        instead: text of the button that does nothing.
-    """
-
-    title: str
-    sentence: str
-    action: str
-    instead: str
-
-
-class DecisionSheet(QDialog):
+class DecisionSheet(AskDialog):
     """Asks once more. Closing it in any way but by its main button decides nothing.
 
     The main button stays disabled until the name is typed and every required field is filled, so neither a double click nor
@@ -50,8 +33,12 @@ class DecisionSheet(QDialog):
     def __init__(
         self,
         parent: QWidget,
-        words: SheetWords,
+        title: str,
+        sentence: str,
         name: str,
+        *,
+        action: str,
+        instead: str,
         entries: Sequence[SummaryEntry] = (),
         fields: Sequence[tuple[str, QLineEdit]] = (),
     ) -> None:
@@ -59,22 +46,22 @@ class DecisionSheet(QDialog):
 
         Args:
             parent: window it lies on.
-            words: what it says.
+            title: the question.
+            sentence: what will hold afterwards, and in whose name.
             name: of the scenario, to be typed.
+            action: text of the button that does it.
+            instead: text of the button that does nothing.
             entries: what there is to know.
             fields: captions and fields that must be filled.
         """
-        super().__init__(parent)
-        self.setWindowTitle(words.title)
-        self.setAccessibleName(words.title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(parent, title, sentence, look="")
         self._name, self._required = name, tuple(field for _, field in fields)
         self.typed = LineField("Name of the scenario, to confirm", example="name of the scenario")
-        self.action = TextButton(words.action, look="primary", run=self.accept)
+        self.action = TextButton(action, look="primary", run=self.accept)
         self.action.setDefault(True)
         self.action.setEnabled(False)
-        self.instead = TextButton(words.instead, run=self.reject)
-        parts: list[Part] = [Paragraph(words.title, bold=True, relative=1.25), Paragraph(words.sentence)]
+        self.instead = TextButton(instead, run=self.reject)
+        parts: list[Part] = []
         if entries:
             place = scrolling("What is decided about", _summary(entries))
             place.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that keys scroll a long list of changes
@@ -83,8 +70,7 @@ class DecisionSheet(QDialog):
         for caption, field in (*fields, typed):
             parts.append(stacked(Paragraph(caption, look="muted"), field, gap=HALF))
             field.textChanged.connect(self._weigh)
-        buttons = row(1, self.instead, self.action)
-        column(*parts, *(() if entries else (1,)), buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
+        self.lay_out(*parts, *(() if entries else (1,)), buttons=(1, self.instead, self.action))
         room = parent.window().size()
         height = _HEIGHT if entries else self.sizeHint().height()
         self.resize(min(_WIDTH, room.width() - 4 * GRID), min(height, room.height() - 8 * GRID))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import importlib.util
 from pathlib import Path
+from string import Template
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
@@ -13,7 +14,6 @@ from shiboken6 import isValid
 
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, has_decimal_comma
-from phexplore.gui.theme.stylesheet import stylesheet
 from phexplore.resources import resource
 
 BASE_POINT_SIZE = 9.0
@@ -135,14 +135,7 @@ class Appearance(QObject):
         font.setFeature(QFont.Tag("tnum"), 1)
         self._application.setFont(font)
         self._application.setPalette(qt_palette(self._colours))
-        pictures = {
-            "arrow": f"icons/arrow-{self._colours.name}.svg",
-            "up": f"icons/arrow-up-{self._colours.name}.svg",
-            "tick": "icons/tick.svg",
-            "dash": "icons/dash.svg",
-        }
-        paths = {name: resource(path).as_posix() for name, path in pictures.items()}
-        self._application.setStyleSheet(stylesheet(self._colours, **paths))
+        self._application.setStyleSheet(stylesheet(self._colours))
         self.changed.emit(self._colours)
 
     def _wanted(self) -> Colours:
@@ -187,6 +180,20 @@ def qt_palette(colours: Colours) -> QPalette:
     palette.setColor(disabled, QPalette.ColorRole.Highlight, QColor(colours.border))
     palette.setColor(disabled, QPalette.ColorRole.HighlightedText, QColor(colours.text))
     return palette
+
+
+def stylesheet(colours: Colours) -> str:
+    """Return the style sheet of a theme: colours and pictures in the places of ``theme/window.qss`` that name them."""
+    pictures = {
+        "arrow": f"arrow-{colours.name}",
+        "up": f"arrow-up-{colours.name}",
+        "tick": "tick",
+        "dash": "dash",
+    }
+    paths = {name: resource(f"icons/{file}.svg").as_posix() for name, file in pictures.items()}
+    named = {name: getattr(colours, name) for name in colours.__slots__}
+    rules = resource("theme/window.qss").read_text(encoding="utf-8")
+    return Template(rules).substitute(named, **paths, accent_hover="#2a7cc1")
 
 
 def _ensure_font(application: QApplication) -> None:

@@ -8,14 +8,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from phexplore.gui.theme.metrics import MARGIN
-from phexplore.gui.widgets.labels import Paragraph, Reason, Text
+from phexplore.gui.widgets.labels import Paragraph, Reason
 from phexplore.gui.widgets.layout import Part, column, row
 
 
 class AskDialog(QDialog):
     """Title and sentence above, a reason and buttons below; gone when it is closed."""
 
-    def __init__(self, parent: QWidget | None, title: str, sentence: str, *, width: int = 0) -> None:
+    def __init__(
+        self, parent: QWidget | None, title: str, sentence: str, *, width: int = 0, look: str = "muted"
+    ) -> None:
         """Make the dialog.
 
         Args:
@@ -23,9 +25,10 @@ class AskDialog(QDialog):
             title: what it asks, also of its frame.
             sentence: what that leads to.
             width: smallest in pixels.
+            look: of the sentence.
         """
         super().__init__(parent)
-        self._sentence = sentence
+        self._head = (Paragraph(title, bold=True, relative=1.25), Paragraph(sentence, look=look))
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -39,5 +42,5 @@ class AskDialog(QDialog):
             parts: between the sentence and the reason.
             buttons: from left to right.
         """
-        head = (Paragraph(self.windowTitle(), bold=True, relative=1.25), Text(self._sentence, look="muted", wrap=True))
-        column(*head, *parts, self.reason, row(*buttons), of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
+        margins = (MARGIN, MARGIN, MARGIN, MARGIN)
+        column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)

@@ -122,6 +122,8 @@ class Figure(QWidget):
         super().__init__()
         self._text, self._look = text, look
         self._relative, self._bold = relative, bold
+        self._heights: dict[int, int] = {}
+        self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -134,10 +136,11 @@ class Figure(QWidget):
         """Show another text."""
         if text == self._text:
             return
-        width = self.sizeHint().width()
+        room = self._room()
         self._text = text
+        self._heights.clear()
         self.setAccessibleName(text)
-        if self.sizeHint().width() != width:
+        if self._room() != room:
             self.updateGeometry()
         self.update()
 
@@ -161,12 +164,20 @@ class Figure(QWidget):
         tip = whole if shown != whole else ""
         if self.toolTip() != tip:
             self.setToolTip(tip)
+        self._draw(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), shown)
+
+    def _draw(self, room: QRect, flags: int, text: str) -> None:
         painter = QPainter(self)
         painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), shown)
+        painter.drawText(room, flags, text)
+
+    def _room(self) -> int:
+        """Return what the text needs: another need asks for a new layout."""
+        return self.sizeHint().width()
 
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
+        self._heights.clear()
         self.updateGeometry()
         self.update()
 
@@ -182,25 +193,11 @@ class ElidedText(Figure):
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() + 2)
 
 
-class Paragraph(QWidget):
-    """Wrapped text that draws itself and asks for a new layout only when it needs another height.
-
-    A wrapped label asks the whole window for a new layout with every text. The text can be copied from the context menu.
-    """
+class Paragraph(Figure):
+    """Wrapped text with its line breaks. It asks for a new layout only when it needs another height, and can be copied."""
 
     def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
-        """Make the paragraph.
-
-        Args:
-            text: plain text; line breaks are kept.
-            relative: size as a multiple of normal text.
-            bold: bold face.
-            look: colour: "muted", "good", "attention", "refused", "accent" or "" for normal.
-        """
-        super().__init__()
-        self._text, self._look = "", look
-        self._relative, self._bold = relative, bold
-        self._heights: dict[int, int] = {}
+        super().__init__(text, relative=relative, bold=bold, look=look)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -208,39 +205,14 @@ class Paragraph(QWidget):
         copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self._text))
         self.addAction(copy)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        appearance().changed.connect(self._restyle)
-        self._restyle()
-        self.setText(text)
-
-    def text(self) -> str:
-        """Return the whole text."""
-        return self._text
-
-    def setText(self, text: str) -> None:
-        """Show another text."""
-        if text == self._text:
-            return
-        height = self.heightForWidth(self.width())
-        self._text = text
-        self._heights.clear()
-        self.setAccessibleName(text)
-        if self.heightForWidth(self.width()) != height:
-            self.updateGeometry()
-        self.update()
-
-    def set_look(self, look: str) -> None:
-        """Change the colour."""
-        if look != self._look:
-            self._look = look
-            self.update()
 
     def hasHeightForWidth(self) -> bool:
         return True
 
     def heightForWidth(self, width: int) -> int:
-        if (found := self._heights.get(width)) is None:
-            found = self._heights[width] = self._measure(width) if self._text else 0
-        return found
+        if (height := self._heights.get(width)) is None:
+            height = self._heights[width] = self._measure(width) if self._text else 0
+        return height
 
     def sizeHint(self) -> QSize:
         width = min(self.fontMetrics().averageCharWidth() * _LETTERS_IN_LINE, _WIDEST_HINT)
@@ -250,18 +222,13 @@ class Paragraph(QWidget):
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() if self._text else 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
-        painter.drawText(self.rect(), _WRAPPED, localised(self._text))
+        self._draw(self.rect(), _WRAPPED, localised(self._text))
 
     def _measure(self, width: int) -> int:
         return self.fontMetrics().boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, localised(self._text)).height()
 
-    def _restyle(self) -> None:
-        self.setFont(appearance().font(relative=self._relative, bold=self._bold))
-        self._heights.clear()
-        self.updateGeometry()
-        self.update()
+    def _room(self) -> int:
+        return self.heightForWidth(self.width())
 
 
 class FieldLabel(QLabel):
@@ -308,8 +275,5 @@ def line(*, vertical: bool = False) -> QFrame:
     """Return a thin separating line."""
     frame = QFrame()
     frame.setProperty("look", "line")
-    if vertical:
-        frame.setFixedWidth(1)
-    else:
-        frame.setFixedHeight(1)
+    (frame.setFixedWidth if vertical else frame.setFixedHeight)(1)
     return frame

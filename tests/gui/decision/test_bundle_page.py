@@ -19,7 +19,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.bundle_report import headline, lines
-from phexplore.gui.decision.key_dialog import KeyDialog
+from phexplore.gui.decision.key_dialogs import KeyDialog
 from phexplore.model.workbook import Workbook
 
 INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), (("Scenario", "Vote"), ("Status", "approved")))
@@ -231,7 +231,8 @@ def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) ->
     key = tmp_path / "ada"
     key.write_bytes(KEYS[0].private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
     key.chmod(0o600)
-    row = page.signers.add_command()
+    page.signers.add_command()
+    (row,) = page.signers.rows
     row.name.setText("Ada")
     row.command.setText(f"ssh-keygen -Y sign -f {key} -n phexplore-bundle")
     with qtbot.waitSignal(page.process.answered, timeout=30_000):
