@@ -216,7 +216,7 @@ class Tour(QObject):
             page.open(blocks if blocks.exists() else resource(DEMONSTRATION_BLOCKS))
             page.editor.targets["place"].click()
             if shapes.exists():
-                page.pictures.choices.use_shapes(shapes)
+                page.pictures.choose("shapes", str(shapes))
         tabs = [SpineTab.DISTANCE, SpineTab.MARGINS, SpineTab.BYPASSED, *([SpineTab.MAP] if shapes.exists() else [])]
         for tab in (*tabs, SpineTab.TREE):
             page.pictures.tabs.show_tab(tab)

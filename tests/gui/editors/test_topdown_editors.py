@@ -18,7 +18,7 @@ from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
-from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
+from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
 from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery

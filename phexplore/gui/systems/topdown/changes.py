@@ -11,8 +11,9 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.systems.topdown.scenario_view import TopDownShown
 from phexplore.model.diff import Change, diff, parameters_only
-from phexplore.model.topdown import LevelQuery, SpineChoice
-from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, spine_title
+from phexplore.model.topdown import LevelQuery
+from phexplore.systems.topdown.spine_words import spine_difference
+from phexplore.systems.topdown.wording import counted, heading, level_title, place_title
 
 _AREAS = dict.fromkeys(("passes", "invariants", "constraints"), Area.LEVELS) | {"spine": Area.SPINE}
 
@@ -46,7 +47,7 @@ def _single(change: Change, shown: TopDownShown) -> ChangeLine:
             symbol = shown.method.framework.symbol
             words = f"Total {symbol}: {significant(change.before, 6)} → {significant(change.after, 6)}"
         case "spine":
-            words = f"Spine: {_spine(change.before, change.after)}"
+            words = f"Spine: {spine_difference(change.before, change.after)}"
         case "invariants" | "constraints":
             words = f"{change.word.capitalize()} at {level_title(key or '')}: {_names(change.before, change.after)}"
         case "passes":
@@ -94,14 +95,6 @@ def _names(before: Any, after: Any) -> str:
     was, now = set(before or ()), set(after or ())
     words = [f"{name} added" for name in sorted(now - was)] + [f"{name} dropped" for name in sorted(was - now)]
     return ", ".join(words) or "another order"
-
-
-def _spine(before: SpineChoice, after: SpineChoice) -> str:
-    if before.kind != after.kind:
-        return f"{spine_title(before.kind)} → {spine_title(after.kind)}"
-    was = dict(before.settings)
-    words = [f"{name} {was.get(name, 'unset')} → {value}" for name, value in after.settings if was.get(name) != value]
-    return ", ".join(words) or "settings changed"
 
 
 def _word(value: Any) -> str:

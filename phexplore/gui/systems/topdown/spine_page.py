@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
 from phexplore.errors import PhexploreError
@@ -17,9 +15,8 @@ from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.spine_editor import SpineKeysEditor
 from phexplore.gui.systems.topdown.spine_panel import SpinePictures
-from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEditor
+from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor, SpineSettingsEditor
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -27,7 +24,7 @@ from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
 from phexplore.gui.widgets.layout import column, row, split, stacked
 from phexplore.gui.widgets.page import scrolling
-from phexplore.model.issues import Issue
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.resources import resource
 from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.runs.spec import DEMONSTRATION_BLOCKS
@@ -88,49 +85,63 @@ class SpinePage(QWidget):
 
     failed = Signal(object)
 
-    def __init__(
-        self,
-        session: TopDownSession,
-        data: ProjectData,
-        controller: RunController,
-        parent: QWidget | None = None,
-        *,
-        service: RequestService | None = None,
-    ) -> None:
+    def __init__(self, session: TopDownSession, data: ProjectData, controller: RunController) -> None:
         """Show the spine of the active scenario.
 
         Args:
             session: what is edited.
             data: of the project.
             controller: of the runs whose errors can be drawn.
-            parent: owner.
-            service: answers; one of its own by default.
         """
-        super().__init__(parent)
+        super().__init__()
         self._session, self._data = session, data
         self.path: Path | None = None
         self.answer: SpineAnswer | None = None
-        self._stale = True
-        self.service = service or RequestService(reader_process(self, wording=BLOCKS), self, is_alone=True)
+        self.service = RequestService(reader_process(self, wording=BLOCKS), self, is_alone=True)
         self._working = _Working(self.service)
         self.cancel = self._working.cancel
+        self.cancel.clicked.connect(self._cancel)
         self._file = ElidedText("no file", look="muted")
-        self.browse = TextButton("Choose blocks…", name="Choose the file of blocks")
-        self.demonstration = TextButton("Demonstration", name="Use the demonstration's blocks")
-        self.demonstration.setToolTip("4,000 blocks that describe no real place, with towns, places and a tribal area.")
+        self.browse = TextButton("Choose blocks…", name="Choose the file of blocks", run=self._browse)
+        self.demonstration = TextButton(
+            "Demonstration",
+            name="Use the demonstration's blocks",
+            tip="4,000 blocks that describe no real place, with towns, places and a tribal area.",
+            run=lambda: self.open(resource(DEMONSTRATION_BLOCKS)),
+        )
         self.finding, self.problem = Paragraph(bold=True, relative=1.15), Paragraph(look="refused")
-        self.notes_shown = TextButton("Notes", name="Show what was assumed and what is odd")
-        self.notes_shown.setCheckable(True)
-        self.notes_shown.hide()
         self.editor, self.keys = SpineSettingsEditor(session), SpineKeysEditor(session)
-        self.keys_shown = TextButton("Production's keys", name="Show production's keys of the spine")
-        self.keys_shown.setCheckable(True)
         self.pictures = SpinePictures(session, controller)
+        self.notes_shown = _switch("Notes", "Show what was assumed and what is odd", self.pictures.notes)
+        self.keys_shown = _switch("Production's keys", "Show production's keys of the spine", self.keys)
+        self.notes_shown.hide()
         self.empty = EmptyPlace("spine", _EMPTY_TITLE, _EMPTY, action="Choose blocks…", run=self._browse)
-        self.refused = _RefusedBlocks()
+        self.refused = NumbersTable()
+        self.refused.setAccessibleName("Problems of the file of blocks")
+        advice = "Nothing of it was read. Correct the lines listed, and choose the file again."
+        # Pictures keep a height they can be read at; a small window scrolls.
+        self._scrolled = scrolling("Pictures of the spine", self.pictures)
+        self._unread = stacked(Text(advice, look="muted", wrap=True), self.refused, margins=(GRID, 0, 0, 0))
         self._pages = QStackedWidget(self)
-        self._lay_out()
-        self._connect()
+        for page in (self.empty, self._scrolled, self._unread):
+            self._pages.addWidget(page)
+        panel = stacked(self.editor, (self.keys_shown, Qt.AlignmentFlag.AlignLeft), self.keys, 1)
+        settings = scrolling("Settings of the spine", panel)
+        settings.setMinimumWidth(_PANEL)
+        body = split(settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL))
+        body.setHandleWidth(GRID)
+        body.setCollapsible(0, True)
+        head = row(Text("Blocks", bold=True), (self._file, 1), self.notes_shown, self.browse, self.demonstration)
+        parts = (head, self._working, self.finding, self.problem, (body, 1))
+        column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
+        self.setAccessibleName("Spine")
+        self.pictures.chosen.connect(self._share_shapes)
+        self.pictures.failed.connect(self.failed)
+        self.service.answered.connect(self._show_answer)
+        self.service.failed.connect(self._show_failure)
+        self._seen = WhenSeen(self, self._ask, self.pictures.wanted, session.settled)
+        data.left.connect(self.service.end)
+        data.changed.connect(self._take_data)
         self._take_data()
 
     def open(self, path: Path) -> None:
@@ -140,17 +151,25 @@ class SpinePage(QWidget):
         self._name_file(path, f"{path.name}{mark}")
         self._data.use_blocks(path)
         self._pages.setCurrentWidget(self._scrolled)
-        self._ask()
+        self._seen.request()
+
+    def stop(self) -> None:
+        """End the work because the window closes."""
+        self.service.stop()
 
     def _take_data(self) -> None:
         """Look at the blocks and shapes of the project, or at none."""
         shapes = "" if self._data.shapes is None else str(self._data.shapes)
-        if shapes != self.pictures.choices.look.shapes:
-            self.pictures.choices.use_shapes(Path(shapes) if shapes else None)
+        if shapes != self.pictures.choices.get("shapes", ""):
+            self.pictures.choose("shapes", shapes)
         if self._data.blocks is None:
             self._forget()
         elif self._data.blocks != self.path:
             self.open(self._data.blocks)
+
+    def _share_shapes(self, name: str, value: str) -> None:
+        if name == "shapes" and value:
+            self._data.use_shapes(Path(value))
 
     def _forget(self) -> None:
         """Show that no blocks are chosen."""
@@ -162,66 +181,15 @@ class SpinePage(QWidget):
         self.notes_shown.hide()
         self._pages.setCurrentWidget(self.empty)
 
-    def stop(self) -> None:
-        """End the work because the window closes."""
-        self.service.stop()
-
-    # Building
-
     def _name_file(self, path: Path, words: str) -> None:
         """Say which file is shown; where it lies is in the tool tip of the button that chooses another."""
         self._file.setText(words)
         self.browse.setToolTip(f"Instead of {path}")
 
-    def _lay_out(self) -> None:
-        # Pictures keep a height they can be read at; a small window scrolls.
-        self._scrolled = scrolling("Pictures of the spine", self.pictures)
-        for page in (self._scrolled, self.empty, self.refused):
-            self._pages.addWidget(page)
-        self._pages.setCurrentWidget(self.empty)
-        self.keys.hide()
-        panel = stacked(self.editor, (self.keys_shown, Qt.AlignmentFlag.AlignLeft), self.keys, 1)
-        settings = scrolling("Settings of the spine", panel)
-        settings.setMinimumWidth(_PANEL)
-        body = split(settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL))
-        body.setHandleWidth(GRID)
-        body.setCollapsible(0, True)
-        head = row(Text("Blocks", bold=True), (self._file, 1), self.notes_shown, self.browse, self.demonstration)
-        parts = (head, self._working, self.finding, self.problem, (body, 1))
-        column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
-        self.setAccessibleName("Spine")
-
-    def _connect(self) -> None:
-        self.browse.clicked.connect(self._browse)
-        self.demonstration.clicked.connect(lambda: self.open(resource(DEMONSTRATION_BLOCKS)))
-        self.cancel.clicked.connect(self._cancel)
-        self.keys_shown.toggled.connect(self.keys.setVisible)
-        self.notes_shown.toggled.connect(self.pictures.notes.setVisible)
-        self.pictures.wanted.connect(self._ask)
-        self.pictures.choices.changed.connect(self._share_shapes)
-        self.pictures.failed.connect(self.failed)
-        self.service.answered.connect(self._show_answer)
-        self.service.failed.connect(self._show_failure)
-        self._session.settled.connect(self._ask)
-        self._data.left.connect(self.service.end)
-        self._data.changed.connect(self._take_data)
-
-    # What is asked
-
-    def _ask(self, _signal: object = None) -> None:
-        """Ask for the picture in front, now if the page can be seen, else when it is."""
-        self._stale = not self.isVisible()
-        if not self._stale and self.path is not None and self._session.is_active:
+    def _ask(self) -> None:
+        """Ask for the picture in front."""
+        if self.path is not None and self._session.is_active:
             self.service.request(self.pictures.request(self.path))
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._stale:
-            self._ask()
-
-    def _share_shapes(self) -> None:
-        if self.pictures.choices.look.shapes:
-            self._data.use_shapes(Path(self.pictures.choices.look.shapes))
 
     def _browse(self) -> None:
         folder = "" if self.path is None else self.path.parent
@@ -231,23 +199,19 @@ class SpinePage(QWidget):
     def _cancel(self) -> None:
         self.service.end()
         if self.answer is None:
-            self.path = None
-            self._file.setText("no file")
-            self._pages.setCurrentWidget(self.empty)
+            self._forget()
         else:
             self.problem.setText("Cancelled: the pictures show the spine as it was before the last change.")
-
-    # What is shown
 
     def _show_failure(self, error: PhexploreError) -> None:
         self.problem.setText(error.full)
 
-    def _show_answer(self, answer: object) -> None:
+    def _show_answer(self, answer: SpineAnswer | BlocksRefused) -> None:
         if isinstance(answer, BlocksRefused):
             if answer.path == self.path:
                 self._refuse(answer)
             return
-        if not isinstance(answer, SpineAnswer) or answer.request.path != self.path:
+        if answer.request.path != self.path:
             return
         self.answer = answer
         self._pages.setCurrentWidget(self._scrolled)
@@ -265,28 +229,23 @@ class SpinePage(QWidget):
         self.pictures.show_answer(answer)
 
     def _refuse(self, answer: BlocksRefused) -> None:
+        """List everything that is wrong with a file of blocks, with its line."""
         self.answer = None
         several = "s" if len(answer.issues) != 1 else ""
         self.finding.setText(f"{answer.path.name} cannot be used: {len(answer.issues):,} problem{several}.")
         self.problem.setText("")
-        self.refused.show_issues(answer.issues)
-        self._pages.setCurrentWidget(self.refused)
+        rows = tuple((each.line or None, each.column or None, each.sentence, each.remedy) for each in answer.issues)
+        self.refused.set_numbers(Table(("Line", "Column", "What is wrong", "What to do"), rows))
+        self._pages.setCurrentWidget(self._unread)
 
 
-class _RefusedBlocks(QWidget):
-    """Everything that is wrong with a file of blocks, with its line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.table = NumbersTable(self)
-        self.table.setAccessibleName("Problems of the file of blocks")
-        advice = "Nothing of it was read. Correct the lines listed, and choose the file again."
-        column(Text(advice, look="muted", wrap=True), self.table, of=self, margins=(GRID, 0, 0, 0))
-
-    def show_issues(self, issues: Sequence[Issue]) -> None:
-        """List problems."""
-        rows = tuple((each.line or None, each.column or None, each.sentence, each.remedy) for each in issues)
-        self.table.set_numbers(Table(("Line", "Column", "What is wrong", "What to do"), rows))
+def _switch(text: str, name: str, part: QWidget) -> TextButton:
+    """Return a button that shows and hides a part of the page, which is hidden first."""
+    button = TextButton(text, name=name)
+    button.setCheckable(True)
+    button.toggled.connect(part.setVisible)
+    part.hide()
+    return button
 
 
 def _warned(answer: SpineAnswer) -> tuple[str, ...]:

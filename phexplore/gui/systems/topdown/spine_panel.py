@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
+from phexplore.gui.run_manager.result_choosers import ResultChoosers
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.spine_choices import FITTING, NO_RUN, SpineChoices
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
-from phexplore.spine.settings import settings_of
+from phexplore.spine.settings import SpineSettings, settings_of, spine_presets
+from phexplore.systems.run_results import Choice
+from phexplore.systems.topdown.spine_choosers import FITTING, KINDS, NO_RUN, REFERENCE, spine_choosers
 from phexplore.systems.topdown.spine_pictures import figure_of, map_picture
 from phexplore.systems.topdown.spine_tree import ROOT, SpineTree, Unit, tree_figure
-from phexplore.systems.topdown.spine_views import (
-    SpineAnswer,
-    SpineMap,
-    SpineRequest,
-    SpineStyle,
-    SpineTab,
-    TreeContent,
-)
+from phexplore.systems.topdown.spine_views import SpineAnswer, SpineMap, SpineRequest, SpineStyle, SpineTab, TreeContent
+from phexplore.systems.topdown.wording import spine_preset_title
 
 _TEACHING = "The picture appears here once the blocks are read."
 _NAMES = {
@@ -53,15 +47,12 @@ class SpineTreeView(QWidget):
         super().__init__(parent)
         self.tree: SpineTree | None = None
         self.chosen, self.seen = ROOT, ROOT
-        self.chart = FigureView("Tree of the spine", _TEACHING, self)
-        # The picture takes the room that is left: a small window shows the table of the path, too.
-        self.chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.chart.canvas.setMinimumHeight(25 * GRID)
-        self.sentence = Paragraph()
-        self.path = NumbersTable(self)
+        self.chart, self.sentence, self.path = FigureView("Tree of the spine", _TEACHING), Paragraph(), NumbersTable()
         self.path.setAccessibleName("Budget along the path from the root over the chosen unit to a block")
-        self.path.setMinimumHeight(10 * GRID)
-        self.path.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        # The picture takes the room that is left: a small window shows the table of the path, too.
+        for part, height in ((self.chart.canvas, 25), (self.path, 10)):
+            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+            part.setMinimumHeight(height * GRID)
         column((self.chart, 3), self.sentence, (self.path, 2), of=self, gap=HALF)
         self.chart.key_selected.connect(self.choose)
         self.chart.key_activated.connect(self.look_into)
@@ -100,68 +91,20 @@ def _again(unit: Unit, before: SpineTree | None, tree: SpineTree) -> Unit:
     return ROOT if before is None else tree.find(before.levels[unit.level].name, before.code(unit)) or ROOT
 
 
-class FittingRun(QObject):
-    """The run whose errors lie over a prediction: the chosen one, or the newest of the same parameters and blocks.
-
-    Signals:
-        changed: another run is to be drawn, or it has more trials.
-    """
-
-    changed = Signal()
-
-    def __init__(self, session: TopDownSession, runs: RunController, choices: SpineChoices, parent: QObject) -> None:
-        """Follow the runs of the project.
-
-        Args:
-            session: with the parameters.
-            runs: of the project.
-            choices: of the page; the runs are offered there.
-            parent: owner.
-        """
-        super().__init__(parent)
-        self._session, self._runs, self._choices = session, runs, choices
-        self._drawn: Path | None = None
-        self.blocks: Path | None = None
-        runs.changed.connect(self._offer)
-        runs.progressed.connect(self._on_progress)
-        self._offer(runs.rows)
-
-    def directory(self) -> Path | None:
-        """Return the directory of the run, None for none."""
-        chosen = self._choices.run_choice
-        if chosen == FITTING:
-            chosen = next((row.directory for row in self._runs.rows if self._fits(row)), NO_RUN)
-        self._drawn = chosen if isinstance(chosen, Path) else None
-        return self._drawn
-
-    def _fits(self, row: RunRow) -> bool:
-        if not row.trials or row.spec is None or row.spec.mode is not RunMode.PRIVATE:
-            return False
-        return row.spec.scenario.method == self._session.shown.method and row.spec.data.path == str(self.blocks)
-
-    def _offer(self, rows: Sequence[RunRow]) -> None:
-        runs = [
-            row for row in rows if row.trials and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
-        ]
-        self._choices.offer_runs([(run_words(row), row.directory) for row in runs])
-        before = self._drawn
-        if self._choices.run_choice == FITTING and self.blocks is not None and self.directory() != before:
-            self.changed.emit()
-
-    def _on_progress(self, directory: Path) -> None:
-        if self.blocks is not None and directory == self.directory():
-            self.changed.emit()
-
-
 class SpinePictures(QWidget):
     """A tab per picture, the choosers it needs above it.
 
     Signals:
         wanted: another picture, or other numbers, are looked at.
+        chosen: id of a choice a person made, and what was chosen.
         failed: a `PhexploreError` of a chart.
+
+    Attributes:
+        choices: what is looked at, by id of its chooser.
     """
 
     wanted = Signal()
+    chosen = Signal(object, object)
     failed = Signal(object)
 
     def __init__(self, session: TopDownSession, runs: RunController, parent: QWidget | None = None) -> None:
@@ -173,21 +116,24 @@ class SpinePictures(QWidget):
             parent: owner.
         """
         super().__init__(parent)
-        self._session = session
+        self._session, self._runs = session, runs
+        self._blocks: Path | None = None
+        self._drawn: Path | None = None
+        self._answer: SpineAnswer | None = None
         self._outlines: tuple[str, tuple[tuple[Any, ...], ...]] = ("", ())
+        self.choices: dict[str, Choice] = {}
         self.reason, self.notes = Paragraph(look="muted"), Paragraph(look="muted")
-        self.notes.hide()
-        self.choices = SpineChoices(self)
-        self.run = FittingRun(session, runs, self.choices, self)
-        self.run.changed.connect(self.wanted)
+        self.choosers = ResultChoosers(self)
         kinds: dict[SpineTab, Any] = {SpineTab.TREE: SpineTreeView}
         for tab, name in _NAMES.items():
             kinds[tab] = lambda place, name=name: FigureView(name, _TEACHING, place)
         self.tabs = LazyTabs(kinds, self, name="Pictures of the spine")
+        column(self.reason, self.notes, self.choosers, (self.tabs, 1), of=self, margins=(GRID, 0, 0, 0))
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
-        self.choices.changed.connect(self.wanted)
-        column(self.reason, self.notes, self.choices, (self.tabs, 1), of=self, margins=(GRID, 0, 0, 0))
+        self.choosers.chosen.connect(self.choose)
+        runs.changed.connect(self._follow_runs)
+        runs.progressed.connect(self._on_progress)
 
     @property
     def tab(self) -> SpineTab:
@@ -195,60 +141,132 @@ class SpinePictures(QWidget):
         tab: SpineTab = self.tabs.tab
         return tab
 
+    def choose(self, name: str, value: Choice, drops: tuple[str, ...] = ()) -> None:
+        """Look at other numbers.
+
+        Args:
+            name: id of the choice.
+            value: what is looked at.
+            drops: choices that are open again.
+        """
+        self.choices = {key: each for key, each in self.choices.items() if key not in drops} | {name: value}
+        self.chosen.emit(name, value)
+        self.wanted.emit()
+
     def request(self, blocks: Path) -> SpineRequest:
         """Return what is asked about the picture in front.
 
         Args:
             blocks: the file.
         """
-        shown = self._session.shown
-        reference = None
-        if shown.reference is not None:
-            try:
-                reference = (f"spine of {shown.reference.title}", settings_of(shown.reference.scenario.topdown.spine))
-            except PhexploreError:
-                reference = None
-        self.choices.offer_others(reference)
-        title, other = self.choices.other_spine()
-        self.run.blocks = blocks
-        look: SpineStyle = replace(self.choices.look, run=self.run.directory(), known_shapes=self._outlines[0])
-        return SpineRequest(blocks, shown.method, shown.scenario.conventions, other, title, look)
+        shown, presets = self._session.shown, spine_presets()
+        self._blocks = blocks
+        self._drawn = self._run()
+        values: dict[str, Any] = {
+            key: KINDS.get(key, str)(value) for key, value in self.choices.items() if key not in {"other", "run"}
+        }
+        look = SpineStyle(self.tab, run=self._drawn, known_shapes=self._outlines[0], **values)
+        other, reference = self.choices.get("other"), self._reference()
+        if other == REFERENCE and reference is not None:
+            title, settings = reference
+        else:
+            preset = presets.get(str(other), presets["standard"])
+            title, settings = spine_preset_title(preset.id), preset.settings
+            title = title if title.startswith("AIAN") else title[0].lower() + title[1:]
+        return SpineRequest(blocks, shown.method, shown.scenario.conventions, settings, title, look)
 
     def show_answer(self, answer: SpineAnswer) -> None:
         """Draw what was asked for, if it is still in front."""
-        if answer.look.tab is not self.tab:
+        look, content = answer.look, answer.content
+        if look.tab is not self.tab:
             return
-        self.choices.settle(answer)
-        chart, content = self.tabs[self.tab], answer.content
+        self._answer = answer
+        self.choices |= {"name": look.name, "level": look.level, "query": look.query}
+        self._show_choosers()
+        view = self.tabs[look.tab]
         if isinstance(content, TreeContent):
-            chart.show_tree(content)
+            view.show_tree(content)
         elif isinstance(content, SpineMap):
             if content.rings is not None:
                 self._outlines = (content.shapes, content.rings)
-            chart.show_figure(map_picture(content, self._outlines[1]))
+            view.show_figure(map_picture(content, self._outlines[1]))
         else:
-            frame = chart.chart if isinstance(chart, SpineTreeView) else chart
-            frame.show_figure(figure_of(content, answer.request.other_title))
+            _chart(view).show_figure(figure_of(content, answer.request.other_title))
+
+    def _show_choosers(self) -> None:
+        if self._answer is not None:
+            reference, rows = self._reference(), _with_trials(self._runs)
+            offers = spine_choosers(
+                self.tab,
+                self._answer,
+                self.choices,
+                "" if reference is None else reference[0],
+                [row.directory for row in rows],
+            )
+            self.choosers.show_offers(offers, {str(row.directory): run_words(row) for row in rows})
 
     def _tab_chosen(self, _index: int) -> None:
-        self.choices.show_tab(self.tab)
+        self._show_choosers()
         self.wanted.emit()
 
-    def _join_chart(self, tab: SpineTab, chart: SpineTreeView | FigureView) -> None:
-        frame = chart.chart if isinstance(chart, SpineTreeView) else chart
-        frame.failed.connect(self.failed)
+    def _join_chart(self, tab: SpineTab, view: SpineTreeView | FigureView) -> None:
+        _chart(view).failed.connect(self.failed)
         if tab is SpineTab.MARGINS:
-            frame.key_activated.connect(self._make_up)
+            _chart(view).key_activated.connect(self._make_up)
         if tab is SpineTab.MAP:
-            frame.key_selected.connect(self._unit_on_map)
+            _chart(view).key_selected.connect(self._unit_on_map)
 
     def _make_up(self, area: object) -> None:
         """Show in the tree which units make up an area of the list."""
-        self.choices.make_up(str(area))
+        self.choices["area"] = str(area)
         self.tabs.show_tab(SpineTab.TREE)
 
     def _unit_on_map(self, code: object) -> None:
         view: SpineTreeView = self.tabs[SpineTab.TREE]
-        unit = None if view.tree is None else view.tree.find(self.choices.look.level, str(code))
+        unit = None if view.tree is None else view.tree.find(str(self.choices["level"]), str(code))
         if unit is not None:
             view.choose(unit)
+
+    # What is compared
+
+    def _reference(self) -> tuple[str, SpineSettings] | None:
+        reference = self._session.shown.reference
+        if reference is None:
+            return None
+        try:
+            return f"spine of {reference.title}", settings_of(reference.scenario.topdown.spine)
+        except PhexploreError:
+            return None
+
+    def _run(self) -> Path | None:
+        """Return the run whose errors lie over a prediction: the chosen one, or the newest of the same parameters and blocks."""
+        chosen = str(self.choices.get("run", FITTING))
+        if chosen != FITTING:
+            return None if chosen == NO_RUN else Path(chosen)
+        return next((row.directory for row in self._runs.rows if self._fits(row)), None)
+
+    def _fits(self, row: RunRow) -> bool:
+        if not row.trials or row.spec is None or row.spec.mode is not RunMode.PRIVATE:
+            return False
+        return row.spec.scenario.method == self._session.shown.method and row.spec.data.path == str(self._blocks)
+
+    def _follow_runs(self, _rows: object) -> None:
+        self._show_choosers()
+        if self._blocks is not None and self._run() != self._drawn:
+            self.wanted.emit()
+
+    def _on_progress(self, directory: Path) -> None:
+        if self._blocks is not None and directory == self._drawn:
+            self.wanted.emit()
+
+
+def _chart(view: SpineTreeView | FigureView) -> FigureView:
+    return view.chart if isinstance(view, SpineTreeView) else view
+
+
+def _with_trials(runs: RunController) -> list[RunRow]:
+    return [
+        row
+        for row in runs.rows
+        if row.trials and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
+    ]

@@ -141,7 +141,7 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     path, shapes = tmp_path / "pl94.phx", tmp_path / "shapes.geojson"
     shapes.write_text("{}")
     page.open(blocks)
-    page.pictures.choices.use_shapes(shapes)
+    page.pictures.choose("shapes", str(shapes))
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
     window.navigation.choose(Area.RUNS)
@@ -152,13 +152,13 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
     window.files.new(preset("pl94-2020-persons-us"))
     assert page.path is None
     assert page.empty.isVisibleTo(page)
-    assert page.pictures.choices.look.shapes == ""
+    assert page.pictures.choices["shapes"] == ""
     assert window.areas.runs.page.forms["topdown"].controls["data"].read() == "demo"
     assert window.areas.runs.results["topdown"].choices["shapes"] == ""
 
     window.files.open(path)
     assert page.path == blocks
-    assert page.pictures.choices.look.shapes == str(shapes)
+    assert page.pictures.choices["shapes"] == str(shapes)
     assert window.areas.runs.page.forms["topdown"].controls["data"].read() == str(blocks)
     assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
 
@@ -230,7 +230,7 @@ def test_that_broken_blocks_are_listed_with_their_lines(qtbot, page, tmp_path):
     path.write_text("geoid,place\n060010001001000,\n06001,\n", "utf-8")
     page.open(path)
     qtbot.waitUntil(page.refused.isVisible, timeout=WAIT_MS)
-    assert page.refused.table.numbers.column("Line") == (3,)
+    assert page.refused.numbers.column("Line") == (3,)
     assert "cannot be used" in page.finding.text()
 
 
@@ -281,7 +281,7 @@ def test_that_an_edit_of_the_spine_changes_its_keys_in_the_export_and_nothing_el
     for name in ("before", "after"):
         (tmp_path / name).mkdir()
     before = written(qtbot, window, tmp_path / "before" / "das.ini")
-    page.editor.cutoff.setValue(3)
+    page.editor.numbers["fanout_cutoff"].setValue(3)
     page.editor.targets["gq"].click()
     after = written(qtbot, window, tmp_path / "after" / "das.ini")
     differing = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
@@ -293,7 +293,7 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     """Choosing a spine changes the run and nothing else has to be told; the page knows which run was made with it."""
     page.open(blocks)
     page.pictures.tabs.show_tab(SpineTab.MARGINS)
-    page.editor.cutoff.setValue(0)
+    page.editor.numbers["fanout_cutoff"].setValue(0)
     answer = settled(qtbot, page)
     assert answer.content.observed is None
     groups = dict(answer.levels)["Block_Group"]
@@ -315,5 +315,5 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     assert seen.trials == 3
     # Two places in three trials: a factor of 8 below or above has a probability below 1 in 1,000 under the prediction.
     assert 1 / 8 < seen.ratio < 8
-    page.editor.cutoff.setValue(12)
+    page.editor.numbers["fanout_cutoff"].setValue(12)
     assert settled(qtbot, page).content.observed is None

@@ -81,29 +81,29 @@ def test_that_a_drag_of_the_cutoff_is_one_step(session, editor):
     editor.slider.setSliderDown(False)
     assert settings(session).fanout_cutoff == 41
     assert labels(session)[1:] == ("Set the fan-out cutoff of the spine to 41",)
-    assert editor.cutoff.value() == 41
-    editor.cutoff.setValue(5000)
+    assert editor.numbers["fanout_cutoff"].value() == 41
+    editor.numbers["fanout_cutoff"].setValue(5000)
     assert editor.slider.value() == editor.slider.maximum()
     assert settings(session).fanout_cutoff == 5000
 
 
 def test_that_rules_are_chosen_and_explained(session, editor):
-    pick(editor.bypass, "sum-of-squares")
+    pick(editor.choosers["bypass"], "sum-of-squares")
     assert settings(session).bypass == "sum-of-squares"
     assert "rejects" in editor._rule.text()
     assert "No production file" in editor._export.text()
-    assert not editor.bypass_cutoff.isVisible()
-    pick(editor.grouping, "paper")
-    pick(editor.redefine, "everywhere")
-    pick(editor.tract_groups, "production")
-    assert editor.threshold.isVisible()
+    assert not editor.numbers["bypass_cutoff"].isVisible()
+    pick(editor.choosers["grouping"], "paper")
+    pick(editor.choosers["redefine_counties"], "everywhere")
+    pick(editor.choosers["tract_groups"], "production")
+    assert editor.numbers["entity_threshold"].isVisible()
     assert "no level of tract groups" in editor._no_level.text()
-    editor.threshold.setValue(4)
+    editor.numbers["entity_threshold"].setValue(4)
     found = settings(session)
     assert (found.grouping, found.redefine_counties, found.tract_groups) == ("paper", "everywhere", "production")
     assert found.entity_threshold == 4
-    pick(editor.bypass, "as-in-2020")
-    editor.bypass_cutoff.setValue(99)
+    pick(editor.choosers["bypass"], "as-in-2020")
+    editor.numbers["bypass_cutoff"].setValue(99)
     assert settings(session).bypass_cutoff == 99
 
 
@@ -158,8 +158,8 @@ def test_that_the_keyboard_reaches_every_control(qtbot, editor):
         editor.kind,
         editor.aian,
         editor.slider,
-        editor.cutoff,
-        editor.bypass,
+        editor.numbers["fanout_cutoff"],
+        editor.choosers["bypass"],
         *editor.targets.values(),
     ]
     assert all(widget.accessibleName() or widget.text() for widget in named)
