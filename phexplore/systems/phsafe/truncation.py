@@ -14,27 +14,17 @@ from typing import Any
 
 from phexplore.catalog.states import PUERTO_RICO
 from phexplore.catalog.states import state as catalogue_state
-from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import UnknownNameError
-from phexplore.files.atomic_files import read_text
-from phexplore.model.keys import QueryKey, TableId, parse_level
-from phexplore.model.numbers import Unlimited, exact_text, parse_exact
+from phexplore.model.keys import TableId, parse_level
+from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
 from phexplore.runs.store import load_spec, load_summary
-from phexplore.systems.phsafe.shared import forecast, require_phsafe
-from phexplore.systems.phsafe.truncation_sources import average_area, average_share, states_in_run, synthetic_sizes
-from phexplore.systems.phsafe.truncation_study import (
-    HouseholdSizes,
-    StudyError,
-    TruncationStudy,
-    judged,
-    read_sizes,
-    scaled,
-    sizes_of_run,
-    study,
-)
+from phexplore.systems.phsafe.budget_edits import Keep
+from phexplore.systems.phsafe.shared import require_phsafe
+from phexplore.systems.phsafe.truncation_sources import NATION, SizeSource, StudyRequest, average_share, study_of
+from phexplore.systems.phsafe.truncation_study import StudyError, TruncationStudy, judged
 
 
 def truncation_study(
@@ -71,26 +61,18 @@ def truncation_study(
     )
     if key is None or key.table not in scenario.phsafe.thresholds:
         raise UnknownNameError("truncated query", query, [q.text for q in scenario.phsafe.budgets])
-    found, area = _sizes(scenario, key, sizes=sizes, run=run, state=state)
-    if part:
-        area = _number(part, "--part")
-    if area != 1:
-        found = scaled(found, area)
-    budget = scenario.phsafe.budgets[key]
-    if isinstance(budget, Unlimited) or budget == 0:
-        raise StudyError(f"{key.title} is published without noise or not at all.", "Give it a budget.")
-    margin = _present_margin(scenario, key.text) if keep_margin else None
-    present = scenario.phsafe.thresholds[key.table]
-    result = study(
-        found,
-        scenario.phsafe.framework,
-        scenario.conventions,
-        budget=None if keep_margin else budget,
-        margin=margin,
-        share=_number(share, "--share") if share else average_share(key),
-        thresholds=sorted({*range(1, min(found.largest + 1, 20) + 1), present}),
+    source = _source(scenario, sizes=sizes, run=run, state=state)
+    if run is not None and is_confidential(load_spec(run), load_summary(run) or {}):
+        say(TREATED_AS_CONFIDENTIAL)
+    request = StudyRequest(
+        scenario,
+        key,
+        source,
+        _number(part, "--part") if part else source.average(key),
+        _number(share, "--share") if share else average_share(key),
+        Keep.MARGINS if keep_margin else Keep.BUDGETS,
     )
-    return result, present
+    return study_of(request), request.present
 
 
 def _number(text: str, option: str) -> Fraction:
@@ -100,33 +82,12 @@ def _number(text: str, option: str) -> Fraction:
         raise StudyError(f"{option} cannot be read: {error}.", "Write e.g. 0.25, 1/50 or 20 %.") from error
 
 
-def _sizes(
-    scenario: Scenario, query: QueryKey, *, sizes: Path | None, run: Path | None, state: str
-) -> tuple[HouseholdSizes, Fraction]:
-    """Return the households, and the part of them that an average area of the query has."""
+def _source(scenario: Scenario, *, sizes: Path | None, run: Path | None, state: str) -> SizeSource:
     if sum(place not in {None, ""} for place in (sizes, run, state)) > 1:
         raise StudyError("A study needs households from one place.", "Give one of --sizes, --run and --state.")
-    if sizes is not None:
-        return read_sizes(read_text(sizes), sizes.name), Fraction(1)
-    if run is not None:
-        summary = load_summary(run) or {}
-        if is_confidential(load_spec(run), summary):
-            say(TREATED_AS_CONFIDENTIAL)
-        areas = states_in_run(summary, query)
-        return sizes_of_run(summary.get("truncation", ()), query.table), average_area(query, areas)
-    if not state and scenario.phsafe.states == (PUERTO_RICO,):
+    if not state and sizes is None and run is None and scenario.phsafe.states == (PUERTO_RICO,):
         state = PUERTO_RICO
-    if not state:
-        return synthetic_sizes(query.table), average_area(query, len(state_figures()))
-    return synthetic_sizes(query.table, catalogue_state(state).fips), Fraction(1)
-
-
-def _present_margin(scenario: Scenario, place: str) -> Fraction:
-    targets = {query.text: margin for query, margin in scenario.phsafe.targets.items()}
-    if place in targets:
-        return targets[place]
-    margins = next(entry.margins for entry in forecast(scenario).entries if entry.place == place)
-    return Fraction(margins.by(scenario.conventions.margin) if margins else 1)
+    return SizeSource(catalogue_state(state).fips if state else NATION, run=run, file=sizes)
 
 
 def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:

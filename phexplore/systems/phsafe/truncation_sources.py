@@ -1,4 +1,4 @@
-"""What a study of truncation can start from without a file: members that a table counts, per household of the synthetic population.
+"""What a study of truncation starts from: households of the synthetic population, of a run or of a file, and a query of a scenario.
 
 Args:
     summary: of a run.
@@ -8,22 +8,43 @@ Args:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from phexplore.accuracy.margins import margin_by
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import table
 from phexplore.data.synthetic.counted_members import households_by_members
 from phexplore.data.synthetic.tables import puerto_rico_figures, state_figures
 from phexplore.data.synthetic.targets import OPEN_CLASS
+from phexplore.files.atomic_files import read_text
 from phexplore.model.keys import QueryKey, Region, TableId
-from phexplore.systems.phsafe.truncation_study import HouseholdSizes, StudyError
+from phexplore.model.numbers import Unlimited
+from phexplore.model.scenario import Scenario
+from phexplore.noise.distributions import noise_for
+from phexplore.runs.confidentiality import is_recorded_as_confidential
+from phexplore.runs.store import load_summary
+from phexplore.systems.phsafe.budget_edits import Keep
+from phexplore.systems.phsafe.budget_model import reach_of
+from phexplore.systems.phsafe.truncation_study import (
+    HouseholdSizes,
+    StudyError,
+    TruncationStudy,
+    read_sizes,
+    scaled,
+    sizes_of_run,
+    study,
+)
 
 NATION = ""
 """Stands for all states together."""
+_LARGEST = 20
+"""Thresholds up to this one are studied, and the scenario's."""
 
 COUNTED: Mapping[TableId, str] = MappingProxyType({
     TableId("PH1_num"): "people",
@@ -106,3 +127,115 @@ def states_in_run(summary: Mapping[str, Any], query: QueryKey) -> int:
         if (entry.get("table"), entry.get("level")) == (query.table, query.level.text)
     )
     return max(1, round(numbers * average_share(query)))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeSource:
+    """Where households come from: the synthetic population or the published sizes of a state, a run, or a file.
+
+    Attributes:
+        state: FIPS code, NATION for all.
+        is_published: the sizes published in 2010, not the synthetic population.
+        run: directory of a run; or
+        file: of household sizes.
+    """
+
+    state: str = NATION
+    is_published: bool = False
+    run: Path | None = None
+    file: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The source in words."""
+        if self.run is not None:
+            return f"Data of the run {self.run.name}"
+        if self.file is not None:
+            return f"File {self.file.name}"
+        place = "United States" if self.state == NATION else states()[self.state].name
+        return f"{'2010, 7 or more open' if self.is_published else 'Synthetic population'}: {place}"
+
+    @property
+    def is_confidential(self) -> bool:
+        """Whether the data of the run are treated as confidential."""
+        return self.run is not None and is_recorded_as_confidential(load_summary(self.run) or {})
+
+    def sizes(self, query: QueryKey) -> HouseholdSizes:
+        """Return the households by the number of members that the query's table counts.
+
+        Raises:
+            PhexploreError: they cannot be read.
+        """
+        if self.file is not None:
+            return read_sizes(read_text(self.file), self.file.name)
+        if self.run is not None:
+            return sizes_of_run((load_summary(self.run) or {}).get("truncation", ()), query.table)
+        return (published_sizes if self.is_published else synthetic_sizes)(query.table, self.state)
+
+    def average(self, query: QueryKey) -> Fraction:
+        """Return the part of these households that an average area of a query has.
+
+        Raises:
+            PhexploreError: the run cannot be read.
+        """
+        if self.run is not None:
+            return average_area(query, states_in_run(load_summary(self.run) or {}, query))
+        is_nation = self.file is None and self.state == NATION
+        return average_area(query, len(state_figures())) if is_nation else Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRequest:
+    """What is studied.
+
+    Attributes:
+        scenario: of the S-DHC.
+        query: a truncated one.
+        source: of the households.
+        part: of these households the number is counted over.
+        share: of the truncated people that the number counts.
+        keep: what stays when the threshold changes.
+    """
+
+    scenario: Scenario
+    query: QueryKey
+    source: SizeSource
+    part: Fraction = Fraction(1)
+    share: Fraction = Fraction(1)
+    keep: Keep = Keep.BUDGETS
+
+    @property
+    def present(self) -> int:
+        """The scenario's threshold."""
+        return self.scenario.phsafe.thresholds[self.query.table]
+
+
+def study_of(request: StudyRequest) -> TruncationStudy:
+    """Return the study of the thresholds of one query.
+
+    Raises:
+        PhexploreError: the households cannot be read, or the query has no noise.
+    """
+    scenario, query = request.scenario, request.query
+    method = scenario.phsafe
+    budget = method.budgets[query]
+    if isinstance(budget, Unlimited) or budget == 0:
+        raise StudyError(
+            f"{query.title} is published without noise or not at all.", "Choose another, or give it a budget."
+        )
+    sizes = request.source.sizes(query)
+    if request.part != 1:
+        sizes = scaled(sizes, request.part)
+    margin: Fraction | None = None
+    if request.keep is Keep.MARGINS:
+        noise = noise_for(method.framework, sensitivity=reach_of(method, query), budget=budget)
+        margin = method.targets.get(query) or Fraction(margin_by(noise, scenario.conventions))
+    return study(
+        sizes,
+        method.framework,
+        scenario.conventions,
+        budget=budget if margin is None else None,
+        margin=margin,
+        share=request.share,
+        thresholds=sorted({*range(1, min(sizes.largest + 1, _LARGEST) + 1), request.present}),
+    )

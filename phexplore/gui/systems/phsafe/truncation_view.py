@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 
-from phexplore.accuracy.margins import margin_by
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.data.synthetic.tables import state_figures
 from phexplore.errors import PhexploreError
-from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
@@ -28,160 +25,44 @@ from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Unlimited
-from phexplore.model.scenario import Scenario
-from phexplore.noise.distributions import noise_for
-from phexplore.runs.confidentiality import is_recorded_as_confidential
 from phexplore.runs.disclosure import HELD_BACK
-from phexplore.runs.store import load_summary
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
-from phexplore.systems.phsafe.budget_model import reach_of
 from phexplore.systems.phsafe.threshold_figure import point_words, threshold_figure
-from phexplore.systems.phsafe.truncation_sources import (
-    COUNTED,
-    NATION,
-    average_area,
-    average_share,
-    published_sizes,
-    states_in_run,
-    synthetic_sizes,
-)
-from phexplore.systems.phsafe.truncation_study import (
-    HouseholdSizes,
-    StudyError,
-    ThresholdPoint,
-    TruncationStudy,
-    judged,
-    read_sizes,
-    scaled,
-    sizes_of_run,
-    study,
-)
+from phexplore.systems.phsafe.truncation_sources import COUNTED, SizeSource, StudyRequest, average_share, study_of
+from phexplore.systems.phsafe.truncation_study import ThresholdPoint, TruncationStudy, judged
 
 _FILES = "Household sizes (*.csv);;All files (*)"
-_LARGEST = 20
 _TEACHING = "Bias and noise of every truncation threshold appear here once a query with a budget and household sizes are chosen."
-_CONFIDENTIAL = "treated as confidential"
 _KEEPS = {Keep.BUDGETS: "The budget stays", Keep.MARGINS: "The margin stays"}
-
-
-@dataclass(frozen=True, slots=True)
-class SizeSource:
-    """Where households come from: the synthetic population or the published sizes of a state, a run, or a file."""
-
-    state: str = NATION
-    is_published: bool = False
-    run: Path | None = None
-    file: Path | None = None
-
-    @property
-    def title(self) -> str:
-        """The source in words."""
-        if self.run is not None:
-            return f"Data of the run {self.run.name}"
-        if self.file is not None:
-            return f"File {self.file.name}"
-        place = "United States" if self.state == NATION else states()[self.state].name
-        return f"{'2010, 7 or more open' if self.is_published else 'Synthetic population'}: {place}"
-
-
-@dataclass(frozen=True, slots=True)
-class StudioRequest:
-    """What is studied."""
-
-    scenario: Scenario
-    query: QueryKey
-    source: SizeSource
-    part: Fraction = Fraction(1)
-    share: Fraction = Fraction(1)
-    keep: Keep = Keep.BUDGETS
-
-    @property
-    def present(self) -> int:
-        """The scenario's threshold."""
-        return self.scenario.phsafe.thresholds[self.query.table]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudioAnswer:
     """What came back: a study, or why there is none."""
 
-    request: StudioRequest
-    found: TruncationStudy | None
-    refused: str
+    request: StudyRequest
+    found: TruncationStudy | None = None
+    refused: str = ""
+    is_confidential: bool = False
 
 
-def run_study(request: StudioRequest) -> StudioAnswer:
+def run_study(request: StudyRequest) -> StudioAnswer:
     """Study the thresholds of one query."""
     try:
-        return StudioAnswer(request, _study(request), "")
+        return StudioAnswer(request, study_of(request), is_confidential=request.source.is_confidential)
     except PhexploreError as error:
-        return StudioAnswer(request, None, error.full)
+        return StudioAnswer(request, refused=error.full)
 
 
-def _study(request: StudioRequest) -> TruncationStudy:
-    scenario, query = request.scenario, request.query
-    method = scenario.phsafe
-    budget = method.budgets[query]
-    if isinstance(budget, Unlimited) or budget == 0:
-        raise StudyError(
-            f"{query.title} is published without noise or not at all.", "Choose another, or give it a budget."
-        )
-    sizes = read_source(request.source, query)
-    if request.part != 1:
-        sizes = scaled(sizes, request.part)
-    margin: Fraction | None = None
-    if request.keep is Keep.MARGINS:
-        noise = noise_for(method.framework, sensitivity=reach_of(method, query), budget=budget)
-        margin = method.targets.get(query, Fraction(margin_by(noise, scenario.conventions)))
-    present = method.thresholds[query.table]
-    return study(
-        sizes,
-        method.framework,
-        scenario.conventions,
-        budget=budget if margin is None else None,
-        margin=margin,
-        share=request.share,
-        thresholds=sorted({*range(1, min(sizes.largest + 1, _LARGEST) + 1), present}),
-    )
-
-
-def read_source(source: SizeSource, query: QueryKey) -> HouseholdSizes:
-    """Return the households of a source by the number of members that the query's table counts.
-
-    Raises:
-        PhexploreError: they cannot be read.
-    """
-    if source.file is not None:
-        return read_sizes(read_text(source.file), source.file.name)
-    if source.run is not None:
-        summary = load_summary(source.run) or {}
-        found = sizes_of_run(summary.get("truncation", ()), query.table)
-        kept = is_recorded_as_confidential(summary)
-        return replace(found, of=f"{found.of}, {_CONFIDENTIAL}") if kept else found
-    return (published_sizes if source.is_published else synthetic_sizes)(query.table, source.state)
-
-
-def average_of(source: SizeSource, query: QueryKey) -> Fraction:
-    """Return the part of a source's households that an average area of a query has.
-
-    Raises:
-        PhexploreError: the run cannot be read.
-    """
-    if source.file is not None or (source.run is None and source.state != NATION):
-        return Fraction(1)
-    if source.run is not None:
-        return average_area(query, states_in_run(load_summary(source.run) or {}, query))
-    return average_area(query, len(state_figures()))
-
-
-def basis_words(found: TruncationStudy, request: StudioRequest) -> str:
+def _basis_words(answer: StudioAnswer) -> str:
     """Return what is counted per household, where that comes from, and which number is studied."""
-    text = f"{request.query.table} counts {COUNTED[request.query.table]}. Sizes: {found.sizes.of}."
-    if request.share == average_share(request.query) != 1:
-        text += (
-            f" Studied is the average of {round(1 / request.share)} numbers of an area; the largest numbers lose more."
-        )
+    if (studied := answer.found) is None:
+        return ""
+    query, share = answer.request.query, answer.request.share
+    treated = ", treated as confidential" if answer.is_confidential else ""
+    text = f"{query.table} counts {COUNTED[query.table]}. Sizes: {studied.sizes.of}{treated}."
+    if share == average_share(query) != 1:
+        text += f" Studied is the average of {round(1 / share)} numbers of an area; the largest numbers lose more."
     return text
 
 
@@ -274,13 +155,13 @@ class StudioView(QuestionView):
             return
         self._suggest_numbers(query, source)
         part, share, keep = self.part.value, self.share.value, self.keep.currentData()
-        self.ask(StudioRequest(self._session.scenario, query, source, part, share, keep))
+        self.ask(StudyRequest(self._session.scenario, query, source, part, share, keep))
 
     def _suggest_numbers(self, query: QueryKey, source: SizeSource) -> None:
         """Study the average number of an average area, as long as nobody typed another part or share."""
         if self.part not in self._typed:
             try:
-                self.part.show_number(average_of(source, query))
+                self.part.show_number(source.average(query))
             except PhexploreError as error:
                 self.failed.emit(error)
         if self.share not in self._typed:
@@ -293,9 +174,8 @@ class StudioView(QuestionView):
     def show_answer(self) -> None:
         answer: StudioAnswer = self.answer
         query, studied = answer.request.query, answer.found
-        is_confidential = studied is not None and _CONFIDENTIAL in studied.sizes.of
-        self.chart.hold_back(HELD_BACK if is_confidential else "")
-        self._basis.setText("" if studied is None else basis_words(studied, answer.request))
+        self.chart.hold_back(HELD_BACK if answer.is_confidential else "")
+        self._basis.setText(_basis_words(answer))
         if studied is None:
             self.chart.show_empty(answer.refused)
         else:

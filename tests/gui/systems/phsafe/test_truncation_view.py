@@ -9,11 +9,12 @@ import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from phexplore.document.project import Project
-from phexplore.gui.systems.phsafe.truncation_view import SizeSource, StudioRequest, StudioView, run_study
+from phexplore.gui.systems.phsafe.truncation_view import StudioView, run_study
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import Keep
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.truncation_sources import SizeSource, StudyRequest
 
 PH7 = parse_query("PH7/state_A-G")
 
@@ -139,10 +140,10 @@ def test_that_a_file_is_read_and_a_bad_one_named(qtbot, view, tmp_path) -> None:
 
 def test_that_a_query_without_noise_is_refused_in_words(us) -> None:
     left_out = set_budget(us, PH7, Fraction(0))
-    found = run_study(StudioRequest(left_out, PH7, SizeSource()))
+    found = run_study(StudyRequest(left_out, PH7, SizeSource()))
     assert "not at all" in found.refused
     young = parse_query("PH3/state_A-G")
-    assert run_study(StudioRequest(replace(us), young, SizeSource("44"))).found is not None
+    assert run_study(StudyRequest(replace(us), young, SizeSource("44"))).found is not None
 
 
 @pytest.mark.defect("M6")
