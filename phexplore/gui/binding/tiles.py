@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import percent, significant
+from phexplore.figures.wording import budget_text, percent, signed_budget
+from phexplore.gui.binding.scenario_view import ScenarioView
+from phexplore.model.numbers import Budget, Unlimited
+from phexplore.systems.registry import absurd_epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,39 @@ def run_tile(result: TileContent | None) -> TileContent:
 UNKNOWN = "–"
 
 
-def difference(moved: Fraction, was: Fraction) -> tuple[str, Tone]:
-    """Return how far a budget moved from what it was, and how loudly that is said."""
+def loss_tile(
+    shown: ScenarioView,
+    loss: Callable[[Any], tuple[Hashable, Budget]],
+    *,
+    caption: str,
+    beside: str = "",
+    alone: str = "",
+) -> TileContent:
+    """Return what a scenario costs in privacy, with its change.
+
+    Args:
+        shown: the version.
+        loss: gives definition and total of a version or its reference; totals of two definitions are not compared.
+        caption: names the total.
+        beside: stands beside it.
+        alone: is said where there is nothing to compare with.
+    """
+    (definition, total), change, tone = loss(shown), alone, Tone.NEUTRAL
+    if (reference := shown.reference) is not None:
+        other, before = loss(reference)
+        if other != definition:
+            change, tone = f"not comparable: {reference.title} has another definition", Tone.ATTENTION
+        elif isinstance(before, Unlimited) or isinstance(total, Unlimited):
+            change, tone = "no finite total to compare", Tone.ATTENTION
+        else:
+            change, tone = _difference(total - before, before)
+    if said := absurd_epsilon(shown.scenario):
+        change, tone = f"{said}; {change}" if reference is not None else said, Tone.ATTENTION
+    return TileContent(caption, budget_text(total), beside, change, tone)
+
+
+def _difference(moved: Fraction, was: Fraction) -> tuple[str, Tone]:
     if moved == 0:
         return "as in the reference", Tone.NEUTRAL
-    sign, tone = ("+", Tone.ATTENTION) if moved > 0 else ("−", Tone.GOOD)
-    return f"{sign}{significant(abs(moved))} ({sign}{percent(abs(moved) / was)})", tone
+    relative = f" ({'+' if moved > 0 else '−'}{percent(abs(moved) / was)})" if was else ""
+    return signed_budget(moved) + relative, Tone.ATTENTION if moved > 0 else Tone.GOOD

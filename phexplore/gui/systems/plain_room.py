@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,11 +16,11 @@ from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.room import Make, MakePicture, Room, Surroundings
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.binding.tiles import UNKNOWN, difference
+from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
 from phexplore.model.issues import Issue
-from phexplore.model.numbers import Unlimited
+from phexplore.model.numbers import Budget
 from phexplore.systems.protocol import Entry, Forecast, System
-from phexplore.systems.registry import absurd_epsilon, loss_of
+from phexplore.systems.registry import loss_of
 
 if TYPE_CHECKING:
     from phexplore.figures.figure import Figure
@@ -55,8 +55,14 @@ class PlainRoom(Room):
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return the privacy loss, the widest margin, and how many queries are published."""
-        shown = self.session.shown
-        return loss_tile(shown), *entry_tiles(shown)
+        shown, loss = self.session.shown, loss_of(self.session.scenario)
+
+        def definition(version: ScenarioView) -> tuple[Hashable, Budget]:
+            found = loss_of(version.scenario)
+            return (found.framework, found.neighbours), found.total
+
+        caption, alone = f"Privacy loss {loss.framework.symbol}", f"{loss.neighbours.value} neighbours"
+        return loss_tile(shown, definition, caption=caption, alone=alone), *entry_tiles(shown)
 
     def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
         """Return the two columns of the overview: parts of the width, pictures and the list of changes."""
@@ -215,23 +221,6 @@ def _of_entry(shown: ScenarioView, entry: Entry) -> tuple[tuple[str, str], ...]:
         told = f"±{people(margins.by(conventions.margin))} ({often})\nExact quantile ±{margins.exact}; normal ±{margins.normal:.2f}"
     budget = "" if entry.budget is None else budget_text(entry.budget)
     return ("Budget", budget), ("Margin of one answer", told)
-
-
-def loss_tile(shown: ScenarioView) -> TileContent:
-    """Return what a scenario costs in privacy, with its change."""
-    loss, reference = loss_of(shown.scenario), shown.reference
-    change, tone = f"{loss.neighbours.value} neighbours", Tone.NEUTRAL
-    if reference is not None:
-        before = loss_of(reference.scenario)
-        if (before.framework, before.neighbours) != (loss.framework, loss.neighbours):
-            change, tone = "not comparable: the reference has another definition", Tone.ATTENTION
-        elif isinstance(before.total, Unlimited) or isinstance(loss.total, Unlimited) or not before.total:
-            change, tone = f"no finite {loss.framework.symbol} to compare", Tone.ATTENTION
-        else:
-            change, tone = difference(loss.total - before.total, before.total)
-    if said := absurd_epsilon(shown.scenario):
-        change, tone = said, Tone.ATTENTION
-    return TileContent(f"Privacy loss {loss.framework.symbol}", budget_text(loss.total), "", change, tone)
 
 
 def entry_tiles(shown: ScenarioView) -> tuple[TileContent, TileContent]:

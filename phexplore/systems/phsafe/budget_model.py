@@ -239,7 +239,7 @@ class PhSafeLeavingOut(ScenarioBudgets):
         found = []
         for name, queries in groups.items():
             frees = sum((b for q in queries if isinstance(b := method.budgets[q], Fraction)), Fraction(0))
-            numbers = sum(_published_numbers(method, query) for query in queries)
+            numbers = sum(numbers_of(query, len(method.states)) for query in queries)
             share = float(frees / total) if total else 0.0
             if queries:
                 found.append(LeftOut(name, queries, frees, share, numbers, _averages(method, queries)))
@@ -262,8 +262,14 @@ def reach_of(method: PhSafe, query: QueryKey) -> int:
     return sensitivity(tables()[query.table], method.thresholds.get(query.table))
 
 
-def _published_numbers(method: PhSafe, query: QueryKey) -> int:
-    areas = 1 if query.level.region is Region.NATION else len(method.states)
+def numbers_of(query: QueryKey, states: int) -> int:
+    """Return how many numbers a table has at a level: basis cells times regions times iteration codes.
+
+    Args:
+        query: the table, which may be a derived one, and the level.
+        states: of the run.
+    """
+    areas = 1 if query.level.region is Region.NATION else states
     return areas * len(query.level.iteration.codes) * len(tables()[query.table].basis_cells)
 
 

@@ -11,7 +11,7 @@ from phexplore.document.project import Project
 from phexplore.gui.decision.approval_state import RunOffer
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
-from phexplore.gui.systems.phsafe.decision_part import decision_part
+from phexplore.gui.systems.phsafe.summary import decision_part
 from phexplore.model.approval import Status
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin

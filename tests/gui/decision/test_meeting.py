@@ -13,7 +13,7 @@ from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.decision.meeting_page import MeetingPage
 from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.systems.phsafe.pictures import MARGINS
-from phexplore.gui.systems.phsafe.tiles import loss_tile, numbers_tile, targets_tile
+from phexplore.gui.systems.phsafe.summary import numbers_tile, phsafe_loss_tile, targets_tile
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.edits import set_item
 from phexplore.model.workbook import add_scenario
@@ -29,7 +29,7 @@ DECLARED = ("group-sizes-census-2010", "counties-invariant-2010")
 def page(qtbot, session):
     def tiles():
         shown = session.shown
-        return loss_tile(shown), targets_tile(shown), numbers_tile(shown)
+        return phsafe_loss_tile(shown), targets_tile(shown), numbers_tile(shown)
 
     found = MeetingPage(
         session,

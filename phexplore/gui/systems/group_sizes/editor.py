@@ -16,7 +16,7 @@ from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import PromiseText, taking
-from phexplore.gui.systems.group_sizes.wording import SIZE_EXPLANATIONS, reach_sentence
+from phexplore.gui.systems.group_sizes.summary import SIZE_EXPLANATIONS, reach_sentence
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.exact_field import ExactField

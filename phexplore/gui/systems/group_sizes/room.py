@@ -11,7 +11,7 @@ from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.systems.group_sizes.tiles import size_tiles
+from phexplore.gui.systems.group_sizes.summary import inspect, size_tiles
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ class GroupSizesRoom(PlainRoom):
 
     def inspect(self) -> Inspection:
         """Return what the inspector says."""
-        from phexplore.gui.systems.group_sizes.inspection import inspect
-
         return inspect(self.session.shown, self.session.selection)
 
     def make_parameters(self) -> QWidget:

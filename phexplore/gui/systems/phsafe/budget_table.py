@@ -23,7 +23,7 @@ from phexplore.figures.wording import (
     signed_people,
 )
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.systems.phsafe.tiles import is_target_met
+from phexplore.gui.systems.phsafe.summary import is_target_met
 from phexplore.gui.tables.blocks import refused_entry
 from phexplore.gui.tables.parameter_table import (
     Cell,

@@ -7,15 +7,14 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from phexplore.catalog.tables import TableProduct, tables
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.systems.phsafe.tiles import numbers_of
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import EditRefusedError
-from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey
-from phexplore.model.phsafe import PhSafe
+from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_edits import set_published
+from phexplore.systems.phsafe.budget_model import numbers_of
 
 _ALL = len(LEVELS) + 1
 
@@ -115,17 +114,13 @@ class LevelsEditor(QWidget):
             locked = query in method.locks
             tick.setEnabled(not locked)
             tick.setToolTip(f"{query.title} is locked" if locked else f"Publish {query.title}")
-            tick.setText(_numbers(query.table, query.level, method))
+            tick.setText(f"{numbers_of(query, len(method.states)):,}")
         for derived, (label, source) in self._derived.items():
-            label.setText(_numbers(derived.table, derived.level, method) if source in published else "–")
+            label.setText(f"{numbers_of(derived, len(method.states)):,}" if source in published else "–")
         for tick, queries in self._whole.values():
             count = sum(query in published for query in queries)
             some = Qt.CheckState.PartiallyChecked if count else Qt.CheckState.Unchecked
             _show(tick, Qt.CheckState.Checked if count == len(queries) else some)
-
-
-def _numbers(table: str, level: PopulationGroupLevel, method: PhSafe) -> str:
-    return f"{numbers_of(tables()[table], level, method):,}"  # type: ignore[index]
 
 
 def _show(tick: QCheckBox, state: Qt.CheckState) -> None:

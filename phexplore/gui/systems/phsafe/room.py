@@ -15,10 +15,8 @@ from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.room import Make
 from phexplore.gui.binding.tiles import DecisionPart
-from phexplore.gui.systems.phsafe.changes import change_lines, total_line
-from phexplore.gui.systems.phsafe.decision_part import decision_part
 from phexplore.gui.systems.phsafe.inspection import query_of
-from phexplore.gui.systems.phsafe.tiles import phsafe_tiles
+from phexplore.gui.systems.phsafe.summary import change_lines, decision_part, phsafe_tiles, total_line
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey

@@ -18,7 +18,7 @@ from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import PromiseText
-from phexplore.gui.systems.subspace.wording import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
+from phexplore.gui.systems.subspace.summary import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton

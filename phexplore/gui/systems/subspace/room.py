@@ -12,7 +12,7 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
-from phexplore.gui.systems.subspace.tiles import subspace_tiles
+from phexplore.gui.systems.subspace.summary import inspect, subspace_tiles
 
 if TYPE_CHECKING:
     from phexplore.figures.figure import Figure
@@ -47,8 +47,6 @@ class SubspaceRoom(PlainRoom):
 
     def inspect(self) -> Inspection:
         """Return what the inspector says."""
-        from phexplore.gui.systems.subspace.inspection import inspect
-
         return inspect(self.session.shown, self.session.selection)
 
     def make_parameters(self) -> QWidget:

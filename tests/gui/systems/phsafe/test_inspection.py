@@ -7,7 +7,6 @@ import pytest
 
 from phexplore.gui.binding.inspection import margin_lines
 from phexplore.gui.binding.scenario_view import shown
-from phexplore.gui.systems.phsafe.changes import change_lines, total_line
 from phexplore.gui.systems.phsafe.inspection import (
     derived_lines,
     inspect,
@@ -16,6 +15,7 @@ from phexplore.gui.systems.phsafe.inspection import (
     subtitle,
     topics,
 )
+from phexplore.gui.systems.phsafe.summary import change_lines, total_line
 from phexplore.model.edits import set_field
 from phexplore.model.keys import parse_query
 from phexplore.model.phsafe import PrivacyFramework

@@ -9,7 +9,13 @@ from phexplore.catalog.tables import queries
 from phexplore.figures.tile import Tone
 from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.binding.tiles import run_tile
-from phexplore.gui.systems.phsafe.tiles import loss_tile, missed_targets, numbers_tile, published_numbers, targets_tile
+from phexplore.gui.systems.phsafe.summary import (
+    missed_targets,
+    numbers_tile,
+    phsafe_loss_tile,
+    published_numbers,
+    targets_tile,
+)
 from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
@@ -32,29 +38,29 @@ def test_that_the_production_release_counts_12688_numbers(us, puerto_rico) -> No
 
 
 def test_that_the_headline_of_2020_is_the_bounded_total(us, puerto_rico) -> None:
-    tile = loss_tile(_shown(us))
+    tile = phsafe_loss_tile(_shown(us))
     assert (tile.value, tile.beside) == ("2.514562", "unbounded 1.257281")
     assert (tile.change, tile.tone) == ("as in the reference", Tone.NEUTRAL)
-    assert loss_tile(_shown(puerto_rico)).value == "2.453298"
+    assert phsafe_loss_tile(_shown(puerto_rico)).value == "2.453298"
 
 
 def test_that_spending_more_is_marked_and_spending_less_is_not(us, query) -> None:
-    more = loss_tile(_shown(set_budget(us, query, Fraction("0.762976"))))
+    more = phsafe_loss_tile(_shown(set_budget(us, query, Fraction("0.762976"))))
     assert more.change == "+0.200000 (+8.0 %)"
     assert more.tone is Tone.ATTENTION
-    less = loss_tile(_shown(set_budget(us, query, Fraction("0.562976"))))
+    less = phsafe_loss_tile(_shown(set_budget(us, query, Fraction("0.562976"))))
     assert less.change == "−0.200000 (−8.0 %)"
     assert less.tone is Tone.GOOD
 
 
 def test_that_rho_is_never_compared_with_epsilon(us) -> None:
-    tile = loss_tile(_shown(set_field(us, "framework", PrivacyFramework.PURE_DP)))
+    tile = phsafe_loss_tile(_shown(set_field(us, "framework", PrivacyFramework.PURE_DP)))
     assert "not comparable" in tile.change
     assert "ε" in tile.caption
 
 
 def test_that_an_unlimited_budget_reads_infinity(us, query) -> None:
-    tile = loss_tile(_shown(set_budget(us, query, UNLIMITED)))
+    tile = phsafe_loss_tile(_shown(set_budget(us, query, UNLIMITED)))
     assert tile.value == "∞"
     assert tile.tone is Tone.ATTENTION
 
