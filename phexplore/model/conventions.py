@@ -61,10 +61,10 @@ class Conventions(Declared):
 
     neighbours: Neighbours = parameter(Choice(Neighbours), default=Neighbours.BOUNDED)
     margin: MarginConvention = parameter(Choice(MarginConvention), default=MarginConvention.NORMAL)
-    z: Fraction = parameter(Exact(above=0), default=Fraction(1645, 1000))
+    z: Fraction = parameter(Exact(above=0), default=Fraction(1645, 1000), title="factor z at 90 %")
     confidence: Fraction = parameter(Exact(above=0, below=1), default=Fraction(9, 10))
     rounding: Rounding = parameter(Choice(Rounding), default=Rounding.UP)
-    rounding_step: Fraction = parameter(Exact(above=0), default=Fraction(1, 10**6))
+    rounding_step: Fraction = parameter(Exact(above=0), default=Fraction(1, 10**6), title="rounding step")
     delta: Fraction = parameter(Exact(above=0, below=1), default=Fraction(1, 10**10), title="δ")
 
     def agree(self) -> None:

@@ -180,7 +180,7 @@ class PlainRoom(Room):
             self.wanted.emit(line.area)
 
     def _make_scenario(self) -> QWidget:
-        from phexplore.gui.editors.scenario_page import scenario_page
+        from phexplore.gui.editors.scenario_manager import scenario_page
 
         return scenario_page(self.session, self.make_form, self.neighbours)
 

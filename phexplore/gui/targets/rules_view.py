@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QWidget
 
 from phexplore.decide.rule_evaluation import judge, never_judged
 from phexplore.errors import PhexploreError
@@ -17,17 +20,18 @@ from phexplore.gui.binding.verdicts import rule_title, verdict_detail, verdict_s
 from phexplore.gui.figures.data_table import Look, NumbersTable
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.question_view import QuestionView
-from phexplore.gui.targets.rule_form import RuleForm
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text
-from phexplore.gui.widgets.layout import column, split, stacked
+from phexplore.gui.widgets.layout import column, form, split, stacked
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.rules import REDISTRICTING, Outcome, Rule, Verdict
+from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import set_rules
 from phexplore.runs.store import load_summary
@@ -40,6 +44,115 @@ _TEACHING = (
     "within ±5 points. Every scenario and run of the project is judged by it, with the distance to the limit."
 )
 _LOOKS = {Outcome.PASS: Look.GOOD, Outcome.FAIL: Look.REFUSED, Outcome.NOT_JUDGED: Look.MUTED}
+
+_MEASURES = {
+    Measure.MARGIN: ("Margin of error", "people"),
+    Measure.LOSS: ("Privacy loss (ρ or ε)", "as stated"),
+    Measure.EPSILON: ("ε at δ = 10⁻¹⁰", "ε"),
+    Measure.LARGEST_GROUP: ("Areas that keep their largest group", "% of areas"),
+    Measure.COVERAGE: ("Coverage of the margin", "% of numbers"),
+    Measure.ERROR: ("A figure of errors", "in its unit"),
+    Measure.CHECKS: ("Failed checks", "checks"),
+}
+_EVERYWHERE = frozenset({Measure.LOSS, Measure.EPSILON, Measure.CHECKS})
+_SHARES = frozenset({Measure.LARGEST_GROUP, Measure.COVERAGE})
+
+
+class RuleForm(QWidget):
+    """Fields of a rule; `rule` reads them, `show_rule` fills them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        measures = [(words, measure) for measure, (words, _) in _MEASURES.items()]
+        self.measure = Chooser("What the rule looks at", letters=22, options=measures, run=self._follow_measure)
+        self.bound = Chooser("On which side of the limit", options=[(bound.value, bound) for bound in Bound])
+        self.limit = LineField("Limit of the rule")
+        self.place = LineField("Where the rule holds", example="everywhere")
+        tip = "A table, a level, or a query such as PH3/state_A-G; empty = everywhere, the worst place decides"
+        self.place.setToolTip(tip)
+        self.figure = LineField("Which figure of errors", example="e.g. mae")
+        self.least = LineField("Least people of an area that counts")
+        self.tolerance = LineField("How far a share may be off, points")
+        self._only_for = {
+            self.place: set(Measure) - _EVERYWHERE,
+            self.figure: {Measure.ERROR},
+            self.least: {Measure.LARGEST_GROUP},
+            self.tolerance: {Measure.LARGEST_GROUP},
+        }
+        for field in (self.limit, *self._only_for):
+            field.setMaxLength(200)
+        self._unit = Text("", look="muted")
+        # The unit stands below the limit: beside it there is no room in a narrow window.
+        self._form = form(
+            ("What", self.measure), ("Is", self.bound), ("Limit", column(self.limit, self._unit, gap=HALF), self.limit),
+            ("Where", self.place), ("Figure", self.figure), ("Areas from", self.least),
+            ("Within ± points", self.tolerance), of=self,
+        )  # fmt: skip
+        self.show_rule(REDISTRICTING)
+
+    def offer_for(self, scenario: Scenario) -> None:
+        """Disable what no run of the scenario's system can judge; the tool tip says why."""
+        model = self.measure.model()
+        if not isinstance(model, QStandardItemModel):
+            raise TypeError("the chooser of measures has another model")
+        for row in range(self.measure.count()):
+            reason = never_judged(self.measure.itemData(row), scenario)
+            model.item(row).setEnabled(not reason)
+            model.item(row).setToolTip(f"Not for this scenario: {reason}" if reason else "")
+        chosen = model.item(self.measure.currentIndex())
+        if chosen is not None and not chosen.isEnabled() and not self.problem() and self.rule() == REDISTRICTING:
+            self.show_rule(Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(0)))
+            self.limit.clear()
+
+    def rule(self) -> Rule:
+        """Return what the fields say.
+
+        Raises:
+            PhexploreError: the rule says nothing or contradicts itself.
+            ValueError: a number cannot be read.
+        """
+        measure = self.measure.currentData()
+        limit = parse_exact(self.limit.text())
+        people = self.least.text().strip()
+        of_groups = measure is Measure.LARGEST_GROUP
+        if of_groups and not people.isdigit():
+            raise ValueError(f"{people!r} is no whole number of people")
+        return Rule(
+            measure,
+            self.bound.currentData(),
+            limit / 100 if measure in _SHARES else limit,
+            self.place.text().strip() if measure not in _EVERYWHERE else "",
+            self.figure.text().strip() if measure is Measure.ERROR else "",
+            int(people) if of_groups else 500,
+            parse_exact(self.tolerance.text()) / 100 if of_groups else Fraction(1, 20),
+        )
+
+    def problem(self) -> str:
+        """Return why the fields are no rule, "" when they are one."""
+        try:
+            self.rule()
+        except PhexploreError as error:
+            return error.full
+        except ValueError as error:
+            return f"{error}."
+        return ""
+
+    def show_rule(self, rule: Rule) -> None:
+        """Fill the fields."""
+        self.measure.setCurrentIndex(self.measure.findData(rule.measure))
+        self.bound.setCurrentIndex(self.bound.findData(rule.bound))
+        self.limit.setText(exact_text(rule.limit * 100 if rule.measure in _SHARES else rule.limit))
+        self.place.setText(rule.place)
+        self.figure.setText(rule.figure)
+        self.least.setText(str(rule.least_people))
+        self.tolerance.setText(exact_text(rule.tolerance * 100))
+        self._follow_measure()
+
+    def _follow_measure(self, _number: int = 0) -> None:
+        measure = self.measure.currentData()
+        self._unit.setText(_MEASURES[measure][1])
+        for field, measures in self._only_for.items():
+            self._form.setRowVisible(field, measure in measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,22 +250,14 @@ class RulesView(QuestionView):
         self.pages.setCurrentIndex(1 if rules else 0)
         name, verdicts = columns[0]
         self.finding.setText(f"{name}: {verdict_summary(verdicts)}" if rules else "")
-        verdict_at = {
-            (row, place): verdict
-            for place, (_, judged) in enumerate(columns, start=1)
-            for row, verdict in enumerate(judged)
-        }
-        texts = {at: verdict_text(verdict) for at, verdict in verdict_at.items()}
-        rows = [
-            (rule_title(rule), *(texts[row, place] for place in range(1, len(columns) + 1)))
-            for row, rule in enumerate(rules)
-        ]
-        details = {at: verdict_detail(verdict) for at, verdict in verdict_at.items()}
+        judged = [verdicts for _, verdicts in columns]
+        rows = [(rule_title(rule), *(verdict_text(each[row]) for each in judged)) for row, rule in enumerate(rules)]
         self.table.set_numbers(Table(("Rule", *(column for column, _ in columns)), tuple(rows)))
         self.table.resizeColumnToContents(0)
+        cells = {(row, place): each for place, of in enumerate(judged, start=1) for row, each in enumerate(of)}
         self.table.set_looks(
-            lambda row, place: _LOOKS[verdict_at[row, place].outcome] if (row, place) in verdict_at else None,
-            lambda row, place: details.get((row, place), ""),
+            lambda row, place: _LOOKS[cells[row, place].outcome] if (row, place) in cells else None,
+            lambda row, place: verdict_detail(cells[row, place]) if (row, place) in cells else "",
         )
         self._on_row()
 

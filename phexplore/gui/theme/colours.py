@@ -6,7 +6,10 @@ a test computes it. Meaning is never carried by colour alone: a word, a sign or 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+
+from phexplore.resources import resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ class Colours:
         refused_soft: tint behind it.
         good: text, line or symbol of a target that is met.
         ghost: lines and dots of the baseline that the current values are compared with.
-        categories: Okabe-Ito colours in the order that keeps the first ones readable on `base`.
+        categories: colours that every kind of colour vision tells apart (Okabe and Ito, "Color Universal Design", 2008), in
+            the order that keeps the first ones readable on `base`.
     """
 
     name: str
@@ -62,60 +66,10 @@ class Colours:
     categories: tuple[str, ...]
 
 
-BLUE, SKY, GREEN, YELLOW = "#0072b2", "#56b4e9", "#009e73", "#f0e442"
-ORANGE, VERMILLION, PURPLE = "#e69f00", "#d55e00", "#cc79a7"
-"""Okabe and Ito, "Color Universal Design", 2008: tell apart with every kind of colour vision."""
-
-LIGHT = Colours(
-    name="light",
-    window="#f3f5f8",
-    base="#ffffff",
-    alternate="#f7f9fb",
-    raised="#ffffff",
-    hover="#e9eef4",
-    text="#1a242e",
-    muted="#56626e",
-    border="#d3dae1",
-    outline="#7d8995",
-    grid="#e6eaef",
-    accent="#1f6fb2",
-    accent_text="#ffffff",
-    accent_ink="#1b66a5",
-    accent_soft="#dfecf8",
-    attention="#855700",
-    attention_soft="#fff3d9",
-    refused="#b3261e",
-    refused_soft="#fdeceb",
-    good="#17704a",
-    ghost="#7d8995",
-    categories=(BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, "#3b4650", YELLOW),
+_THEMES = json.loads(resource("theme/colours.json").read_text(encoding="utf-8"))
+LIGHT, DARK = (
+    Colours(**{**_THEMES[name], "categories": tuple(_THEMES[name]["categories"])}) for name in ("light", "dark")
 )
-
-DARK = Colours(
-    name="dark",
-    window="#161b21",
-    base="#1d242c",
-    alternate="#222a33",
-    raised="#242d37",
-    hover="#2d3843",
-    text="#e7ecf1",
-    muted="#a6b2be",
-    border="#36424f",
-    outline="#7f8c99",
-    grid="#2c3641",
-    accent="#1f6fb2",
-    accent_text="#ffffff",
-    accent_ink="#74b8ee",
-    accent_soft="#20394f",
-    attention="#f0b84a",
-    attention_soft="#3a2f17",
-    refused="#ff8f86",
-    refused_soft="#412322",
-    good="#63c99c",
-    ghost="#6f7c89",
-    categories=(SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, "#c3ccd5", "#4c9fd6"),
-)
-
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 

@@ -67,10 +67,15 @@ class ChoiceControl(QWidget):
         column((self.chooser, Qt.AlignmentFlag.AlignLeft), self._reason, of=self, gap=HALF)
         self.setFocusProxy(self.chooser)
 
+    @property
+    def reason(self) -> str:
+        """Why the choice is refused, "" when it is not."""
+        return self._reason.text()
+
     def show_value(self, value: Any) -> None:
         """Show a value; what was refused is forgotten."""
         self.chooser.select(value)
-        self._reason.hide()
+        self._reason.say("")
 
     def _choose(self) -> None:
         self._reason.say(self._take(self._part, None, self.chooser.currentData()))

@@ -19,8 +19,8 @@ from phexplore.gui.systems.phsafe.inspection import inspect
 from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 from phexplore.gui.systems.phsafe.states_field import StatesField
 from phexplore.gui.systems.phsafe.summary import change_lines, total_line
-from phexplore.model.conventions import AS_IN_2020, MarginConvention, Neighbours
-from phexplore.model.edits import rename
+from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
+from phexplore.model.edits import rename, set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.system import PHSAFE
@@ -104,10 +104,12 @@ def test_that_the_last_state_cannot_be_taken_away(qtbot, make, session) -> None:
 
 def test_that_conventions_are_edited_exactly(qtbot, make, session) -> None:
     editor = make(ConventionsEditor)
-    editor.margin.setCurrentIndex(editor.margin.findData(MarginConvention.EXACT))
-    editor.neighbours.setCurrentIndex(editor.neighbours.findData(Neighbours.UNBOUNDED))
-    editor.confidence.setCurrentIndex(2)
-    for field, typed in ((editor.factor, "1,6448536"), (editor.step, "1/1000"), (editor.delta, "1e-12")):
+    for name, choice in (("margin", MarginConvention.EXACT), ("neighbours", Neighbours.UNBOUNDED)):
+        chooser = editor.controls[name].chooser
+        chooser.setCurrentIndex(chooser.findData(choice))
+    editor.usual[2].click()
+    for name, typed in (("z", "1,6448536"), ("rounding_step", "1/1000"), ("delta", "1e-12")):
+        field = editor.controls[name]
         field.line.setFocus()
         field.line.selectAll()
         QTest.keyClicks(field.line, typed)
@@ -126,20 +128,29 @@ def test_that_conventions_are_edited_exactly(qtbot, make, session) -> None:
 
 def test_that_the_paper_convention_refuses_another_confidence(qtbot, make, session) -> None:
     editor = make(ConventionsEditor)
-    editor.confidence.setCurrentIndex(1)
+    editor.usual[1].click()
+    margin = editor.controls["margin"]
+    margin.chooser.setCurrentIndex(margin.chooser.findData(MarginConvention.PAPER))
+    assert "90 %" in margin.reason
+    assert session.scenario.conventions.margin is MarginConvention.NORMAL
+    margin.chooser.setCurrentIndex(margin.chooser.findData(MarginConvention.NORMAL))
+    assert margin.reason == ""
+    session.undo()
+    session.edit("Paper", lambda s: set_field(s, "conventions", Conventions(margin=MarginConvention.PAPER)))
     with qtbot.waitSignal(session.refused) as refused:
-        editor.margin.setCurrentIndex(editor.margin.findData(MarginConvention.PAPER))
+        editor.usual[1].click()
     assert "90 %" in refused.args[0].reason
-    assert editor.margin.currentData() is MarginConvention.NORMAL
 
 
 @pytest.mark.parametrize("typed", ["1", "0", "nine"])
 def test_that_an_impossible_confidence_is_refused_in_place(make, session, typed) -> None:
     editor = make(ConventionsEditor)
-    editor.own_confidence.line.setFocus()
-    QTest.keyClicks(editor.own_confidence.line, typed)
-    QTest.keyClick(editor.own_confidence.line, Qt.Key.Key_Return)
-    assert editor.own_confidence.reason
+    field = editor.controls["confidence"]
+    field.line.setFocus()
+    field.line.selectAll()
+    QTest.keyClicks(field.line, typed)
+    QTest.keyClick(field.line, Qt.Key.Key_Return)
+    assert field.reason
     assert session.scenario.conventions.confidence == Fraction(9, 10)
 
 
