@@ -13,8 +13,7 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.systems.topdown.inspection import inspect
-from phexplore.gui.systems.topdown.passes_editor import PassesEditor
-from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
+from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
@@ -176,14 +175,14 @@ def test_that_a_tick_moves_a_query_between_passes_of_all_alike_levels(qtbot, ses
     editor = PassesEditor(session)
     qtbot.addWidget(editor)
     editor.show()
-    from phexplore.gui.systems.topdown.passes import Stage
+    from phexplore.systems.topdown.pass_order import Stage
 
     grid = editor.grids[Stage.LEAST_SQUARES]
-    grid.ticks["hispanic", 0, 0].click()
+    grid.grid.ticks["hispanic", "Pass 1"].click()
     for level in ("State", "County", "Tract", "Block_Group"):
         assert session.shown.method.passes[level].least_squares[0][0] == ("total", "hispanic")
     editor.together.setChecked(False)
-    grid.ticks["hispanic", 0, 1].click()
+    grid.grid.ticks["hispanic", "Pass 2"].click()
     assert "hispanic" in session.shown.method.passes["State"].least_squares[0][1]
     assert session.shown.method.passes["County"].least_squares[0][0] == ("total", "hispanic")
     assert editor.reset.isEnabled()
@@ -195,10 +194,10 @@ def test_that_rules_are_held_and_dropped_level_by_level(qtbot, session):
     editor = RulesEditor(session, RuleKind.INVARIANT)
     qtbot.addWidget(editor)
     editor.show()
-    editor.ticks["tot", "County"].click()
+    editor.grid.ticks["tot", "County"].click()
     assert session.shown.method.invariants["County"] == ("tot",)
-    assert "Not held in the reference" in editor.ticks["tot", "County"].toolTip()
-    editor.ticks["tot", "County"].click()
+    assert "Not held in the reference" in editor.grid.ticks["tot", "County"].toolTip()
+    editor.grid.ticks["tot", "County"].click()
     assert session.shown.method.invariants["County"] == ()
 
 

@@ -163,21 +163,9 @@ class TopDownRoom(PlainRoom):
         return view
 
     def _make_processing(self) -> QWidget:
-        from phexplore.gui.systems.topdown.passes_editor import PassesEditor
-        from phexplore.gui.systems.topdown.rules_editor import RuleKind, RulesEditor
-        from phexplore.gui.widgets.page import Page, Section
+        from phexplore.gui.systems.topdown.processing_page import processing_page
 
-        order = "Which query groups are used in which order. Earlier passes bind later ones."
-        exact = "Counts that are published without noise. What holds for a unit holds for every sum of units above it."
-        kept = "What every published histogram keeps, whatever the noise says."
-        return Page(
-            "Post-processing",
-            [
-                Section("Passes", order, PassesEditor(self.session)),
-                Section("Invariants", exact, RulesEditor(self.session, RuleKind.INVARIANT)),
-                Section("Constraints", kept, RulesEditor(self.session, RuleKind.CONSTRAINT)),
-            ],
-        )
+        return processing_page(self.session)
 
     def _make_spine(self) -> QWidget:
         from phexplore.gui.systems.topdown.spine_page import SpinePage

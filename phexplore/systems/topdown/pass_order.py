@@ -1,12 +1,11 @@
-"""The order of post-processing as the window edits it: which query groups each pass uses, and what that means. No Qt."""
+"""The order of post-processing as it is edited: which query groups each pass uses, and what that means."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from phexplore.gui.tables.parameter_table import Edit
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import Passes, TopDown
@@ -19,18 +18,23 @@ Nested = tuple[tuple[tuple[str, ...], ...], ...]
 
 
 class Stage(enum.Enum):
-    """The two stages of post-processing. The value is the title."""
+    """The two stages of post-processing, named as the fields of `Passes`. The value is the title."""
 
     LEAST_SQUARES = "Least squares"
     ROUNDER = "Rounding"
 
-
-_ABOUT = {
-    Stage.LEAST_SQUARES: "Non-negative fractions that fit the noisy answers best. Answers of a pass are kept, within the "
-    "smallest possible tolerance, by the passes after it.",
-    Stage.ROUNDER: "Whole numbers next to the fractions. Answers of a pass are kept exactly by the passes after it; groups "
-    "that refine each other keep the problem easy.",
-}
+    @property
+    def about(self) -> str:
+        """What the stage does."""
+        if self is Stage.LEAST_SQUARES:
+            return (
+                "Non-negative fractions that fit the noisy answers best. Answers of a pass are kept, within the smallest "
+                "possible tolerance, by the passes after it."
+            )
+        return (
+            "Whole numbers next to the fractions. Answers of a pass are kept exactly by the passes after it; groups that "
+            "refine each other keep the problem easy."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +42,14 @@ class PassColumn:
     """One pass of a stage.
 
     Attributes:
-        outer: number of the outer pass, from 0.
-        inner: number within it, from 0.
+        place: number of the outer pass, and within it, from 0.
         title: "Pass 2", or "Pass 2.1" where there are several outer passes.
         queries: names, in their order.
     """
 
-    outer: int
-    inner: int
+    place: tuple[int, int]
     title: str
     queries: tuple[str, ...]
-
-
-def about(stage: Stage) -> str:
-    """Return what a stage does."""
-    return _ABOUT[stage]
 
 
 def passes_of(method: TopDown, level: str) -> Passes:
@@ -67,17 +64,12 @@ def has_order(method: TopDown, level: str) -> bool:
     return level in method.passes
 
 
-def nested(passes: Passes, stage: Stage) -> Nested:
-    """Return the passes of one stage."""
-    return passes.least_squares if stage is Stage.LEAST_SQUARES else passes.rounder
-
-
 def columns(passes: Passes, stage: Stage) -> tuple[PassColumn, ...]:
     """Return the passes of a stage in the order they are made."""
-    outer_passes = nested(passes, stage)
+    outer_passes = _nested(passes, stage)
     several = len(outer_passes) > 1
     return tuple(
-        PassColumn(outer, inner, f"Pass {outer + 1}.{inner + 1}" if several else f"Pass {inner + 1}", queries)
+        PassColumn((outer, inner), f"Pass {outer + 1}.{inner + 1}" if several else f"Pass {inner + 1}", queries)
         for outer, each in enumerate(outer_passes)
         for inner, queries in enumerate(each)
     )
@@ -106,22 +98,20 @@ def alike(method: TopDown, level: str) -> tuple[str, ...]:
     )
 
 
-def is_measured(method: TopDown, level: str, query: str) -> bool:
-    """Return whether a query group has noisy answers at a level."""
-    return query in method.queries_at(level)
-
-
 def toggled(method: TopDown, level: str, stage: Stage, query: str, place: tuple[int, int]) -> Passes:
     """Return the passes with a query group put into one pass, or taken out of it; it is in one pass of a stage at most."""
     passes = passes_of(method, level)
 
-    def change(outer: int, inner: int, queries: tuple[str, ...]) -> tuple[str, ...]:
-        here = (outer, inner) == place
-        if here and query not in queries:
+    def changed(here: tuple[int, int], queries: tuple[str, ...]) -> tuple[str, ...]:
+        if here == place and query not in queries:
             return (*queries, query)
         return tuple(name for name in queries if name != query)
 
-    return _mapped(passes, stage, change)
+    found = tuple(
+        tuple(changed((outer, inner), queries) for inner, queries in enumerate(each))
+        for outer, each in enumerate(_nested(passes, stage))
+    )
+    return _replaced(passes, stage, found)
 
 
 def with_pass(method: TopDown, level: str, stage: Stage) -> Passes:
@@ -131,7 +121,7 @@ def with_pass(method: TopDown, level: str, stage: Stage) -> Passes:
         EditRefusedError: the last pass is still empty.
     """
     passes = passes_of(method, level)
-    *before, last = nested(passes, stage) or (((),),)
+    *before, last = _nested(passes, stage) or (((),),)
     if last and not last[-1]:
         raise EditRefusedError("The last pass is still empty.", "Put a query group into it first.")
     return _replaced(passes, stage, (*before, (*last, ())))
@@ -139,7 +129,7 @@ def with_pass(method: TopDown, level: str, stage: Stage) -> Passes:
 
 def without_empty(passes: Passes, stage: Stage) -> Passes:
     """Return the passes of a stage without empty ones."""
-    kept = tuple(tuple(queries for queries in outer if queries) for outer in nested(passes, stage))
+    kept = tuple(tuple(queries for queries in outer if queries) for outer in _nested(passes, stage))
     return _replaced(passes, stage, tuple(outer for outer in kept if outer) or (((),),))
 
 
@@ -150,7 +140,7 @@ def moved(method: TopDown, level: str, stage: Stage, place: tuple[int, int], by:
         EditRefusedError: it is the first or the last.
     """
     passes, (outer, inner) = passes_of(method, level), place
-    found = list(nested(passes, stage))
+    found = list(_nested(passes, stage))
     inners = list(found[outer])
     target = inner + by
     if not 0 <= target < len(inners):
@@ -160,7 +150,7 @@ def moved(method: TopDown, level: str, stage: Stage, place: tuple[int, int], by:
     return _replaced(passes, stage, tuple(found))
 
 
-def order_edit(levels: tuple[str, ...], passes: Passes, what: str) -> tuple[str, Edit]:
+def order_edit(levels: tuple[str, ...], passes: Passes, what: str) -> tuple[str, Callable[[Scenario], Scenario]]:
     """Return name and edit that give several levels this order."""
 
     def edit(scenario: Scenario) -> Scenario:
@@ -172,18 +162,10 @@ def order_edit(levels: tuple[str, ...], passes: Passes, what: str) -> tuple[str,
     return f"{what} at {where}", edit
 
 
-def _mapped(passes: Passes, stage: Stage, change: Callable[[int, int, tuple[str, ...]], tuple[str, ...]]) -> Passes:
-    return _replaced(
-        passes,
-        stage,
-        tuple(
-            tuple(change(outer, inner, queries) for inner, queries in enumerate(each))
-            for outer, each in enumerate(nested(passes, stage))
-        ),
-    )
+def _nested(passes: Passes, stage: Stage) -> Nested:
+    found: Nested = getattr(passes, stage.name.lower())
+    return found
 
 
 def _replaced(passes: Passes, stage: Stage, found: Nested) -> Passes:
-    if stage is Stage.LEAST_SQUARES:
-        return Passes(found, passes.rounder)
-    return Passes(passes.least_squares, found)
+    return replace(passes, **{stage.name.lower(): found})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.gui.systems.topdown.passes import (
+from phexplore.model.edits import EditRefusedError
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.pass_order import (
     Stage,
     alike,
     columns,
@@ -17,8 +19,6 @@ from phexplore.gui.systems.topdown.passes import (
     with_pass,
     without_empty,
 )
-from phexplore.model.edits import EditRefusedError
-from phexplore.systems.registry import preset
 
 PERSONS = preset("pl94-2020-persons-us").scenario
 METHOD = PERSONS.topdown
