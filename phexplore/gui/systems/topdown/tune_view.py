@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
@@ -25,6 +25,7 @@ from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text, labelled
 from phexplore.gui.widgets.layout import column, emptied, row, split, stacked
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.fingerprint import fingerprint
@@ -71,22 +72,13 @@ class TuneSettings(QWidget):
         self.people = _line("People of an area that counts", "500", 7)
         self.ticks: dict[str, QCheckBox] = {}
         self._ticks = column(gap=HALF)
-        opens = TextButton("Choose…", name="Choose the block data")
-        opens.clicked.connect(
-            lambda: ask_to_open(
-                self,
-                "Choose the block data",
-                lambda path: self.data.setText(str(path)),
-                kinds=_FILES,
-                folder=self.data.text(),
-            )
-        )
         criterion = (
             labelled("At least % of", self.at_least),
             self.level,
             labelled("areas with people ≥", self.people),
             labelled("within ± points", self.within),
         )
+        opens = TextButton("Choose…", name="Choose the block data", run=self._browse)
         column(
             Text("Data and criterion", bold=True),
             FlowRow(labelled("Block data", self.data), opens, gap=GRID),
@@ -95,6 +87,12 @@ class TuneSettings(QWidget):
             self._ticks,
             of=self,
         )
+
+    def _browse(self) -> None:
+        def take(path: Path) -> None:
+            self.data.setText(str(path))
+
+        ask_to_open(self, "Choose the block data", take, kinds=_FILES, folder=self.data.text())
 
     @property
     def path(self) -> str:
@@ -106,18 +104,16 @@ class TuneSettings(QWidget):
         """The strategies that are ticked."""
         return [name for name, tick in self.ticks.items() if tick.isChecked()]
 
-    @property
-    def words(self) -> str:
-        """Data and criterion as part of a file's name."""
-        texts = (self.level.currentData(), self.at_least.text(), self.within.text(), self.people.text())
-        return _plain("-".join((Path(self.path).name, *map(str, texts))))
-
     def arguments(self) -> list[str]:
         """Return data and criterion as arguments of the command line."""
-        return [
-            "--data", self.path, "--judge", str(self.level.currentData()), "--at-least", self.at_least.text().strip(),
-            "--within", self.within.text().strip(), "--people", self.people.text().strip(),
-        ]  # fmt: skip
+        values = {
+            "data": self.path,
+            "judge": self.level.currentData(),
+            "at-least": self.at_least.text().strip(),
+            "within": self.within.text().strip(),
+            "people": self.people.text().strip(),
+        }
+        return [part for name, value in values.items() for part in (f"--{name}", str(value))]
 
     def problem(self) -> str:
         """Return why the search cannot start, "" where it can."""
@@ -181,10 +177,10 @@ class TuneView(QWidget):
         self.found: list[FoundBudgets] = []
         self.settings = TuneSettings()
         self._results = column(gap=HALF)
-        self.start_button = TextButton("Start", look="primary", symbol="run", name="Start or go on with the search")
-        self.start_button.clicked.connect(self.start)
-        self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search")
-        self.pause_button.clicked.connect(self.pause)
+        self.start_button = TextButton(
+            "Start", look="primary", symbol="run", name="Start or go on with the search", run=self.start
+        )
+        self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search", run=self.pause)
         self.pause_button.setEnabled(False)
         self.words, self.detail = Paragraph(_ABOUT, look="muted"), Paragraph("")
         self.process = CommandProcess(self)
@@ -199,19 +195,15 @@ class TuneView(QWidget):
         side = stacked(
             self.settings,
             FlowRow(self.start_button, self.pause_button, gap=GRID),
-            self.words,
-            self._results,
-            1,
+            *(self.words, self._results, 1),
             margins=(MARGIN, GRID, GRID, GRID),
         )
         right = stacked((self.chart, 1), self.detail, margins=(GRID, GRID, MARGIN, GRID))
-        place = scrolling("Settings of the search", side)
-        splitter = split(place, right, shares=(2, 3), sizes=(52 * GRID, 80 * GRID))
+        splitter = split(scrolling("Settings of the search", side), right, shares=(2, 3), sizes=(52 * GRID, 80 * GRID))
         splitter.setHandleWidth(1)
         row(splitter, of=self)
-        self._seen = WhenSeen(self, self._refresh)
         session.updated.connect(self._forget)
-        session.settled.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.settled)
         self._seen.request()
 
     def stop(self) -> None:
@@ -288,9 +280,11 @@ class TuneView(QWidget):
                 )
             )
             return
-        self._file = folder / f"{_plain(self._at or 'own')}-{self.settings.words}.jsonl"
+        chosen = self.settings.arguments()
+        asked = (self._at or "own", Path(self.settings.path).name, *chosen[3::2])
+        self._file = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(asked)).strip('-').lower()}.jsonl"
         self._refresh_probes()
-        arguments = ["tune", str(project), *self.settings.arguments(), "--out", str(self._file), "--json"]
+        arguments = ["tune", str(project), *chosen, "--out", str(self._file), "--json"]
         arguments += ["--strategy", self._at] if self._at else []
         command = [*self._command, *arguments] if self._command is not None else program_command(*arguments)
         self.words.setText(f"{strategy_words(self._at)}: simulating; every setting is stored in {self._file.name}.")
@@ -353,22 +347,17 @@ class TuneView(QWidget):
             self._results.addWidget(Paragraph(result_words(found, own_total, self.settings.path)))
             offers = [("Load as scenario", False)] + [("Load the smaller one", True)] * (found.smaller is not None)
             for title, smaller in offers:
-                load = TextButton(title, look="link", name=f"{title}: {strategy_words(found.strategy)}")
-                load.clicked.connect(partial(self._load_clicked, found, smaller))
+                name = f"{title}: {strategy_words(found.strategy)}"
+                run = partial(self._load_clicked, found, smaller)
+                load = TextButton(title, look="link", name=name, run=run)
                 self._results.addWidget(load, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _load_clicked(self, found: FoundBudgets, smaller: bool, _checked: bool = False) -> None:
         self.load(found, smaller=smaller)
 
 
-def _line(name: str, text: str, letters: int) -> QLineEdit:
-    found = QLineEdit(text)
-    found.setAccessibleName(name)
-    found.setMaxLength(1000)
-    found.setMinimumWidth(letters * GRID)
-    return found
-
-
-def _plain(text: str) -> str:
-    """Return a name that every file system takes."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+def _line(name: str, text: str, letters: int) -> LineField:
+    field = LineField(name, text)
+    field.setMaxLength(1000)
+    field.setMinimumWidth(letters * GRID)
+    return field
