@@ -12,12 +12,10 @@ from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QMessageBox,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -35,6 +33,7 @@ from phexplore.gui.theme.metrics import GAP, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import column, row
 
 TITLE_SIZE, EMPTY_SIZE = 1.3, 1.1
 COPY_TIP = "Copy or save the picture or its numbers (also by a right click)"
@@ -85,8 +84,7 @@ class FigureView(QFrame):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.canvas.setAccessibleName(f"{name}, picture")
-        self.controls = QHBoxLayout()
-        self.controls.setSpacing(GAP)
+        self.controls = row(gap=GAP)
         self._table_button = _bordered_button(
             self, "Table", f"{name}: show as table", "Show the same numbers as a table"
         )
@@ -196,20 +194,14 @@ class FigureView(QFrame):
             event.accept()
 
     def _lay_out(self) -> None:
-        heading = QHBoxLayout()
-        heading.setSpacing(GAP)
-        heading.addWidget(self._title, 1, Qt.AlignmentFlag.AlignTop)
-        heading.addWidget(self._table_button, 0, Qt.AlignmentFlag.AlignTop)
-        heading.addWidget(self._copy_button, 0, Qt.AlignmentFlag.AlignTop)
+        top = Qt.AlignmentFlag.AlignTop
+        heading = row(self._title, (self._table_button, top), (self._copy_button, top), gap=GAP)
+        heading.setStretch(0, 1)
+        heading.setAlignment(self._title, top)
         for page in (self.plot, self._empty):
             self._stack.addWidget(page)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(GAP, GAP, GAP, GAP)
-        whole.setSpacing(HALF)
-        whole.addLayout(heading)
-        whole.addWidget(self._summary)
-        whole.addLayout(self.controls)
-        whole.addWidget(self._stack, 1)
+        parts = (heading, self._summary, self.controls, (self._stack, 1))
+        column(*parts, of=self, gap=HALF, margins=(GAP, GAP, GAP, GAP))
 
     def _say(self, title: str, summary: str, description: str, figure: Figure | None) -> None:
         self._title.setText(title)
@@ -400,9 +392,7 @@ class FullPage(QDialog):
         self.view = FigureView(origin.name, "", self)
         self.view.hold_back(origin.menu.held_back)
         self.view.failed.connect(origin.failed)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.view)
+        column(self.view, of=self)
         self.resize(origin.window().size())
         self.view.show_figure(figure)
         self.view.select_key(origin.chosen_key)

@@ -18,7 +18,7 @@ from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table
 from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.topdown.scenario_view import topdown_shown
+from phexplore.gui.systems.topdown.session import topdown_shown
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.edits import set_item
 from phexplore.model.topdown import LevelQuery

@@ -9,7 +9,7 @@ from typing import Any
 from phexplore.figures.wording import people, share_percent, significant
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.gui.systems.topdown.session import TopDownShown
 from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.spine_words import spine_difference

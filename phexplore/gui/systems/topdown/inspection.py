@@ -8,8 +8,7 @@ from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.document.project import Project
 from phexplore.figures.wording import conversion_title, people, percent, share_percent, significant
 from phexplore.gui.binding.inspection import Inspection, Topic, field_history, margin_lines, margin_topics
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.session import Place
+from phexplore.gui.systems.topdown.session import Place, TopDownShown
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario

@@ -8,7 +8,7 @@ from fractions import Fraction
 from phexplore.figures.figure import Figure
 from phexplore.figures.wording import share_percent
 from phexplore.gui.editors.live_figure import Picture
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.gui.systems.topdown.session import TopDownShown
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import SHARE_STEP, largest_share
 from phexplore.systems.topdown.edits import set_level_share

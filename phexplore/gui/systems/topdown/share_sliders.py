@@ -9,9 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import people, share_percent, significant
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
-from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.systems.topdown.shares import edit_of, lock_edit
+from phexplore.gui.systems.topdown.session import TopDownSession, TopDownShown
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
@@ -24,6 +22,7 @@ from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import query_column, set_level_share, set_query_share
 from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, cell_of, query_rows
+from phexplore.systems.topdown.share_typing import edit_of, lock_edit
 from phexplore.systems.topdown.wording import level_title, place_title, query_title, share_exact
 
 STOPS = (Fraction(0), *log_stops(-5, 0))
@@ -118,8 +117,7 @@ class ShareSliders(QWidget):
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(1, 1)
         column(self.title, self._about, self._grid, 1, of=self, gap=GRID // 2)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
 
     def show_column(self, level: str | None) -> None:
         """Show the query groups of a level, or the levels for None."""

@@ -10,213 +10,17 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import (
-    first_few,
-    margin_word,
-    parse_people,
-    percent,
-)
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.figures.wording import first_few
+from phexplore.gui.systems.topdown.session import TopDownShown
 from phexplore.gui.tables.blocks import PasteRefusedError, refused_entry
-from phexplore.gui.tables.parameter_table import (
-    Cell,
-    Edit,
-    Entry,
-    Kind,
-    ParameterColumn,
-    ParameterTable,
-    Step,
-    Tone,
-)
-from phexplore.model.edits import set_item
-from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.gui.tables.parameter_table import Cell, Entry, Kind, ParameterColumn, ParameterTable, Step, Tone
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
-from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share, set_shares
+from phexplore.systems.topdown.edits import add_query, set_shares
 from phexplore.systems.topdown.forecast import query_of
-from phexplore.systems.topdown.share_cells import (
-    Key,
-    Quantity,
-    ShareCell,
-    canonical,
-    cell_of,
-    margin_of,
-    query_rows,
-    text,
-    tip,
-)
-from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
-from phexplore.systems.topdown.wording import (
-    counted,
-    level_title,
-    place_title,
-    query_sentence,
-    query_title,
-    share_exact,
-)
-from phexplore.workload.queries import catalogue
-from phexplore.workload.schema import load_schema
-
-RULE = (
-    "The unlocked shares of the column keep their proportions and share what is left, in millionths; the largest takes "
-    "the remainder, so that the column adds to exactly 1."
-)
-"""The rule of rebalancing, as it stands beside the table."""
-
-TYPED = frozenset({Quantity.SHARE, Quantity.FRACTION, Quantity.BUDGET, Quantity.MARGIN})
-"""Quantities that can be typed; noise follows from them."""
-
-
-def offered_queries(method: TopDown) -> tuple[str, ...]:
-    """Return the query groups of the catalogue that are measured nowhere."""
-    known = {canonical(method.schema, key.query) for key in method.query_shares}
-    return tuple(query.name for query in catalogue(load_schema(method.schema)) if query.name not in known)
-
-
-def exact(cell: ShareCell, quantity: Quantity, shown: TopDownShown) -> str:
-    """Return what an editor starts with and what a copy carries."""
-    if cell.share is None:
-        return ""
-    match quantity:
-        case Quantity.SHARE | Quantity.FRACTION:
-            return share_exact(cell.share)
-        case Quantity.OF_TOTAL:
-            return exact_text(cell.of_total)
-        case Quantity.BUDGET:
-            return exact_text(cell.budget)
-        case Quantity.SIGMA:
-            return "" if cell.entry is None or cell.entry.sigma is None else repr(cell.entry.sigma)
-        case Quantity.MARGIN:
-            margin = margin_of(cell, shown)
-            return "" if margin is None else f"{margin:g}"
-
-
-def heading(quantity: Quantity, shown: TopDownShown) -> str:
-    """Return what the cells mean, with the unit."""
-    method, conventions = shown.method, shown.scenario.conventions
-    symbol = method.framework.symbol
-    match quantity:
-        case Quantity.SHARE | Quantity.FRACTION:
-            return f"share of the level's {symbol}"
-        case Quantity.OF_TOTAL:
-            return f"share of the whole {symbol}"
-        case Quantity.BUDGET:
-            return symbol
-        case Quantity.SIGMA:
-            return f"σ of one answer, {counted(method.schema)}"
-        case Quantity.MARGIN:
-            words = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
-            return f"margin of one answer, {counted(method.schema)} ({words})"
-
-
-def forbidden(cell: ShareCell, quantity: Quantity) -> str:
-    """Return why a cell cannot be typed into, "" when it can."""
-    if quantity not in TYPED:
-        return "It follows from the shares: show shares, budgets or margins to edit."
-    if cell.is_locked:
-        return "Locked: unlock it first."
-    if quantity is Quantity.MARGIN and isinstance(cell.key, str):
-        return "A level has no margin of its own: its queries have."
-    return ""
-
-
-def parse_share(typed: str) -> Fraction:
-    """Read a share: ``0.25``, ``25 %``, ``25``, ``1/4`` or ``3773/4097``.
-
-    The column shows percentages, so a number above 1 is one; 1 is the whole.
-
-    Raises:
-        ValueError: not a number from 0 to 1, nor a percentage.
-    """
-    share = parse_exact(typed)
-    if 1 < share <= 100 and "%" not in typed:
-        return share / 100
-    if not 0 <= share <= 1:
-        raise ValueError(f"a share lies between 0 and 1 (0 % and 100 %), got {typed.strip()}")
-    return share
-
-
-def edit_of(cell: ShareCell, quantity: Quantity, typed: str, shown: TopDownShown) -> Step:
-    """Return name and edit of what was typed into a cell.
-
-    Args:
-        cell: what is typed into.
-        quantity: what the cells show, which says what is typed.
-        typed: as it was typed.
-        shown: the version.
-
-    Raises:
-        ValueError: not a legal number.
-        PhexploreError: it cannot be reached.
-    """
-    if reason := forbidden(cell, quantity):
-        raise ValueError(reason.rstrip("."))
-    method, key = shown.method, cell.key
-    share = _share_of(key, quantity, typed, shown, method)
-    label = f"Set the share of {place_title(key)} to {typed.strip()}"
-    if quantity is Quantity.BUDGET:
-        label = f"Give {place_title(key)} {method.framework.symbol} {typed.strip()}"
-    elif quantity is Quantity.MARGIN:
-        label = f"Set the margin of {place_title(key)} to {exact_text(_margin(typed))} {counted(method.schema)}"
-    return label, share_edit(shown, key, share)
-
-
-def _share_of(key: Key, quantity: Quantity, typed: str, shown: TopDownShown, method: TopDown) -> Fraction:
-    """Return the share that gives a typed quantity, with total and levels of a method."""
-    if quantity is Quantity.BUDGET:
-        budget = parse_exact(typed)
-        if isinstance(key, LevelQuery):
-            return share_for_budget(method, key, budget)
-        return level_share_for_budget(method, budget)
-    if quantity is Quantity.MARGIN and isinstance(key, LevelQuery):
-        return share_for_margin(method, key, _margin(typed), shown.scenario.conventions)
-    return parse_share(typed)
-
-
-def _margin(typed: str) -> Fraction:
-    return parse_people(typed.strip().lstrip("±"))
-
-
-def share_edit(shown: TopDownShown, key: Key, share: Fraction) -> Edit:
-    """Return the edit that gives a key this share; a query group that is not measured becomes measured."""
-    if isinstance(key, str):
-        return lambda scenario: set_level_share(scenario, key, share)
-    if key in shown.method.query_shares:
-        return lambda scenario: set_query_share(scenario, key, share)
-    return lambda scenario: add_query(scenario, key, share)
-
-
-def measured_edit(shown: TopDownShown, key: LevelQuery, *, measured: bool) -> Step:
-    """Return name and edit that measure a query group at a level, or no longer; a new one takes the reference's share.
-
-    Without a reference that measures it, it takes one hundredth of the level.
-    """
-    if not measured:
-        return f"Stop measuring {place_title(key)}", lambda scenario: remove_query(scenario, key)
-    before = cell_of(shown, key).before
-    share = before or Fraction(1, 100)
-    return f"Measure {place_title(key)}", lambda scenario: add_query(scenario, key, share)
-
-
-def lock_edit(keys: Sequence[Key], *, locked: bool) -> Step:
-    """Return name and edit that lock or unlock shares, as one step."""
-
-    def edit(scenario: Scenario) -> Scenario:
-        for key in keys:
-            if isinstance(key, str):
-                scenario = set_item(scenario, "locked_levels", key, value=locked)
-            else:
-                scenario = set_item(scenario, "locked_queries", key, value=locked)
-        return scenario
-
-    what = f"the share of {place_title(keys[0])}" if len(keys) == 1 else f"{len(keys)} shares"
-    return f"{'Lock' if locked else 'Unlock'} {what}", edit
-
-
-def sum_text(shown: TopDownShown, level: str) -> tuple[str, bool]:
-    """Return the sum of the query shares of a level and whether it is exactly 1."""
-    total = sum((share for key, share in shown.method.query_shares.items() if key.level == level), Fraction(0))
-    return ("1" if total == 1 else exact_text(total)), total == 1
+from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, cell_of, query_rows, text, tip
+from phexplore.systems.topdown.share_typing import edit_of, exact, forbidden, heading, share_of, sum_text
+from phexplore.systems.topdown.wording import level_title, place_title, query_sentence, query_title
 
 
 class Part(enum.Enum):
@@ -425,7 +229,7 @@ def _pasted(key: Key, entry: Entry, quantity: Quantity, method: TopDown) -> Frac
     if reason := entry.column.forbidden(entry.row):
         raise refused_entry(entry, reason)
     try:
-        return _share_of(key, quantity, entry.typed, entry.row.shown, method)
+        return share_of(key, quantity, entry.typed, entry.row.shown, method)
     except (ValueError, PhexploreError) as error:
         raise refused_entry(entry, str(error)) from error
 

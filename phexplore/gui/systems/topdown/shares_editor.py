@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import Place, TopDownSession
 from phexplore.gui.systems.topdown.share_sliders import ShareLine, ShareSliders
-from phexplore.gui.systems.topdown.shares import RULE, heading, lock_edit, measured_edit, offered_queries, share_table
+from phexplore.gui.systems.topdown.shares import share_table
 from phexplore.gui.systems.topdown.total_bar import TotalBar
 from phexplore.gui.tables.commands import TableCommand
 from phexplore.gui.tables.model import ParameterModel
@@ -31,6 +31,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import take_level_shares, take_query_shares
 from phexplore.systems.topdown.share_cells import Key, Quantity, cell_of
+from phexplore.systems.topdown.share_typing import RULE, heading, lock_edit, measured_edit, offered_queries
 from phexplore.systems.topdown.wording import heading as capitalised
 from phexplore.systems.topdown.wording import level_title, place_title, query_title
 
@@ -62,8 +63,7 @@ class SharePanel(QFrame):
         rule_row.addLayout(row(self.measured, self.reset, 1, gap=_GAP))
         rule_row.addWidget(self.rule, 1)
         column(line_row, rule_row, of=self, gap=HALF, margins=(2 * GRID, GRID, 2 * GRID, GRID))
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self.show_place(session.selection)
 
     def show_place(self, place: Place) -> None:
@@ -157,8 +157,7 @@ class TopDownBudgetsEditor(QWidget):
         around = row(issues, margins=(2 * GRID, 0, 2 * GRID, 0))
         column(self.total, line(), self._make_bar(), around, (self._pages, 1), of=self, gap=0)
         session.selected.connect(self._on_selected)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
         self._on_selected(session.selection)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, margin_word, people, percent, power_text, signed_people, significant
-from phexplore.gui.systems.topdown.scenario_view import TopDownShown
+from phexplore.figures.wording import budget_text, margin_word, people, percent, power_text, signed_people
+from phexplore.gui.binding.tiles import difference
+from phexplore.gui.systems.topdown.session import TopDownShown
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
@@ -26,14 +27,8 @@ def topdown_loss_tile(shown: TopDownShown) -> TileContent:
         then = reference.scenario.topdown
         if then.framework is not method.framework:
             change, tone = f"not comparable: {reference.title} is in {then.framework.symbol}", Tone.ATTENTION
-        elif then.total == method.total:
-            change = "as in the reference"
         else:
-            difference = method.total - then.total
-            sign = "+" if difference > 0 else "−"
-            part = percent(abs(difference) / then.total)
-            change = f"{sign}{significant(abs(difference))} ({sign}{part})"
-            tone = Tone.ATTENTION if difference > 0 else Tone.GOOD
+            change, tone = difference(method.total - then.total, then.total)
     return TileContent(f"Privacy loss, bounded {symbol}", budget_text(method.total), "", change, tone)
 
 

@@ -55,8 +55,7 @@ class TotalBar(QFrame):
         both.setSpacing(GRID)
         both.addLayout(row((self._symbol, middle), (self.total, middle), (self.slider, 1)), 1)
         both.addLayout(row((self._is, middle), (self.epsilon, middle), (self._delta, middle), (self.conversion, 1)))
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     @property

@@ -9,8 +9,15 @@ import pytest
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.scenario_view import shown
-from phexplore.gui.systems.topdown.scenario_view import topdown_shown
-from phexplore.gui.systems.topdown.shares import (
+from phexplore.gui.systems.topdown.session import topdown_shown
+from phexplore.gui.systems.topdown.shares import share_table
+from phexplore.gui.tables.blocks import PasteRefusedError, block_text, read_block
+from phexplore.model.topdown import LevelQuery
+from phexplore.model.workbook import Workbook
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.edits import set_query_share
+from phexplore.systems.topdown.share_cells import Quantity, cell_of, query_rows, text
+from phexplore.systems.topdown.share_typing import (
     edit_of,
     exact,
     forbidden,
@@ -18,15 +25,8 @@ from phexplore.gui.systems.topdown.shares import (
     measured_edit,
     offered_queries,
     parse_share,
-    share_table,
     sum_text,
 )
-from phexplore.gui.tables.blocks import PasteRefusedError, block_text, read_block
-from phexplore.model.topdown import LevelQuery
-from phexplore.model.workbook import Workbook
-from phexplore.systems.registry import preset
-from phexplore.systems.topdown.edits import set_query_share
-from phexplore.systems.topdown.share_cells import Quantity, cell_of, query_rows, text
 
 TOTAL = LevelQuery("County", "total")
 
