@@ -12,17 +12,19 @@ from phexplore.figures.tile import Tone
 from phexplore.figures.wording import share_percent, significant
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.session import Session
-from phexplore.gui.systems.topdown.changes import change_lines
-from phexplore.gui.systems.topdown.inspection import (
+from phexplore.gui.systems.topdown.session import topdown_session
+from phexplore.gui.systems.topdown.summary import (
+    change_lines,
     inspect,
     issues_of,
     place_of,
     share_of_all,
     subtitle,
+    topdown_epsilon_tile,
+    topdown_loss_tile,
+    topdown_margin_tile,
     topics,
 )
-from phexplore.gui.systems.topdown.session import topdown_session
-from phexplore.gui.systems.topdown.tiles import topdown_epsilon_tile, topdown_loss_tile, topdown_margin_tile
 from phexplore.model.edits import set_field, set_item
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
@@ -52,7 +54,7 @@ def test_that_a_larger_total_asks_for_attention(session):
     session.edit("Raise", lambda s: set_field(s, "total", Fraction(3)))
     tile = topdown_loss_tile(session.shown)
     assert tile.tone is Tone.ATTENTION
-    assert tile.change.startswith("+0.4438")
+    assert tile.change.startswith("+0.443774")
     assert topdown_margin_tile(session.shown).tone is Tone.GOOD
 
 

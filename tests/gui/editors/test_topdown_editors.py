@@ -12,12 +12,12 @@ from PySide6.QtGui import QGuiApplication
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
-from phexplore.gui.systems.topdown.inspection import inspect
 from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
+from phexplore.gui.systems.topdown.summary import inspect
 from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery

@@ -15,10 +15,8 @@ from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.room import Make
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
-from phexplore.gui.systems.topdown.changes import change_lines
-from phexplore.gui.systems.topdown.inspection import place_of
 from phexplore.gui.systems.topdown.session import Place, TopDownSession, topdown_session
-from phexplore.gui.systems.topdown.tiles import topdown_tiles
+from phexplore.gui.systems.topdown.summary import change_lines, inspect, place_of, topdown_tiles
 from phexplore.model.issues import Issue
 from phexplore.systems.topdown.wording import place_title
 
@@ -62,8 +60,6 @@ class TopDownRoom(PlainRoom):
 
     def inspect(self) -> Inspection:
         """Return what explains the selected place."""
-        from phexplore.gui.systems.topdown.inspection import inspect
-
         return inspect(self.session.shown, self.session.selection, self.session.project)
 
     def changes(self) -> tuple[ChangeLine, ...]:
