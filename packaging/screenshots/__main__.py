@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from topdown_screenshots import BlockFiles, topdown_results_tour
 
+from phexplore.decide.solving import Basis
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import Settings
 from phexplore.gui.main.display import display_problem
@@ -26,7 +27,6 @@ from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
 from phexplore.gui.systems.phsafe.published_view import PublishedView
 from phexplore.gui.systems.topdown.spine_page import SpinePage
-from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.goals import Cap, CapOn, Goals, Key

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from phexplore.model.conventions import Conventions
 from phexplore.model.goals import Key
-from phexplore.model.numbers import Budget
+from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 
@@ -206,3 +206,14 @@ def middle_of(proposals: Sequence[Numbers], kind: str, key: Hashable) -> Fractio
     """
     known = [value for table in proposals if (value := table.get((kind, key))) is not None]
     return median_low(known) if known else None
+
+
+def margin_of(model: BudgetModel, key: Key, budget: Budget) -> float | None:
+    """Return the margin of a budget in people, None where there is no noise or no number.
+
+    Args:
+        model: of the scenario.
+        key: whose margin.
+        budget: it has.
+    """
+    return None if isinstance(budget, Unlimited) or budget == 0 else model.margin(key, budget)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from phexplore.files.spreadsheet import safe_cell
@@ -19,6 +21,20 @@ SIGNIFICANT = 5
 """Digits shown of a real number; a copy carries all of them."""
 
 
+class Look(enum.Enum):
+    """How a cell looks when it is not like the others."""
+
+    MUTED = "muted"
+    BOLD = "bold"
+    GOOD = "good"
+    ATTENTION = "attention"
+    REFUSED = "refused"
+
+
+Place = tuple[int, int]
+"""Row and column of a cell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """The table twin of a picture.
@@ -26,10 +42,14 @@ class Table:
     Attributes:
         headers: names of the columns with their units.
         rows: as many values per row as there are headers.
+        looks: of the cells that are not like the others.
+        details: all there is to say of a cell, where that is more than it shows.
     """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...] = ()
+    looks: Mapping[Place, Look] = field(default_factory=dict, hash=False)
+    details: Mapping[Place, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse ragged rows."""

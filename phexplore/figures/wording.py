@@ -247,3 +247,9 @@ def significant(value: Fraction, digits: int = 4) -> str:
 def capital(text: str) -> str:
     """Return the text with a capital first letter; a letter alone and a Greek one are symbols, and stay."""
     return text[:1].upper() + text[1:] if text[:1].isascii() and len(text) > 1 else text
+
+
+def letter(number: int) -> str:
+    """Return the letter of the column or group of a number from 0 on: A to Z, then A2 and so on."""
+    rounds, place = divmod(number, 26)
+    return chr(ord("A") + place) + (str(rounds + 1) if rounds else "")

@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
+from phexplore.decide.matrix_view import matrix_view
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
-from phexplore.gui.decision.matrix import matrix_view
 from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.figures.data_table import NumbersTable
@@ -194,7 +194,6 @@ class CommitteePage(TickPage):
         has_rows = bool(view.numbers.rows)
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
         self.table.set_numbers(view.numbers)
-        self.table.set_looks(lambda row, column: view.looks.get((row, column)))
         self.picture.show_figure(view.picture)
 
     def say_empty(self, sentence: str) -> None:

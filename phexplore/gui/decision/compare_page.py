@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtWidgets import QTabWidget
 
+from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, ComparisonView, comparison_view
+from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.reference_versions import ReferenceVersions
 from phexplore.gui.binding.session import Session
-from phexplore.gui.decision.column_choices import column_choices
-from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, ComparisonView, comparison_view
 from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.run_controller import RunController
+from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.runs.states import RunState
+from phexplore.systems.registry import presets
 
 _TEACHING = "Tick two or more at the left: every margin that differs is drawn here, all on one scale."
 _MOST_COLUMNS = 6
@@ -130,3 +135,32 @@ class ComparePage(TickPage):
         lines = min(max(len(self.columns.numbers.rows), 1), _MOST_COLUMNS)
         height = self.columns.verticalHeader().defaultSectionSize()
         self.columns.setFixedHeight(lines * height + self.columns.horizontalHeader().sizeHint().height() + GRID)
+
+
+def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[ColumnChoice]]:
+    """Return what can be compared with the active scenario, by heading; the active one comes first."""
+    workbook, active = project.workbook, project.scenario
+    system = type(active.method)
+    own = [active, *(each for each in workbook.scenarios if each is not active and isinstance(each.method, system))]
+    found = {"This project": [ColumnChoice(f"scenario:{each.name}", each.name, each) for each in own]}
+    versions = ReferenceVersions(project)
+    kept = []
+    for title, key in versions.offers():
+        found_version = versions.find(key)
+        if found_version is not None and isinstance(found_version[1].method, system):
+            kept.append(ColumnChoice(key, title, replace(found_version[1], name=title)))
+    if kept:
+        found["Kept by the project"] = kept
+    finished = []
+    for row in runs:
+        if row.spec is not None and row.state is RunState.COMPLETE and isinstance(row.spec.scenario.method, system):
+            name = row.directory.name
+            finished.append(ColumnChoice(f"run:{name}", f"{row.title} ({name})", row.spec.scenario, row.directory))
+    if finished:
+        found["Runs"] = finished
+    found["Published"] = [
+        ColumnChoice(f"preset:{preset.id}", preset.title, preset.scenario)
+        for preset in presets().values()
+        if isinstance(preset.scenario.method, system)
+    ]
+    return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.decide.verdict_words import verdict_summary
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import conversion_title, power_text
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
-from phexplore.gui.binding.verdicts import verdict_summary
 from phexplore.model.conventions import Conversion
 from phexplore.model.issues import Severity
 from phexplore.model.rules import Outcome, Verdict

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -11,7 +10,7 @@ from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEv
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
 from phexplore.figures.figure import Figure
-from phexplore.figures.table import UNTOUCHED, Table, is_number, plain, shown
+from phexplore.figures.table import UNTOUCHED, Look, Table, is_number, plain, shown
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
@@ -22,22 +21,6 @@ _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
 MOST_LETTERS = 34
 """A column is not made wider for its longest words; they are in the tool tip and in a copy."""
-
-
-class Look(enum.Enum):
-    """How a cell looks when it is not like the others."""
-
-    MUTED = "muted"
-    BOLD = "bold"
-    GOOD = "good"
-    ATTENTION = "attention"
-    REFUSED = "refused"
-
-
-Looks = Callable[[int, int], Look | None]
-"""Gives the look of a cell by row and column; None is like the others."""
-Details = Callable[[int, int], str]
-"""Gives all there is to say of a cell by row and column, "" where it is what the cell shows."""
 
 
 def _look(look: Look | None, role: int) -> Any:
@@ -59,8 +42,6 @@ class NumbersModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._numbers = Table(())
-        self._looks: Looks | None = None
-        self._details: Details | None = None
 
     @property
     def numbers(self) -> Table:
@@ -78,16 +59,12 @@ class NumbersModel(QAbstractTableModel):
             self.endResetModel()
             return
         self._numbers = numbers
-        changed = [row for row, (old, new) in enumerate(zip(before.rows, numbers.rows, strict=True)) if old != new]
+        same_look = (before.looks, before.details) == (numbers.looks, numbers.details)
+        pairs = enumerate(zip(before.rows, numbers.rows, strict=True))
+        changed = [row for row, (old, new) in pairs if old != new or not same_look]
         if changed:
             last = len(numbers.headers) - 1
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last))
-
-    def set_looks(self, looks: Looks | None, details: Details | None = None) -> None:
-        """Let some cells look otherwise than the rest, or say more than they show."""
-        self._looks, self._details = looks, details
-        if self._numbers.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._numbers.rows) - 1, self.columnCount() - 1))
 
     def _same_shape(self, numbers: Table) -> bool:
         return numbers.headers == self._numbers.headers and len(numbers.rows) == len(self._numbers.rows)
@@ -114,10 +91,10 @@ class NumbersModel(QAbstractTableModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 words = self._detail(index) or localised(shown(value))
                 return f"{self._numbers.headers[index.column()]}: {words}"
-        return None if self._looks is None else _look(self._looks(index.row(), index.column()), role)
+        return _look(self._numbers.looks.get((index.row(), index.column())), role)
 
     def _detail(self, index: Index) -> str:
-        return "" if self._details is None else self._details(index.row(), index.column())
+        return self._numbers.details.get((index.row(), index.column()), "")
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
@@ -168,10 +145,6 @@ class NumbersTable(QTableView):
     def set_numbers(self, numbers: Table) -> None:
         """Show other numbers."""
         self._model.set_numbers(numbers)
-
-    def set_looks(self, looks: Looks | None, details: Details | None = None) -> None:
-        """Let some cells look otherwise than the rest, or say more than they show."""
-        self._model.set_looks(looks, details)
 
     def choose_row(self, row: int | None) -> None:
         """Move to a row without announcing it; a row that is not there yet is left for later."""

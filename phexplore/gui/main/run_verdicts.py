@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from phexplore.decide.rule_evaluation import judge
+from phexplore.decide.verdict_words import verdict_detail, verdict_summary
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.run_manager.shown_run import reservation

@@ -10,6 +10,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
+from phexplore.decide.verdict_words import with_rules
 from phexplore.document.project import Project
 from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.areas import Area, area_keys
@@ -17,7 +18,6 @@ from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Make, Room, Surroundings
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
-from phexplore.gui.binding.verdicts import with_rules
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable, edit_logger
 from phexplore.gui.main.bottom_bar import BottomBar

@@ -7,14 +7,13 @@ from fractions import Fraction
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout
 
-from phexplore.decide.figures import frontier_figure
 from phexplore.decide.frontier import FrontierPoint, Weighting
 from phexplore.decide.risk import GuessRisk
 from phexplore.decide.sensitivity import leave_out
+from phexplore.decide.trade_off import TradeAnswer, TradeRequest, frontier_figure, trade_off
 from phexplore.figures.wording import percent
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.targets.frontier_answers import TradeAnswer, TradeRequest, trade_off
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from phexplore.decide.solving import with_targets
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.goal_rows import goals_of
-from phexplore.gui.targets.solve_answers import with_targets
 from phexplore.model.goal_edits import tied, untied, with_cap, with_floors, without_cap
 from phexplore.model.goals import Cap, Goals, Key, TiedBy, title_of
 from phexplore.model.numbers import exact_text

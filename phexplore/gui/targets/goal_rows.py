@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.budget_model import BudgetModel
+from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
+from phexplore.figures.wording import letter
 from phexplore.model.goal_edits import restricted
 from phexplore.model.goals import Goals, Key, title_of
-from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.numbers import Budget
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, system_name
 from phexplore.systems.registry import budgets_of
@@ -71,7 +72,7 @@ def goal_rows(
     after = margins or {}
     system = budgets_of(scenario)
     locks = system.locks | goals.locks
-    letters = {key: letter_of(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
+    letters = {key: letter(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
     own = system.targets
     found = {entry.query: entry for entry in solved.queries} if solved is not None else {}
     return tuple(
@@ -90,13 +91,3 @@ def goal_rows(
         )
         for key, budget in system.budgets.items()
     )
-
-
-def margin_of(system: BudgetModel, key: Key, budget: Budget) -> float | None:
-    """Return the margin of a budget in people, None where there is no noise or no number."""
-    return None if isinstance(budget, Unlimited) or budget == 0 else system.margin(key, budget)
-
-
-def letter_of(number: int) -> str:
-    """Return the name of a tie: A, B and so on, after Z A2."""
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26] + (str(number // 26 + 1) if number >= 26 else "")

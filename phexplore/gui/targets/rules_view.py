@@ -11,13 +11,13 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from phexplore.decide.rule_evaluation import judge, never_judged
+from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
 from phexplore.errors import PhexploreError
-from phexplore.figures.table import Table
+from phexplore.figures.table import Look, Table
 from phexplore.files.atomic_files import read_text
 from phexplore.files.rules_json import read_rules, write_rules
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.verdicts import rule_title, verdict_detail, verdict_summary, verdict_text
-from phexplore.gui.figures.data_table import Look, NumbersTable
+from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -251,14 +251,14 @@ class RulesView(QuestionView):
         name, verdicts = columns[0]
         self.finding.setText(f"{name}: {verdict_summary(verdicts)}" if rules else "")
         judged = [verdicts for _, verdicts in columns]
-        rows = [(rule_title(rule), *(verdict_text(each[row]) for each in judged)) for row, rule in enumerate(rules)]
-        self.table.set_numbers(Table(("Rule", *(column for column, _ in columns)), tuple(rows)))
-        self.table.resizeColumnToContents(0)
-        cells = {(row, place): each for place, of in enumerate(judged, start=1) for row, each in enumerate(of)}
-        self.table.set_looks(
-            lambda row, place: _LOOKS[cells[row, place].outcome] if (row, place) in cells else None,
-            lambda row, place: verdict_detail(cells[row, place]) if (row, place) in cells else "",
+        rows = tuple(
+            (rule_title(rule), *(verdict_text(each[row]) for each in judged)) for row, rule in enumerate(rules)
         )
+        cells = {(row, place): each for place, of in enumerate(judged, start=1) for row, each in enumerate(of)}
+        looks = {at: _LOOKS[verdict.outcome] for at, verdict in cells.items()}
+        details = {at: verdict_detail(verdict) for at, verdict in cells.items()}
+        self.table.set_numbers(Table(("Rule", *(column for column, _ in columns)), rows, looks, details))
+        self.table.resizeColumnToContents(0)
         self._on_row()
 
     def _commit(self, label: str, rules: tuple[Rule, ...]) -> None:

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals
-from phexplore.figures.wording import budget_text, sentence
-from phexplore.gui.targets.solve_answers import (
+from phexplore.decide.solving import (
     SolveAnswer,
     cap_lines,
     change_lines,
@@ -20,6 +19,7 @@ from phexplore.gui.targets.solve_answers import (
     published_line,
     rounding_line,
 )
+from phexplore.figures.wording import budget_text, sentence
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.compact_list import CompactList

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from phexplore.accuracy.solving_conflict import Relaxation
 from phexplore.accuracy.solving_separable import with_own_goals
+from phexplore.decide.solving import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed
 from phexplore.files.goals_file import goals_json, read_goals
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.targets.caps_editor import CapsEditor
@@ -20,7 +21,6 @@ from phexplore.gui.targets.goal_edits import GoalEdits
 from phexplore.gui.targets.goal_rows import goal_rows
 from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, cell_text, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
-from phexplore.gui.targets.solve_answers import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed
 from phexplore.gui.targets.solve_panel import SolvePanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, ROW_PADDING

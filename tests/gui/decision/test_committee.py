@@ -7,10 +7,10 @@ from statistics import median
 import pytest
 
 from phexplore.decide.committee import committee_matrix
+from phexplore.decide.matrix_view import matrix_view
 from phexplore.document.project import Project
+from phexplore.figures.table import Look
 from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
-from phexplore.gui.decision.matrix import matrix_view
-from phexplore.gui.figures.data_table import Look
 from phexplore.gui.main.decision_area import read_proposal
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
@@ -68,7 +68,7 @@ def test_that_the_matrix_shows_smallest_middle_largest_and_who_left_it_alone(us,
     assert (found["Ada"], found["Edsger"], found["Left alone"]) == (22, "·", "1 of 4")
     assert found["Agreement"] == "50 %"
     place = [row[0] for row in view.numbers.rows].index(f"Target {query.title}")
-    looks = [view.looks.get((place, column)) for column in range(len(view.numbers.headers))]
+    looks = [view.numbers.looks.get((place, column)) for column in range(len(view.numbers.headers))]
     assert looks[1] is Look.ATTENTION
     assert looks[3:7] == [Look.BOLD, Look.BOLD, Look.BOLD, Look.MUTED]
 

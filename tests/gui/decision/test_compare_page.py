@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -7,15 +8,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
 from phexplore.decide.comparing import EffectRow
+from phexplore.decide.comparison_view import overlay_row
 from phexplore.document.project import Project
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure
 from phexplore.figures.table import Table
-from phexplore.gui.decision.compare_page import ComparePage, Detail
-from phexplore.gui.decision.comparison import overlay_row
-from phexplore.model.workbook import Workbook
+from phexplore.gui.decision.compare_page import ComparePage, Detail, column_choices
+from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.protocol import PlaceName
+from phexplore.systems.registry import preset
 
 
 @pytest.fixture
@@ -78,3 +80,18 @@ def test_that_another_project_is_compared_as_at_first(qtbot, page, session, us) 
     page.tick("scenario:Proposal", "preset:sdhc-2020-pr")
     session.install(Project.new(Workbook((us,), us.name, "sdhc-2020-us")))
     qtbot.waitUntil(lambda: [choice.key for choice in page.chosen] == [f"scenario:{us.name}", "preset:sdhc-2020-us"])
+
+
+def test_that_the_project_offers_its_scenarios_what_was_saved_and_presets(us, query, tmp_path) -> None:
+    project = Project.new(Workbook((replace(us, name="Vote"),), "Vote"))
+    project.commit("Add", add_scenario(project.workbook, preset("pl94-2020-persons-us").scenario))
+    project.commit("Back", replace(project.workbook, active="Vote"))
+    assert "Kept by the project" not in column_choices(project, ())
+    project.save(tmp_path / "vote.phx")
+    project.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
+    found = column_choices(project, ())
+    assert [choice.title for choice in found["This project"]] == ["Vote"]
+    (saved,) = found["Kept by the project"]
+    assert saved.scenario.phsafe.budgets[query] == us.phsafe.budgets[query]
+    assert {choice.key for choice in found["Published"]} >= {"preset:sdhc-2020-us", "preset:sdhc-2020-pr"}
+    project.close()

@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from phexplore.decide.frontier import Weighting
+from phexplore.decide.trade_off import TradeRequest, trade_off
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.targets.frontier_answers import TradeRequest, trade_off
 from phexplore.gui.targets.frontier_view import FrontierView
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework

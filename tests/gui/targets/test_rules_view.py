@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.decide.rule_evaluation import never_judged
+from phexplore.decide.verdict_words import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.gui.binding.verdicts import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.gui.systems.phsafe.summary import phsafe_tiles
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, judged, not_judged

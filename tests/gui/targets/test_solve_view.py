@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from phexplore.accuracy.solving_separable import solve
+from phexplore.decide.solving import Basis
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.goal_table import GoalColumn
-from phexplore.gui.targets.solve_answers import Basis
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.model.edits import set_item

@@ -1,4 +1,4 @@
-"""Decision rules and what they say, in words. No Qt."""
+"""Decision rules and what they say, in words."""
 
 from __future__ import annotations
 

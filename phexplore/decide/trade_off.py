@@ -1,12 +1,13 @@
-"""The trade-off of a scenario, computed beside the window: curve, prices, what can be left out, leverage, risk. No Qt."""
+"""The trade-off of a scenario, with its figures: curve, prices, what can be left out, leverage, risk."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.budget_model import LeftOut
-from phexplore.decide.frontier import Frontier, FrontierError, PricedQuery, Weighting, frontier
+from phexplore.accuracy.budget_model import LeftOut, margin_of
+from phexplore.decide.frontier import Frontier, FrontierError, FrontierPoint, PricedQuery, Weighting, frontier
 from phexplore.decide.risk import GuessRisk, guess_risk
 from phexplore.decide.sensitivity import (
     Leverage,
@@ -16,17 +17,24 @@ from phexplore.decide.sensitivity import (
     reliable_from,
 )
 from phexplore.errors import PhexploreError
-from phexplore.figures.figure import Figure, bar_figure
-from phexplore.figures.marks import Bar
+from phexplore.figures.axis import Axis, Scale, number_text
+from phexplore.figures.figure import Figure, bar_figure, nothing
+from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text, people, percent
-from phexplore.gui.targets.goal_rows import margin_of
 from phexplore.model.goals import title_of
+from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import budgets_of, loss_of
 
 _PERCENT = Fraction(1, 100)
 _MOST = 400
+"""Bars of a picture."""
+_SMALLEST = 1e-9
+_EXPLAIN = (
+    "For every total, budgets that make the weighted sum of squared margins smallest are found by the condition that every "
+    "query has the same marginal price. One per cent more of the total always buys half a per cent less margin."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,79 @@ def _risk(request: TradeRequest) -> GuessRisk | None:
     if headline is None:
         return None
     return guess_risk(budgets_of(request.scenario).framework, headline, request.prior)
+
+
+def frontier_figure(found: Frontier, loss: str) -> Figure:
+    """Return the trade-off; the key of a mark is the number of its point.
+
+    Args:
+        found: the curve.
+        loss: what the horizontal axis counts, e.g. "bounded ρ".
+    """
+    if not found.points:
+        return nothing("frontier", "Locks leave no room for other totals. Unlock some budgets to see the trade-off.")
+    xs = [float(point.headline) for point in found.points]
+    ys = [point.weighted_margin for point in found.points]
+    marks = tuple(
+        Mark(number, (Dot(x, y, size=5.0),), tip=point_words(point))
+        for number, (x, y, point) in enumerate(zip(xs, ys, found.points, strict=True))
+    )
+    return Figure(
+        "frontier",
+        frontier_title(found),
+        "The curve is the smallest weighted margin for every total; the diamond is this scenario. One per cent more of the "
+        "total always buys half a per cent less margin along the curve. Enter or a double click loads a point as a scenario.",
+        Axis(f"{loss} (logarithmic)", Scale.LOG, _padded(xs), number_text, floor=_SMALLEST, most=8),
+        Axis(
+            "weighted margin of error, people",
+            Scale.LOG,
+            _padded([*ys, found.present_margin, found.best_margin]),
+            people,
+            floor=_SMALLEST,
+            most=8,
+        ),
+        marks,
+        Table(
+            (loss, "ε at δ = 10⁻¹⁰", "Weighted margin, people"),
+            tuple((point.headline, point.epsilon, point.weighted_margin) for point in found.points),
+        ),
+        under=(Path(tuple(xs), tuple(ys)),),
+        over=_present(found),
+        explain=_EXPLAIN,
+    )
+
+
+def _present(found: Frontier) -> tuple[Part, ...]:
+    """Return the scenario as a diamond with its name, and how far below it the curve is."""
+    ratio = float(found.points[-1].headline) / float(found.points[-1].total)
+    x = float(found.present_total) * ratio
+    return (
+        Path((x, x), (found.present_margin, found.best_margin), Role.MISSED, 1.5, Dash.DASHED),
+        Dot(x, found.present_margin, ink=Role.MISSED, shape=Shape.DIAMOND, size=6.0),
+        Words(x, found.present_margin, "this scenario", is_bold=True, shift=16, rise=0.7),
+    )
+
+
+def _padded(values: list[float]) -> tuple[float, float]:
+    logs = [math.log10(max(value, _SMALLEST)) for value in values]
+    room = 0.08 * max(max(logs) - min(logs), 0.3)
+    return 10 ** (min(logs) - room), 10 ** (max(logs) + room)
+
+
+def frontier_title(found: Frontier) -> str:
+    """Return how much the scenario could save at the same weighted margin."""
+    if found.waste < 5e-4:
+        return "With these weights no other budgets are better: every query has the same marginal price"
+    share = percent(parse_exact(f"{found.waste:.6f}"))
+    return f"With these weights the same margins could be had for {share} less"
+
+
+def point_words(point: FrontierPoint) -> str:
+    """Return a point in words."""
+    return (
+        f"ρ {float(point.headline):.6g}, ε {point.epsilon:.3f} at δ = 10⁻¹⁰\n"
+        f"Weighted margin {people(point.weighted_margin)} people\nDouble click loads it as a scenario"
+    )
 
 
 def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> Figure:

@@ -1,4 +1,4 @@
-"""What the members of a committee propose, as the window shows it: a table, a picture, sentences. No Qt."""
+"""What the members of a committee propose: a table, a picture, sentences."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from phexplore.decide.committee import CommitteeMatrix, MatrixRow
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
-from phexplore.figures.table import UNTOUCHED, Table, Value, shown
-from phexplore.gui.figures.data_table import Look
+from phexplore.figures.table import UNTOUCHED, Look, Table, Value, shown
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 
@@ -30,14 +29,12 @@ class MatrixView:
         title: the finding.
         sentence: how to read the table.
         numbers: the table.
-        looks: of its cells, by row and column.
         picture: members' values as multiples of where all started.
     """
 
     title: str
     sentence: str
     numbers: Table
-    looks: dict[tuple[int, int], Look]
     picture: Figure
 
 
@@ -59,7 +56,7 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
         f"Started from {matrix.baseline.name}. {UNTOUCHED} left as it was; bold is moved. Agreement is the smallest value as part of "
         "the largest."
     )
-    return MatrixView(_title(matrix), sentence, Table(headers, rows), looks, _picture(matrix))
+    return MatrixView(_title(matrix), sentence, Table(headers, rows, looks), _picture(matrix))
 
 
 def row_words(system: System, row: MatrixRow) -> str:

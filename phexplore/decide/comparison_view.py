@@ -1,4 +1,4 @@
-"""Scenarios and runs side by side as the window shows them: only what differs, and what it does. No Qt."""
+"""Scenarios and runs side by side, as tables and a picture: only what differs, and what it does."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
+from phexplore.decide.verdict_words import verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import margin_word, people, percent
-from phexplore.gui.binding.verdicts import verdict_text
+from phexplore.figures.wording import letter, margin_word, people, percent
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.rules import Outcome, Rule, Verdict
@@ -123,12 +123,6 @@ def view_of(found: Comparison) -> ComparisonView:
         _rules(system, found, letters),
         _overlay(found, effects, names, letters),
     )
-
-
-def letter(number: int) -> str:
-    """Return the letter of a column: A to Z, then A2 and so on."""
-    rounds, place = divmod(number, 26)
-    return chr(ord("A") + place) + (str(rounds + 1) if rounds else "")
 
 
 def parameter_words(system: System, row: ParameterRow) -> str:

@@ -5,19 +5,22 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.document.project import Project
+from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, comparison_view
 from phexplore.errors import PhexploreError
-from phexplore.gui.decision.column_choices import column_choices
-from phexplore.gui.decision.comparison import ColumnChoice, ComparisonRequest, comparison_view, letter
-from phexplore.model.keys import TableId
+from phexplore.figures.wording import letter
+from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
-from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
+
+
+@pytest.fixture
+def query():
+    return parse_query("PH3/state_A-G")
 
 
 def _view(*scenarios, rules=()):
@@ -107,18 +110,3 @@ def test_that_rules_are_judged_with_their_distance(us) -> None:
 
 def test_that_letters_go_on_after_z() -> None:
     assert [letter(n) for n in (0, 25, 26, 51, 52)] == ["A", "Z", "A2", "Z2", "A3"]
-
-
-def test_that_the_project_offers_its_scenarios_what_was_saved_and_presets(us, query, tmp_path) -> None:
-    project = Project.new(Workbook((replace(us, name="Vote"),), "Vote"))
-    project.commit("Add", add_scenario(project.workbook, preset("pl94-2020-persons-us").scenario))
-    project.commit("Back", replace(project.workbook, active="Vote"))
-    assert "Kept by the project" not in column_choices(project, ())
-    project.save(tmp_path / "vote.phx")
-    project.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
-    found = column_choices(project, ())
-    assert [choice.title for choice in found["This project"]] == ["Vote"]
-    (saved,) = found["Kept by the project"]
-    assert saved.scenario.phsafe.budgets[query] == us.phsafe.budgets[query]
-    assert {choice.key for choice in found["Published"]} >= {"preset:sdhc-2020-us", "preset:sdhc-2020-pr"}
-    project.close()

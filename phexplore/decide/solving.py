@@ -1,4 +1,4 @@
-"""Solving beside the window: what is asked, what comes back, and its words. No Qt."""
+"""Solving from targets: what is asked, what comes back, and its words."""
 
 from __future__ import annotations
 
