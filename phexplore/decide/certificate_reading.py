@@ -20,74 +20,15 @@ from phexplore.errors import PhexploreError
 from phexplore.resources import resource
 
 _TAGS = frozenset(
-    [
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "a",
-        "header",
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "strong",
-        "dl",
-        "div",
-        "dt",
-        "dd",
-        "nav",
-        "ul",
-        "li",
-        "main",
-        "section",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-    ]
+    ["html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3", "strong", "dl", "div", "dt", "dd", "nav", "ul", "li", "main", "section", "table", "caption", "thead", "tbody", "tr", "th", "td"]
 )
 _ATTRIBUTES = frozenset(
-    [
-        "lang",
-        "charset",
-        "name",
-        "content",
-        "http-equiv",
-        "class",
-        "href",
-        "role",
-        "id",
-        "aria-labelledby",
-        "aria-label",
-        "tabindex",
-        "scope",
-        "rowspan",
-    ]
+    ["lang", "charset", "name", "content", "http-equiv", "class", "href", "role", "id", "aria-labelledby", "aria-label", "tabindex", "scope", "rowspan"]
 )
 _EMPTY = frozenset({"meta"})
 _BLOCKS = frozenset({"title", "style", "a", "p", "h1", "h2", "h3", "dt", "dd", "li", "caption", "th", "td"})
 _CLASSES = frozenset(
-    {
-        "skip",
-        "kind",
-        "colophon",
-        "warning",
-        "tiles",
-        "tile",
-        "tile attention",
-        "value",
-        "detail",
-        "table",
-        "number",
-        "attention",
-    }
-    | {"whole", "note", "facts", "number attention", "number whole", "attention whole", "number attention whole"}
+    ["skip", "kind", "colophon", "warning", "tiles", "tile", "tile attention", "value", "detail", "table", "number", "attention", "whole", "note", "facts", "number attention", "number whole", "attention whole", "number attention whole"]
 )
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 MATERIALS = "materials"
@@ -273,17 +214,14 @@ def _table_differences(stated: CertificateText, ours: CertificateText) -> Iterat
             yield f"Its bill of materials names {' '.join(row)[:60]!r}."
 
 
-def wording_of(content: bytes, names: Sequence[str]) -> set[str]:
+def wording_of(found: CertificateText, names: Sequence[str]) -> set[str]:
     """Return the sentences of a certificate with ``#`` for every value and ``@`` for every name.
 
     Args:
-        content: of a certificate, HTML.
+        found: the certificate.
         names: of scenarios, people and files that occur in it.
     """
-    found = read_certificate(content)
-    return {_plain(text, names) for text in _sentences(found)} | {
-        f"material {row[0]}" for row in found.tables.get(MATERIALS, [])
-    }
+    return {_plain(text, names) for text in _sentences(found)}
 
 
 def _sentences(found: CertificateText) -> Iterator[str]:
@@ -297,7 +235,7 @@ def _sentences(found: CertificateText) -> Iterator[str]:
 def _wording_differences(
     stated: CertificateText, ours: CertificateText, program: str, names: Sequence[str]
 ) -> Iterator[str]:
-    known = _wording() | {_plain(text, names) for text in _sentences(ours)}
+    known = _wording() | wording_of(ours, names)
     values = {value for text in _sentences(ours) for value in _values(text)} | {program}
     for text in _sentences(stated):
         if _plain(text, names) not in known:

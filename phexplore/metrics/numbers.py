@@ -56,10 +56,6 @@ class NumberKeys:
         """Return how many numbers there are."""
         return len(self.cell)
 
-    def same_as(self, other: NumberKeys) -> bool:
-        """Return whether both name the same numbers in the same order."""
-        return all(np.array_equal(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellGroup:

@@ -153,19 +153,6 @@ class PhsafeCounter:
         self._states.update(located.states)
         self._multiplicity = max(self._multiplicity, located.geo_multiplicity)
 
-    def merge(self, other: PhsafeCounter) -> None:
-        """Add what another counter of the same specification has counted.
-
-        Raises:
-            ValueError: the specifications differ.
-        """
-        if self.spec != other.spec:
-            raise ValueError("counts of different specifications cannot be added")
-        for name in ("_counts", "_dropped", "_records", "_sizes"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self._states |= other._states
-        self._multiplicity = max(self._multiplicity, other._multiplicity)
-
     def result(self) -> Tabulation:
         """Return the counts so far."""
         plan, states = self._plan, tuple(sorted(self._states))

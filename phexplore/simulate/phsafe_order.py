@@ -31,16 +31,6 @@ _ONE_DIGIT = [_digest(str(code)) for code in range(256)]
 _TWO_DIGITS = [_digest(f"{code:02d}") for code in range(256)]
 
 
-def row_key(row: tuple[int, int, int, int, int, int], repetition: int) -> bytes:
-    """Return the sort key of one person: the 32 bytes of the last digest.
-
-    Args:
-        row: RTYPE, MAFID, QAGE, CENHISP, CENRACE, RELSHIP.
-        repetition: k, from 1.
-    """
-    return _key(row, _digest(format(row[1], "b")), repetition)
-
-
 def truncation_order(persons: SdhcPersons, selected: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the selected persons household by household, in each the one kept first in front: ``int64[n]``.
 
@@ -59,13 +49,20 @@ def truncation_order(persons: SdhcPersons, selected: NDArray[np.int64]) -> NDArr
         if not last or row[1] != last[1]:
             mafid_digest = _digest(format(row[1], "b"))
         last = row
-        keys += _key(row, mafid_digest, repetition)
+        keys += row_key(row, mafid_digest, repetition)
     words = np.frombuffer(bytes(keys), dtype=">u8").reshape(-1, 4)
     order = np.lexsort((words[:, 3], words[:, 2], words[:, 1], words[:, 0], persons.mafid[ordered]))
     return ordered[order]
 
 
-def _key(row: tuple[int, ...], mafid_digest: bytes, repetition: int) -> bytes:
+def row_key(row: tuple[int, ...], mafid_digest: bytes, repetition: int) -> bytes:
+    """Return the sort key of one person: the 32 bytes of the last digest.
+
+    Args:
+        row: RTYPE, MAFID, QAGE, CENHISP, CENRACE, RELSHIP.
+        mafid_digest: of the MAFID, hexadecimal; a household shares it.
+        repetition: k, from 1.
+    """
     parts = (
         _ONE_DIGIT[row[0]],
         mafid_digest,

@@ -82,10 +82,6 @@ class Tabulation:
         """Return the counts of a query as they would be without truncation, ``int64[regions, codes, cells]``."""
         return self.counts[query] + self.dropped[query] if query in self.dropped else self.counts[query]
 
-    def truncation_bias(self, query: QueryKey) -> NDArray[np.int64]:
-        """Return truncated − untruncated counts, ``int64[regions, codes, cells]``: 0 or negative, and no noise in them."""
-        return self.counts[query] - self.untruncated(query)
-
 
 def region_ids(region: Region, states: tuple[int, ...]) -> tuple[str, ...]:
     """Return the REGION_IDs of a region level for the states present; none at all without geography.

@@ -21,11 +21,6 @@ def test_that_columns_cannot_be_edited() -> None:
         keys([1, 2, 3]).cell[0] = 7
 
 
-def test_that_keys_compare_by_content() -> None:
-    assert keys([1, 2, 3]).same_as(keys([1, 2, 3]))
-    assert not keys([1, 2, 3]).same_as(keys([1, 2, 4]))
-
-
 @pytest.mark.parametrize(
     ("region_type", "code", "level"),
     [("USA", "*", "usa_*"), ("STATE", "A", "state_A-G"), ("STATE", "G", "state_A-G"), ("USA", "H", "usa_H,I")],

@@ -103,27 +103,6 @@ class WorstUnit:
         )
 
 
-def worst_units(
-    truth: Integers, estimate: Integers, *, by: WorstBy = WorstBy.TOTAL, count: int = 20, least_people: int = 0
-) -> tuple[WorstUnit, ...]:
-    """Return the units that are farthest off, the worst first; ties go to the first unit.
-
-    Args:
-        truth: ``int64[units, cells]``.
-        estimate: the same shape, or behind one axis of trials.
-        by: the measure; over several trials its mean counts.
-        count: how many units at most.
-        least_people: smallest true total of a unit that is looked at.
-
-    Raises:
-        ValueError: the shapes do not fit.
-    """
-    tally = WorstTally(truth, by)
-    for trial in as_trials(truth, estimate):
-        tally.add(trial)
-    return tally.units(count, least_people)
-
-
 class WorstTally:
     """Finds the units that are farthest off while trials arrive; it keeps sums only."""
 

@@ -75,7 +75,6 @@ class SpineReader:
         if is_new:
             tell(SpineProgress("Building the spine", 2, 3))
         spine = study.spine(settings)
-        other = study.spine(request.other)
         classes = [study.distances(settings, request.other, name) for name in study.classes(settings)]
         targeted = [is_targeted(spine, each.name, class_entities(spine, each.name)) for each in classes]
         look = _settled(request.look, classes, spine, request.method)
@@ -90,7 +89,6 @@ class SpineReader:
             look,
             self._blocks(request.path, study, classes, targeted),
             sizes(spine),
-            sizes(other),
             _queries(request.method),
             finding,
             reason,
@@ -123,7 +121,7 @@ class SpineReader:
             for each, aimed in zip(classes, targeted, strict=True)
         )
         geography = study.geography
-        return BlocksFigures(path, geography.blocks, found, geography.warnings, geography.quarters is not None)
+        return BlocksFigures(path, geography.blocks, found, geography.warnings)
 
     def _content(self, work: Work, classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> SpineContent:
         if work.look.tab is SpineTab.MAP:

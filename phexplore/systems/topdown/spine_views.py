@@ -147,14 +147,12 @@ class BlocksFigures:
         blocks: how many.
         classes: of areas.
         warnings: what is odd but was read.
-        has_quarters: whether it is known where group quarters are.
     """
 
     path: Path
     blocks: int
     classes: tuple[AreaClass, ...]
     warnings: tuple[Issue, ...]
-    has_quarters: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -389,7 +387,6 @@ class SpineAnswer:
         look: the same look with every open choice settled.
         blocks: what was read.
         levels: name and units of each level of the spine.
-        other_levels: of the one it is compared with.
         queries: names of the query groups that can be predicted.
         finding: what the spine does to areas, in one sentence.
         reason: why, or "".
@@ -402,7 +399,6 @@ class SpineAnswer:
     look: SpineStyle
     blocks: BlocksFigures
     levels: tuple[tuple[str, int], ...]
-    other_levels: tuple[tuple[str, int], ...]
     queries: tuple[str, ...]
     finding: str
     reason: str

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from phexplore.metrics.topdown.redistricting import group_shares
-from phexplore.metrics.topdown.worst import Reason, WorstBy, worst_units
+from phexplore.metrics.topdown.worst import Reason, WorstBy, WorstTally
 
 LABELS = ("a", "b", "c", "d")
+
+
+def worst_units(truth, trials, by=WorstBy.TOTAL, **chosen):
+    tally = WorstTally(truth, by)
+    for trial in trials:
+        tally.add(trial)
+    return tally.units(**chosen)
 
 
 @pytest.mark.parametrize("by", WorstBy)
@@ -52,6 +59,6 @@ def test_that_small_units_can_be_left_out(drawn):
     ],
 )
 def test_that_every_unit_has_the_reason_that_fits(truth, estimate, reason, said):
-    (unit,) = worst_units(np.array([truth]), np.array([estimate]))
+    (unit,) = worst_units(np.array([truth]), np.array([[estimate]]), count=20)
     assert unit.reason is reason
     assert said in unit.sentence("X", LABELS)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +63,7 @@ def test_that_the_truth_survives_its_file_and_is_marked(tabulated: Pair, files: 
     files.write_truth(tmp_path / "real", truth, {"truncation": [1, 2]}, synthetic=False)
     files.write_truth(tmp_path / "made up", truth, {}, synthetic=True)
     found = read_truth(tmp_path / "real")
-    assert found.keys.same_as(files.keys)
+    assert all(map(np.array_equal, astuple(found.keys), astuple(files.keys)))
     for name in ("truncated", "untruncated", "non_private"):
         assert np.array_equal(getattr(found.truth, name), getattr(truth, name))
     assert found.metadata["confidential"] is True

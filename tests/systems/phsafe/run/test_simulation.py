@@ -6,7 +6,7 @@ import csv
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def test_that_the_truth_is_that_of_the_population_loaded_whole(results: RunResul
     measured = tabulate([data], CountingSpec.measured(us.method))
     exact = tabulate([data], CountingSpec.exact(us.method.states))
     expected = truth_of(measured, exact)
-    assert results.keys.same_as(keys_of(measured))
+    assert all(map(np.array_equal, astuple(results.keys), astuple(keys_of(measured))))
     for name in ("truncated", "untruncated", "non_private"):
         assert np.array_equal(getattr(results.truth(), name), getattr(expected, name))
     assert results.truth().truncated.sum() < results.truth().untruncated.sum()
@@ -250,7 +250,7 @@ def test_that_files_in_any_order_give_the_same_truth(results: RunResults, us: Sc
     make_simulation(spec, directory).prepare(watch)
     assert any("not sorted" in note for note in watch.notes)
     found = read_truth(directory / "truth.parquet")
-    assert found.keys.same_as(results.keys)
+    assert all(map(np.array_equal, astuple(found.keys), astuple(results.keys)))
     assert np.array_equal(found.truth.truncated, results.truth().truncated)
     assert found.metadata["confidential"] is True
 
