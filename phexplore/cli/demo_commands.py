@@ -37,6 +37,7 @@ def demo(
     from phexplore.model.keys import parse_query
     from phexplore.model.numbers import exact_text
     from phexplore.model.workbook import Workbook
+    from phexplore.runs.run_settings import RunSettings
     from phexplore.systems.phsafe.budget_edits import edit_margin
     from phexplore.systems.phsafe.forecast import forecast
     from phexplore.systems.registry import preset
@@ -58,7 +59,7 @@ def demo(
         files += export_scenario(project.scenario, form, out / name)
     say(f"3. Export: {', '.join(path.name for path in files)}")
     say(f"4. Simulate {trials} releases on the shipped synthetic population")
-    simulate(project.scenario, demonstration_directory(), out / "run", trials=trials, seed=SEED)
+    simulate(project.scenario, demonstration_directory(), out / "run", RunSettings(trials=trials, seed=SEED))
     for form, name in (("html", "run-report.html"), ("png", "run-charts.png"), ("csv", "run-tables")):
         files += export_run(out / "run", form, out / name)
     say(f"5. Done. {len(files)} files and the run are in {out.resolve()}")

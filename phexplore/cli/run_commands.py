@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from phexplore.cli.progress import ProgressLine
-from phexplore.cli.run_options import chosen_options, parse_stop, with_run_options
+from phexplore.cli.run_options import chosen_options, chosen_settings, with_run_options
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, say, say_issues
-from phexplore.runs.place import HERE, Place, tls_files
-from phexplore.runs.spec import LARGEST_SEED, StopRule
+from phexplore.runs.place import HERE
+from phexplore.runs.run_settings import RunSettings
 from phexplore.systems.arguments import SCENARIO
 from phexplore.systems.registry import system_of
 from phexplore.systems.sources import load_scenario
@@ -35,74 +36,30 @@ def register(app: typer.Typer) -> None:
 
 def run(
     scenario: str = SCENARIO,
-    data: Path | None = typer.Option(
-        None,
-        "--data",
-        help="S-DHC: directory of a population, or demo. TopDown: block data, a file or directory. Subspace, group sizes: a table; "
-        "without it, the one that came with the preset.",
-    ),
     out: Path = typer.Option(..., "--out", help="Run directory; the same run is resumed, another one replaced."),
-    trials: int = typer.Option(1, "--trials", min=1, help="How many releases to simulate."),
-    seed: int | None = typer.Option(
-        None, "--seed", min=0, max=LARGEST_SEED, help="Without it, noise comes from the operating system."
-    ),
-    workers: int | None = typer.Option(
-        None,
-        "--workers",
-        min=1,
-        help="Trials computed at the same time; changes no byte. 1, with a cluster 4.",
-        show_default=False,
-    ),
-    no_noise: bool = typer.Option(False, "--no-noise", help="Exact truncated counts."),
-    non_private: bool = typer.Option(
-        False, "--non-private", help="S-DHC: exact counts, totals too, nothing truncated."
-    ),
-    scheduler: str = typer.Option(
-        "",
-        "--scheduler",
-        help="TopDown: address of a Dask cluster that estimates, e.g. tcp://host:8786; changes no byte. It is trusted with running "
-        "code here and with exact counts, and never kept: give it again to resume there.",
-    ),
-    tls_ca_file: Path | None = typer.Option(
-        None, "--tls-ca-file", help="Certificate (PEM) of the authority of a scheduler at tls://host:8786."
-    ),
-    tls_cert: Path | None = typer.Option(
-        None, "--tls-cert", help="This machine's certificate (PEM) for that scheduler."
-    ),
-    tls_key: Path | None = typer.Option(None, "--tls-key", help="The key (PEM) of that certificate."),
-    stop_at: str = typer.Option(
-        "",
-        "--stop-at",
-        help="End before the last trial once a figure's error is small: County/total/mae=0.5, coverage=0.001.",
-    ),
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
-    **wishes: Any,
+    tls_ca_file: str = typer.Option(
+        "", "--tls-ca-file", help="Certificate (PEM) of the authority of a scheduler at tls://host:8786."
+    ),
+    tls_cert: str = typer.Option("", "--tls-cert", help="This machine's certificate (PEM) for that scheduler."),
+    tls_key: str = typer.Option("", "--tls-key", help="The key (PEM) of that certificate."),
+    **asked: Any,
 ) -> None:
     """Simulate full releases in a worker process and keep every one of them. Ctrl-C cancels; finished trials stay.
+
+    With --scheduler, 4 trials are computed at the same time unless --workers says otherwise.
 
     Example: phexplore run sdhc-2020-us --data demo --trials 20 --seed 1 --out runs/first
 
     Example: phexplore run pl94-2020-persons-us --data blocks.csv.gz --expand 1 --trials 2 --seed 1 --out runs/blocks
     """
-    found = load_scenario(scenario)
-    if no_noise and non_private:
-        raise typer.BadParameter("--no-noise and --non-private exclude each other; give one of them.")
-    word = "no-noise" if no_noise else "non-private" if non_private else "private"
-    if scheduler and not system_of(found).has_geography:
-        raise typer.BadParameter(f"{found.name} is no scenario of TopDown: --scheduler belongs to it.")
-    summary = simulate(
-        found,
-        data,
-        out,
-        trials=trials,
-        seed=seed,
-        place=Place(
-            workers or (_TRIALS_ON_CLUSTER if scheduler else 1), scheduler, tls_files(tls_ca_file, tls_cert, tls_key)
-        ),
-        mode=word,
-        stop=parse_stop(stop_at),
-        options=chosen_options(found, wishes),
-    )
+    loaded = load_scenario(scenario)
+    settings = chosen_settings(loaded, asked, (tls_ca_file, tls_cert, tls_key))
+    options = chosen_options(loaded, asked)
+    data = Path(settings["data"]) if "data" in settings else _own_data(loaded)
+    if settings.get("place", HERE).scheduler:
+        settings.setdefault("workers", _TRIALS_ON_CLUSTER)
+    summary = simulate(loaded, data, out, RunSettings(**settings), options)
     if as_json:
         print_json(summary)
     else:
@@ -110,28 +67,15 @@ def run(
 
 
 def simulate(
-    scenario: Scenario,
-    data: Path | None,
-    out: Path,
-    *,
-    trials: int,
-    seed: int | None,
-    place: Place = HERE,
-    mode: str = "private",
-    stop: StopRule | None = None,
-    options: Declared | None = None,
+    scenario: Scenario, data: Path, out: Path, settings: RunSettings, options: Declared | None = None
 ) -> dict[str, Any] | None:
     """Run a scenario in a worker process, show its progress, and return its summary.
 
     Args:
         scenario: to run.
-        data: input, None for what came with the preset.
+        data: input.
         out: directory of the run.
-        trials: how many releases.
-        seed: of the noise; None takes it from the operating system.
-        place: where the run is computed.
-        mode: id of a `RunMode`.
-        stop: when to end before the last trial.
+        settings: trials, seed, release, where the run is computed and when it ends.
         options: of the system.
 
     Raises:
@@ -143,7 +87,7 @@ def simulate(
     from phexplore.runs.confidentiality import make_private, person_here, record_override, warning_about
     from phexplore.runs.events import Failed, Finished, Outcome
     from phexplore.runs.launch import run_worker
-    from phexplore.runs.spec import RunMode, RunSpec, data_of
+    from phexplore.runs.spec import RunSpec, data_of
     from phexplore.runs.states import RunState
     from phexplore.runs.store import load_summary, prepare_directory, state_of
     from phexplore.systems.registry import check
@@ -151,12 +95,18 @@ def simulate(
     errors = [issue for issue in check(scenario) if has_errors([issue])]
     if errors:
         raise PhexploreError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
-    if data is None:
-        data = _own_data(scenario)
     if scenario.method.data_kind is DataKind.POPULATION:
         say_issues(find_source(data).remarks)
-    described = data_of(scenario, data)
-    spec = RunSpec(scenario, described, trials, seed, RunMode(mode), place.workers or 1, stop=stop, options=options)
+    spec = RunSpec(
+        scenario,
+        data_of(scenario, data),
+        settings.trials,
+        settings.seed,
+        settings.mode,
+        settings.workers,
+        stop=settings.stop,
+        options=options,
+    )
     spec = system_of(scenario).complete_run(spec)
     if (warning := warning_about(scenario, spec.data)) is not None:
         say(warning.sentence)
@@ -165,7 +115,7 @@ def simulate(
     if warning is not None and state_of(directory) is not RunState.COMPLETE:
         record_override(directory, warning, person_here())
     with ProgressLine() as line:
-        final = run_worker(directory, line.show, place=place)
+        final = run_worker(directory, line.show, place=replace(settings.place, workers=settings.workers))
     match final:
         case Failed(details=listed, problems=problems) if problems:
             say(listed)

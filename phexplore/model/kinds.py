@@ -351,7 +351,7 @@ class Choice(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Switch(Choice):
-    """A choice of two; on the command line a flag without text that chooses the second."""
+    """A choice; on the command line a flag without text for every member but the first, called by its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -658,3 +658,23 @@ def object_schema(about: str, parts: Mapping[str, Schema], needed: Sequence[str]
     """
     stated: Schema = {"description": about, "type": "object", "properties": dict(parts), "required": list(needed)}
     return stated if is_open else {**stated, "additionalProperties": False}
+
+
+def typed_value(kind: Kind, text: str, phrase: str) -> Any:
+    """Return the value that a person typed, in a field or behind a flag.
+
+    Args:
+        kind: of the value.
+        text: typed.
+        phrase: what it is, as the beginning of a sentence.
+
+    Raises:
+        ValueError: it is none; the message says what to enter.
+    """
+    try:
+        value = kind.parse(text)
+        kind.check(value, phrase)
+    except (ValueError, TypeError, PhexploreError) as error:
+        said = str(error).rstrip(".")
+        raise ValueError(f"{said[:1].upper()}{said[1:]}. {kind.remedy}") from error
+    return value

@@ -104,18 +104,17 @@ def read_place(address: str, files: tuple[str, ...]) -> Place:
 
     Args:
         address: typed, "" for this machine.
-        files: typed paths of certificates; they count for an address at tls://.
+        files: typed paths of certificates, in the order of `TlsFiles`.
 
     Raises:
         ValueError: no address, or a certificate is missing; with none at all, Dask's own settings count.
+        PlaceError: there are certificates and the connection would not be encrypted.
     """
     scheduler = address.strip()
-    if not scheduler:
-        return HERE
-    if not is_address(scheduler):
+    if scheduler and not is_address(scheduler):
         raise ValueError(f"{scheduler!r} is no address; write it like tcp://host:8786, or leave it empty.")
     typed = [name.strip() for name in files]
-    if not scheduler.startswith(TLS) or not any(typed):
+    if not any(typed):
         return Place(scheduler=scheduler)
     for words, name in zip(TLS_WORDS, typed, strict=True):
         if not name:

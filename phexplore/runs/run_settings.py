@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phexplore.model.fields import Declared, Record, declared, parameter
-from phexplore.model.kinds import Choice, Kind, Optional, Text, Whole
+from phexplore.model.kinds import Kind, Optional, Switch, Text, Whole
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import DEMONSTRATION, LARGEST_SEED, MODE_WORDS, RunData, RunMode, RunSpec, StopRule
@@ -21,7 +21,7 @@ class PlaceOfRun(Kind):
 
 @declared
 class RunSettings(Declared):
-    """What every run is asked.
+    """What every run is asked; flags of the command line and rows of the form are made of it.
 
     Attributes:
         data: the name of shipped data, or the path of a file or folder.
@@ -35,13 +35,19 @@ class RunSettings(Declared):
             limit.
     """
 
-    data: str = parameter(Text(), default=DEMONSTRATION)
-    mode: RunMode = parameter(Choice(RunMode, MODE_WORDS), default=RunMode.PRIVATE, title="release")
-    trials: int = parameter(Whole(1, MOST_TRIALS), default=10)
-    seed: int | None = parameter(Optional(Whole(0, LARGEST_SEED)), default=1, title="noise from a seed", unless="mode")
-    workers: int = parameter(Whole(1), default=1)
-    place: Place = parameter(PlaceOfRun(), default=HERE, title="cluster")
-    stop: StopRule | None = parameter(Optional(Record(StopRule)), default=None, title="stop early", unless="mode")
+    data: str = parameter(Text(), default=DEMONSTRATION, option="--data")
+    mode: RunMode = parameter(
+        Switch(RunMode, MODE_WORDS), default=RunMode.PRIVATE, title="release", option="--no-noise"
+    )
+    trials: int = parameter(Whole(1, MOST_TRIALS), default=1, option="--trials")
+    seed: int | None = parameter(
+        Optional(Whole(0, LARGEST_SEED)), default=None, title="noise from a seed", option="--seed", unless="mode"
+    )
+    workers: int = parameter(Whole(1), default=1, option="--workers")
+    place: Place = parameter(PlaceOfRun(), default=HERE, title="cluster", option="--scheduler")
+    stop: StopRule | None = parameter(
+        Optional(Record(StopRule)), default=None, title="stop early", option="--stop-at", unless="mode"
+    )
 
     @property
     def path(self) -> Path:

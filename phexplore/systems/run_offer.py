@@ -42,7 +42,6 @@ class RunOffer:
         refusal: why a scenario without errors cannot be simulated yet, "" where it can.
         can_be_read: whether a new run of a scenario can read the answers that a complete run kept.
         reading: what a run is that reads another one's answers.
-        fixed: options without a say in such a run.
         shares_noise: whether runs of two scenarios draw common random numbers by the same seed.
     """
 
@@ -59,5 +58,4 @@ class RunOffer:
     refusal: Callable[[Scenario], str] = lambda _: ""
     can_be_read: Callable[[Scenario, RunSpec], bool] = lambda _, __: False
     reading: str = ""
-    fixed: frozenset[str] = frozenset()
     shares_noise: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -62,6 +63,24 @@ def stop_rule(metric: StopMetric, level: str, query: str, limit: str, fewest: in
     if metric.has_query:
         parts.append(query)
     return StopRule(_limit_of(metric, limit), fewest, "/".join([*parts, metric.id]) if metric.id else "")
+
+
+def read_stop(text: str, metrics: Sequence[StopMetric]) -> StopRule:
+    """Read ``FIGURE=LIMIT``, e.g. ``County/total/mae=0.5`` or ``coverage=0.001``.
+
+    Args:
+        text: typed.
+        metrics: the figures of the system that may end a run; others are read as a number and refused by the run.
+
+    Raises:
+        ValueError: it is something else; the message says what to type.
+    """
+    figure, sign, limit = text.rpartition("=")
+    if not sign:
+        raise ValueError(f"Write FIGURE=LIMIT, e.g. County/total/mae=0.5 or coverage=0.001; got {text!r}.")
+    figure = "" if figure == "coverage" else figure
+    metric = next((each for each in metrics if each.id == figure.rpartition("/")[2]), None)
+    return StopRule(parse_exact(limit) if metric is None else _limit_of(metric, limit), figure=figure)
 
 
 def _limit_of(metric: StopMetric, text: str) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -11,6 +11,7 @@ from phexplore.cli.run_commands import run
 from phexplore.cli.run_options import with_run_options
 from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.kinds import Flag, Whole
+from phexplore.systems.run_offer import RunOffer
 
 
 @declared
@@ -37,6 +38,7 @@ class Asking:
 
     run_options: type[Declared]
     title: str = "Counts"
+    runs: RunOffer = field(default_factory=RunOffer)
 
 
 def test_that_one_option_of_two_systems_has_one_kind_of_value(monkeypatch):

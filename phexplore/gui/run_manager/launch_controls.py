@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from phexplore.figures.wording import capital, sentence
+from phexplore.figures.wording import capital
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactLine
@@ -20,7 +20,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.model.fields import Field
-from phexplore.model.kinds import Choice, Flag, Optional, RunDirectory, Whole
+from phexplore.model.kinds import Choice, Flag, Optional, RunDirectory, Whole, typed_value
 from phexplore.runs.place import TLS, TLS_WORDS, Place, read_place
 from phexplore.runs.run_settings import PlaceOfRun
 from phexplore.runs.spec import RunMode, StopRule
@@ -104,12 +104,7 @@ class OptionalControl(QWidget):
         """Return the number, None without a tick."""
         if not self.box.isChecked():
             return None
-        try:
-            value = self._kind.kind.parse(self.line.text())
-            self._kind.check(value, self._phrase)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{sentence(str(error))} {self._kind.remedy}") from error
-        return value
+        return typed_value(self._kind.kind, self.line.text(), self._phrase)
 
     def show_value(self, value: Any) -> None:
         """Show a number, or that there is none."""
@@ -191,7 +186,8 @@ class PlaceControl(QWidget):
 
     def read(self) -> Place:
         """Return where the run is computed."""
-        return read_place(self.line.text(), tuple(file.text() for file in self.files))
+        files = self.files if self.line.text().strip().startswith(TLS) else []
+        return read_place(self.line.text(), tuple(file.text() for file in files))
 
     def show_value(self, value: Place) -> None:
         """Show an address; certificates are named anew."""

@@ -179,8 +179,7 @@ class LaunchForm(QFrame):
     def _counts(self, part: Field) -> bool:
         """Return whether a field has a say beside the others."""
         sources = {each.name for each in self._sources}
-        fixed = TAKEN_FROM_A_RUN | self._offer.fixed
-        if self._read_run() is not None and (part.name in fixed or part.unless in sources):
+        if self._read_run() is not None and (part.name in TAKEN_FROM_A_RUN or part.unless in sources):
             return False
         if part.unless == "mode":
             return bool(self.controls["mode"].currentData() is RunMode.PRIVATE)

@@ -91,6 +91,7 @@ class TopDownOptions(Declared):
         Flag(),
         default=False,
         option="--keep-measurements",
+        unless="measurements",
         title="keep the noisy answers",
         doc="Keep the noisy answers, to post-process them again.",
         said="keeps noisy answers",

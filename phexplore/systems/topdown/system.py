@@ -108,7 +108,6 @@ TOPDOWN = System(
         can_be_read=lazy(f"{_ROOM}.reprocessing", "can_be_read"),
         reading="Post-processing alone, from noisy answers that were kept. Schema, levels, budgets and noise are those of that run; "
         "passes, invariants and constraints are this scenario's. It spends nothing.",
-        fixed=frozenset({"keep_measurements"}),
         shares_noise=True,
     ),
 )
