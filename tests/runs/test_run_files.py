@@ -55,7 +55,7 @@ from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.truncation_sources import states_in_run
 from phexplore.systems.phsafe.truncation_study import StudyError, sizes_of_run
 from phexplore.systems.registry import preset
-from phexplore.systems.subspace.results import ReleaseRun
+from phexplore.systems.subspace.run_reader import ReleaseRun
 from phexplore.systems.topdown.results import TopDownResults
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

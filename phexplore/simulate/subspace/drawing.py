@@ -53,6 +53,11 @@ class Answers:
         """
         return cls(true_answers(plan.release.query, counts), common_denominator(plan.release.query))
 
+    @property
+    def exact(self) -> Rationals:
+        """The answers as fractions."""
+        return Rationals(self.truth, np.array(self.scale, dtype=np.int64))
+
 
 def draw_noise(plan: NoisePlan, entropy: Entropy) -> Rationals:
     """Return the noise of one trial in people: exact fractions that the invariants map to 0.

@@ -21,7 +21,8 @@ from phexplore.runs.store import RunUnreadableError, load_summary, present_trial
 from phexplore.systems.run_pictures import run_charts
 from phexplore.systems.run_results import Choice
 from phexplore.systems.subspace.errors import expected_squared_error, variances
-from phexplore.systems.subspace.results import ReleaseErrors, ReleaseRun
+from phexplore.systems.subspace.release_errors import ReleaseErrors
+from phexplore.systems.subspace.run_reader import ReleaseRun
 from phexplore.systems.subspace.system import SUBSPACE
 
 _WORST = 20

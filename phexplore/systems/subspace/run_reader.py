@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+from phexplore.accounting.subspace_noise import noise_plans
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.histogram import error_histogram
@@ -16,9 +18,14 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
 from phexplore.model.numbers import exact_text
-from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRunReader
+from phexplore.model.subspace import Subspace
+from phexplore.runs.spec import RunMode
+from phexplore.runs.store import TRUTH_FILE, RunUnreadableError
+from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRun, WholeRunReader
 from phexplore.systems.subspace.errors import expected_squared_error, variances
-from phexplore.systems.subspace.results import ReleaseRun
+from phexplore.systems.subspace.release_errors import ReleaseErrors
+from phexplore.systems.subspace.run_files import read_answers
+from phexplore.systems.subspace.simulation import names_of
 from phexplore.workload.subspace.spaces import Floats
 
 BINS = 60
@@ -26,6 +33,45 @@ MOST_POINTS = 4_000
 """Points of a scatter picture; of more, evenly spread ones by true size."""
 _LEANING = 4.0
 """Standard errors from which on a slope is not chance: 1 in 16,000."""
+
+
+class ReleaseRun(WholeRun):
+    """One open run: releases of one histogram.
+
+    Attributes:
+        releases: errors by name.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Read the exact answers.
+
+        Raises:
+            RunUnreadableError: the directory holds no run of a subspace scenario, or they cannot be read.
+        """
+        super().__init__(directory)
+        method = self.spec.scenario.method
+        if not isinstance(method, Subspace):
+            raise RunUnreadableError(
+                f"{directory} is no run of a subspace scenario.", "Name a directory that such a run has written."
+            )
+        self._names = names_of(method)
+        exact = read_answers(directory / TRUTH_FILE, self._names)
+        starts = np.cumsum([0, *self._names.releases.values()]).tolist()
+        self.releases = {
+            plan.name: ReleaseErrors(plan, self._names.texts[start : start + plan.space.size], exact[plan.name])
+            for plan, start in zip(noise_plans(method), starts, strict=False)
+        }
+
+    @property
+    def is_private(self) -> bool:
+        """Whether noise was added."""
+        return self.spec.mode is RunMode.PRIVATE
+
+    def read_trial(self, path: Path) -> None:
+        """Read a trial; see `WholeRun.read_trial`."""
+        released = read_answers(path, self._names)
+        for name, release in self.releases.items():
+            release.add(released[name])
 
 
 def release_run_reader() -> WholeRunReader[ReleaseRun]:

@@ -39,7 +39,6 @@ from phexplore.systems.subspace.run_files import (
     write_release,
 )
 from phexplore.systems.subspace.summary import Evidence, subspace_summary
-from phexplore.workload.subspace.exact import Rationals
 from phexplore.workload.subspace.releases import answer_names
 from phexplore.workload.subspace.spaces import Floats
 
@@ -97,7 +96,7 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
             names = names_of(method)
             self._shared = _Prepared(plans, answers, names, self._margins(plans))
             with writing(self._directory / TRUTH_FILE) as part:
-                truth = {plan.name: _exact(own) for plan, own in zip(plans, answers, strict=True)}
+                truth = {plan.name: own.exact for plan, own in zip(plans, answers, strict=True)}
                 write_answers(part, names, truth)
         watch.note(self.label)
 
@@ -129,7 +128,7 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
                 values[plan.name] = released(own, noise)
                 errors.append(noise.values)
             else:
-                values[plan.name] = _exact(own)
+                values[plan.name] = own.exact
                 errors.append(np.zeros(plan.space.size))
         covered = int(np.count_nonzero(np.abs(np.concatenate(errors)) <= shared.margin))
         figures = TrialFigures(covered, shared.names.size) if self.is_private else TrialFigures(0, 0)
@@ -160,10 +159,6 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
             watch=watch,
         )
         return subspace_summary(evidence)
-
-
-def _exact(answers: Answers) -> Rationals:
-    return Rationals(answers.truth, np.array(answers.scale, dtype=np.int64))
 
 
 def own_data(scenario: Scenario) -> Path | None:

@@ -17,8 +17,8 @@ from phexplore.runs.simulation import TrialFigures, Watch, outcome
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.simulate.subspace.drawing import Answers
 from phexplore.systems.subspace.forecast import forecast_subspace
+from phexplore.systems.subspace.release_errors import ReleaseErrors
 from phexplore.systems.subspace.run_files import AnswerNames, read_answers
-from phexplore.workload.subspace.exact import Rationals, integers, largest
 from phexplore.workload.subspace.spaces import Floats
 
 SIGMAS = 6
@@ -55,25 +55,6 @@ class Evidence:
     watch: Watch
 
 
-class _Tally:
-    """Running sums over the trials of one release."""
-
-    def __init__(self, size: int) -> None:
-        self.broken = 0
-        self.sum: Floats = np.zeros(size)
-        self.squared: list[float] = []
-        self.absolute = 0.0
-        self.largest = 0.0
-
-    def add(self, errors: Floats, broken: int) -> None:
-        """Count one trial."""
-        self.broken += broken
-        self.sum += errors
-        self.squared.append(float((errors**2).sum()))
-        self.absolute += float(np.abs(errors).sum())
-        self.largest = max(self.largest, float(np.abs(errors).max()))
-
-
 def subspace_summary(run: Evidence) -> dict[str, Any]:
     """Return the summary.
 
@@ -81,20 +62,20 @@ def subspace_summary(run: Evidence) -> dict[str, Any]:
         RunUnreadableError: a trial cannot be read.
         CancelledError: the run is to stop.
     """
-    tallies = {plan.name: _Tally(plan.space.size) for plan in run.plans}
+    pairs = zip(run.plans, run.answers, strict=True)
+    tallies = {plan.name: ReleaseErrors(plan, (), own.exact) for plan, own in pairs}
     for place, path in enumerate(run.paths):
         run.watch.progress("summary", place + 1, len(run.paths))
         values = read_answers(path, run.names)
-        for plan, own in zip(run.plans, run.answers, strict=True):
-            broken = plan.space.broken(values[plan.name], own.truth) if own.scale == 1 else _broken(plan, own, values)
-            tallies[plan.name].add(_errors(values[plan.name], own), broken)
+        for name, tally in tallies.items():
+            tally.add(values[name])
     figures = [_release_figures(run, plan, tallies[plan.name]) for plan in run.plans]
     method, conventions = run.spec.scenario.subspace, run.spec.scenario.conventions
     forecast = forecast_subspace(method, conventions)
     private = run.spec.mode is RunMode.PRIVATE
     return {
         "checks": {
-            "invariants_exact": outcome(sum(tally.broken for tally in tallies.values())),
+            "invariants_exact": outcome(sum(sum(tally.broken) for tally in tallies.values())),
             **(
                 {
                     "budget_spent_equals_declared": True,
@@ -128,32 +109,17 @@ def subspace_summary(run: Evidence) -> dict[str, Any]:
     }
 
 
-def _broken(plan: NoisePlan, own: Answers, values: Mapping[str, Rationals]) -> int:
-    """Compare invariants of answers that are fractions: both sides times their common denominator."""
-    scaled = Rationals(values[plan.name].numerators * own.scale, values[plan.name].denominators)
-    return plan.space.broken(scaled, own.truth)
-
-
-def _errors(values: Rationals, own: Answers) -> Floats:
-    """Return released − exact, the difference taken before anything is rounded: ``float64[n]``."""
-    denominators = values.denominators
-    bound = 2 * own.scale * max(largest(values.numerators), 1)
-    exact = integers(values.numerators, bound) * own.scale - integers(own.truth, bound) * denominators
-    return np.asarray(exact / (denominators * own.scale), dtype=np.float64)
-
-
-def _release_figures(run: Evidence, plan: NoisePlan, tally: _Tally) -> dict[str, Any]:
+def _release_figures(run: Evidence, plan: NoisePlan, tally: ReleaseErrors) -> dict[str, Any]:
     trials, size, expected = len(run.paths), plan.space.size, run.expected[plan.name]
     spread = np.sqrt(run.variances[plan.name] / trials)
-    moved = np.abs(tally.sum / trials)[spread > 0] / spread[spread > 0]
-    observed = math.fsum(tally.squared) / trials
-    error = float(np.std(tally.squared, ddof=1) / math.sqrt(trials)) if trials > 1 else None
+    moved = np.abs(tally.mean)[spread > 0] / spread[spread > 0]
+    observed, error = math.fsum(tally.squared) / trials, tally.squared_error_doubt
     return {
         "release": plan.name,
         "mechanism": plan.release.mechanism.value,
         "answers": size,
         "trials": trials,
-        "mean_error": float(tally.sum.mean() / trials),
+        "mean_error": float(tally.total.mean() / trials),
         "mae": tally.absolute / trials / size,
         "rmse": math.sqrt(observed / size),
         "largest": tally.largest,

@@ -28,13 +28,13 @@ from phexplore.runs.store import (
     trial_file,
     verify_run,
 )
-from phexplore.systems.subspace.results import ReleaseRun
 from phexplore.systems.subspace.run_files import (
     MOST_NAMED,
     AnswerNames,
     read_answers,
     write_answers,
 )
+from phexplore.systems.subspace.run_reader import ReleaseRun
 from phexplore.systems.subspace.simulation import make_simulation, names_of
 from phexplore.workload.subspace.exact import Rationals
 

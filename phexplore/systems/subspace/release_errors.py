@@ -1,20 +1,13 @@
-"""The results of a subspace run, trial by trial: errors of every answer, and which exact sums were broken."""
+"""The errors of a release over trials, and which exact sums were broken: what the summary and the window are made of."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 
-from phexplore.accounting.subspace_noise import NoisePlan, noise_plans
-from phexplore.model.subspace import Subspace
-from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE, RunUnreadableError
-from phexplore.systems.run_results import WholeRun
-from phexplore.systems.subspace.run_files import read_answers
-from phexplore.systems.subspace.simulation import names_of
-from phexplore.workload.subspace.exact import Rationals
+from phexplore.accounting.subspace_noise import NoisePlan
+from phexplore.workload.subspace.exact import Rationals, integers, largest
 from phexplore.workload.subspace.spaces import Floats
 
 MOST_KEPT = 2_000_000
@@ -31,6 +24,7 @@ class ReleaseErrors:
         errors: ``float64[answers]`` per trial, as many as are kept.
         total: ``float64[answers]``, Σ error over trials.
         squares: ``float64[answers]``, Σ error² over trials.
+        absolute: Σ |error| over answers and trials.
         lowest: ``float64[answers]``.
         highest: ``float64[answers]``.
         squared: Σ error² of each trial.
@@ -43,6 +37,7 @@ class ReleaseErrors:
         size = len(self.truth)
         self.total, self.squares = np.zeros(size), np.zeros(size)
         self.lowest, self.highest = np.full(size, np.inf), np.full(size, -np.inf)
+        self.absolute = 0.0
         self.errors: list[Floats] = []
         self.squared: list[float] = []
         self.negative: list[int] = []
@@ -50,11 +45,10 @@ class ReleaseErrors:
 
     def add(self, released: Rationals) -> None:
         """Count one trial."""
-        left = released.numerators.astype(object) * self._exact.denominators
-        right = self._exact.numerators.astype(object) * released.denominators
-        errors = np.asarray((left - right) / (released.denominators * self._exact.denominators), dtype=np.float64)
+        errors = _errors(released, self._exact)
         self.total += errors
         self.squares += errors**2
+        self.absolute += float(np.abs(errors).sum())
         np.minimum(self.lowest, errors, out=self.lowest)
         np.maximum(self.highest, errors, out=self.highest)
         self.squared.append(float((errors**2).sum()))
@@ -74,6 +68,11 @@ class ReleaseErrors:
         return self.total / self.trials
 
     @property
+    def largest(self) -> float:
+        """The largest error of any answer and trial, people."""
+        return float(max(self.highest.max(), -self.lowest.min()))
+
+    @property
     def root_mean_square(self) -> float:
         """Of the errors of all answers and trials, people."""
         return math.sqrt(float(np.mean(self.squared)) / len(self.truth))
@@ -84,6 +83,14 @@ class ReleaseErrors:
         return float(np.std(self.squared, ddof=1)) / math.sqrt(self.trials) if self.trials > 1 else None
 
 
+def _errors(released: Rationals, exact: Rationals) -> Floats:
+    """Return released − exact, the difference taken before anything is rounded: ``float64[answers]``."""
+    over, under = released.denominators, exact.denominators
+    bound = 2 * max(largest(under) * largest(released.numerators), largest(over) * largest(exact.numerators))
+    left, right = (integers(each.numerators, bound) for each in (released, exact))
+    return np.asarray((left * under - right * over) / (over * under), dtype=np.float64)
+
+
 def _broken(plan: NoisePlan, released: Rationals, truth: Rationals) -> int:
     """Return how many exact sums differ, compared as fractions of one denominator."""
     scale = math.lcm(*map(int, np.atleast_1d(truth.denominators).tolist()))
@@ -92,42 +99,3 @@ def _broken(plan: NoisePlan, released: Rationals, truth: Rationals) -> int:
     numerators = truth.numerators.astype(object) * (scale // truth.denominators.astype(object))
     scaled = Rationals(released.numerators.astype(object) * scale, released.denominators)
     return plan.space.broken(scaled, numerators)
-
-
-class ReleaseRun(WholeRun):
-    """One open run: releases of one histogram.
-
-    Attributes:
-        releases: errors by name.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        """Read the exact answers.
-
-        Raises:
-            RunUnreadableError: the directory holds no run of a subspace scenario, or they cannot be read.
-        """
-        super().__init__(directory)
-        method = self.spec.scenario.method
-        if not isinstance(method, Subspace):
-            raise RunUnreadableError(
-                f"{directory} is no run of a subspace scenario.", "Name a directory that such a run has written."
-            )
-        self._names = names_of(method)
-        exact = read_answers(directory / TRUTH_FILE, self._names)
-        starts = np.cumsum([0, *self._names.releases.values()]).tolist()
-        self.releases = {
-            plan.name: ReleaseErrors(plan, self._names.texts[start : start + plan.space.size], exact[plan.name])
-            for plan, start in zip(noise_plans(method), starts, strict=False)
-        }
-
-    @property
-    def is_private(self) -> bool:
-        """Whether noise was added."""
-        return self.spec.mode is RunMode.PRIVATE
-
-    def read_trial(self, path: Path) -> None:
-        """Read a trial; see `WholeRun.read_trial`."""
-        released = read_answers(path, self._names)
-        for name, release in self.releases.items():
-            release.add(released[name])
