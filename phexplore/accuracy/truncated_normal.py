@@ -1,6 +1,6 @@
 """The normal distribution cut to an interval, safe in both tails: moments, quantiles and draws, vectorised.
 
-Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 1 (1994), chapter 13, section 10.1.
+Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 1, second edition (1994), chapter 13, section 10.1.
 """
 
 from __future__ import annotations

@@ -20,15 +20,80 @@ from phexplore.errors import PhexploreError
 from phexplore.resources import resource
 
 _TAGS = frozenset(
-    ["html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3", "strong", "dl", "div", "dt", "dd", "nav", "ul", "li", "main", "section", "table", "caption", "thead", "tbody", "tr", "th", "td"]
+    [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "a",
+        "header",
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "strong",
+        "dl",
+        "div",
+        "dt",
+        "dd",
+        "nav",
+        "ul",
+        "li",
+        "main",
+        "section",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    ]
 )
 _ATTRIBUTES = frozenset(
-    ["lang", "charset", "name", "content", "http-equiv", "class", "href", "role", "id", "aria-labelledby", "aria-label", "tabindex", "scope", "rowspan"]
+    [
+        "lang",
+        "charset",
+        "name",
+        "content",
+        "http-equiv",
+        "class",
+        "href",
+        "role",
+        "id",
+        "aria-labelledby",
+        "aria-label",
+        "tabindex",
+        "scope",
+        "rowspan",
+    ]
 )
 _EMPTY = frozenset({"meta"})
 _BLOCKS = frozenset({"title", "style", "a", "p", "h1", "h2", "h3", "dt", "dd", "li", "caption", "th", "td"})
 _CLASSES = frozenset(
-    ["skip", "kind", "colophon", "warning", "tiles", "tile", "tile attention", "value", "detail", "table", "number", "attention", "whole", "note", "facts", "number attention", "number whole", "attention whole", "number attention whole"]
+    [
+        "skip",
+        "kind",
+        "colophon",
+        "warning",
+        "tiles",
+        "tile",
+        "tile attention",
+        "value",
+        "detail",
+        "table",
+        "number",
+        "attention",
+        "whole",
+        "note",
+        "facts",
+        "number attention",
+        "number whole",
+        "attention whole",
+        "number attention whole",
+    ]
 )
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 MATERIALS = "materials"

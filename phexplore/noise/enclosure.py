@@ -1,7 +1,8 @@
 """Real numbers enclosed between integers: the arithmetic behind every exact decision.
 
 A number x is known through two integers with ``low <= x * 2**bits <= high``. Each operation rounds `low` down and
-`high` up, so a comparison that holds between enclosures holds between the numbers (interval arithmetic, Moore 1966).
+`high` up, so a comparison that holds between enclosures holds between the numbers (interval arithmetic with
+outward rounding: Moore, Interval Analysis, 1966).
 Nothing here passes through a float.
 """
 

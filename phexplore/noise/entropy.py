@@ -1,6 +1,6 @@
 """Where random bits come from: the operating system for anything that may leave, a seed for simulations.
 
-Both are AES-256 in counter mode (NIST SP 800-38A, 2001): about 6 GB/s, where the operating system itself gives 0.2.
+Both are AES-256 in counter mode (NIST SP 800-38A, 2001, section 6.5): about 6 GB/s, where the operating system itself gives 0.2.
 Telling the stream from true random bits means breaking AES.
 """
 

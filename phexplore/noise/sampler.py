@@ -1,6 +1,6 @@
 """Exact samples of integer noise at some hundred million a second.
 
-Design: inverse distribution function (Devroye 1986, chapter III), evaluated as lazily as the random bits allow. 16 bits
+Design: inverse distribution function (Devroye, Non-Uniform Random Variate Generation, 1986, chapter III, section 2), evaluated as lazily as the random bits allow. 16 bits
 decide nearly every sample by a look-up; where a threshold shares them, 48 more bits are compared with 64-bit
 thresholds; where those are equal (probability about 2^-64 per threshold) U and the thresholds are extended by 64 digits
 until they part. The result is the exact distribution, not one close to it. Time depends on the outcome; no protection

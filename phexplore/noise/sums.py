@@ -1,6 +1,7 @@
 """Margins of sums of independent noises: totals over cells, lists of areas.
 
-A sum of discrete Gaussians is nearly one (Kairouz, Liu and Steinke 2021); `merging_error` bounds by how much.
+A sum of discrete Gaussians is nearly one (Kairouz, Liu and Steinke, The distributed discrete Gaussian mechanism, ICML 2021);
+`merging_error` bounds by how much, by the argument stated there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Vectors of exact rational numbers, and exact elimination (Bareiss 1968): what decides protection passes no float."""
+"""Vectors of exact rational numbers, and exact elimination: what decides protection passes no float.
+
+Elimination is fraction-free: Bareiss, Sylvester's identity and multistep integer-preserving Gaussian elimination, Mathematics of
+Computation 22 (1968).
+"""
 
 from __future__ import annotations
 
