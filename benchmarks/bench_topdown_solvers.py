@@ -131,8 +131,7 @@ def descend(population, seed: int, stop: str):
             tasks = family_ranges(world, number, parents)
             found[level.name] = []
             for task in tasks if number else ():
-                answers = source.measure(level, task.truth, task.first_child, task.classes).answers
-                data = level_data(task, answers)
+                data = level_data(task, source.measure(level, task.truth, task.first_child, task.classes))
                 found[level.name] += [(level.plan, data, family) for family in range(data.parents)]
             if level.name == stop:
                 return found

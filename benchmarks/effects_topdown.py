@@ -172,7 +172,7 @@ def ties(blocks: BlockPopulation) -> dict[str, float]:
         measured = DrawnMeasurements(Draw(TrialKey(SEED, 0))).measure(
             task.level, task.truth, task.first_child, task.classes
         )
-        found.append(least_squares(task.level.plan, level_data(task, measured.answers)).values)
+        found.append(least_squares(task.level.plan, level_data(task, measured)).values)
     values = np.concatenate(found)
     fraction = values - np.floor(values)
     return {

@@ -43,7 +43,7 @@ class Families(NamedTuple):
         cell_start: ``int64[parents + 1]``, the same for its support.
         cells: ``int32[]``, cells with a positive count, per parent.
         counts: ``int64[]``, the parent's count of each. Without parent: ignored.
-        answers: ``int32 or int64[children, answers]``, noisy measurements.
+        answers: ``float64[children, answers]``, noisy measurements.
         weights: ``float64[children, measured queries]``, inverse variances, 0 where not measured.
         lower, upper: ``int64[children, bounds]``.
         group: ``int64[children]``, the group whose total is fixed, -1 for none; empty without such groups.
@@ -54,7 +54,7 @@ class Families(NamedTuple):
     cell_start: Ints
     cells: npt.NDArray[np.int32]
     counts: Ints
-    answers: npt.NDArray[np.int32] | Ints
+    answers: Floats
     weights: Floats
     lower: Ints
     upper: Ints

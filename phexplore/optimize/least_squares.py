@@ -66,7 +66,8 @@ class LevelData:
         cells: ``int32[]``, the cells where the parent has somebody, ascending; without parent the cells that may hold
             somebody.
         counts: ``int64[]``, the parent's counts, positive; None without parent: the children are roots, each alone.
-        answers: ``int32[children, answers]`` (or int64), noisy answers in the order of the plan's measured queries.
+        answers: ``float64[children, answers]``, noisy answers in the order of the plan's measured queries.
+            One type for whole and for pooled answers, so that the solver is compiled once.
         weights: ``float64[children, measured queries]``, inverse variances in people⁻²; 0 for a query not measured in
             that child. Children may differ.
         lower, upper: ``int64[children, bounds]`` for the plan's bounded queries; `UNBOUNDED` for none.
@@ -78,7 +79,7 @@ class LevelData:
     cell_start: Ints
     cells: npt.NDArray[np.int32]
     counts: Ints | None
-    answers: npt.NDArray[np.int32] | Ints
+    answers: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64]
     lower: Ints
     upper: Ints
@@ -246,14 +247,12 @@ def check(plan: LevelPlan, level: LevelData) -> None:
         if found != wanted:
             raise LevelError(f"The array {name} of a level has the shape {found}, the plan needs {wanted}.")
     types = {"child_start": np.int64, "cell_start": np.int64, "cells": np.int32, "weights": np.float64}
-    types |= {"lower": np.int64, "upper": np.int64}
+    types |= {"answers": np.float64, "lower": np.int64, "upper": np.int64}
     for name, wanted_type in types.items():
         if getattr(level, name).dtype != wanted_type:
             raise LevelError(
                 f"The array {name} of a level is {getattr(level, name).dtype}, not {np.dtype(wanted_type)}."
             )
-    if level.answers.dtype not in {np.dtype(np.int32), np.dtype(np.int64)}:
-        raise LevelError(f"The array answers of a level is {level.answers.dtype}, neither int32 nor int64.")
     if len(level.cell_start) != len(level.child_start):
         raise LevelError(f"{len(level.cell_start) - 1} supports belong to {level.parents} parents.")
     if not (np.isfinite(level.weights).all() and (level.weights >= 0).all()):

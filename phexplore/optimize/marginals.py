@@ -307,7 +307,7 @@ def gradient(
 
 @kernel
 def weigh(
-    answers: npt.NDArray[np.int32] | Ints,
+    answers: Floats,
     weights: Floats,
     first_child: int,
     children: int,
@@ -319,7 +319,7 @@ def weigh(
     """Fill weight and pull of every row from the measurements of the children.
 
     Args:
-        answers: ``int32[all children, all answers]``.
+        answers: ``float64[all children, all answers]``.
         weights: ``float64[all children, measured queries]``, inverse variances; 0 where not measured.
         weight, pull: ``float64[rows, padded children]``, zero on entry.
     """

@@ -150,9 +150,7 @@ def _problem(plan: LevelPlan, level: LevelData) -> _Problem:
     answer = np.stack([plan.measured[number].cell_map()[level.cells] for number in used])
     size = tuple(plan.measured[number].answers for number in used)
     first = [starts[plan.measured[number]] for number in used]
-    measured = tuple(
-        level.answers[0, begin : begin + count].astype(np.float64) for begin, count in zip(first, size, strict=True)
-    )
+    measured = tuple(level.answers[0, begin : begin + count] for begin, count in zip(first, size, strict=True))
     weight = level.weights[0, used].astype(np.float64)
     finest = [number for number, count in enumerate(size) if count == plan.schema.cells]
     own = np.full(len(level.cells), weight[finest].sum())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from phexplore.simulate.topdown.families import RangeResult
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.pooling import PooledLevel, PoolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,9 @@ class Refusal:
     remedy: str
 
 
-_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (RangeResult, Histograms, Refusal)}
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (RangeResult, PoolResult, PooledLevel, Histograms, Refusal)
+}
 
 
 class WireError(ValueError):

@@ -146,7 +146,7 @@ def level_with(plan, families) -> tuple[LevelData, np.ndarray]:
         cell_start=np.cumsum([0, *support]).astype(np.int64),
         cells=np.concatenate([family.cells for family in families]).astype(np.int32),
         counts=np.concatenate([family.counts for family in families]).astype(np.int64) if closed else None,
-        answers=np.zeros((sum(children), plan.answers), np.int32),
+        answers=np.zeros((sum(children), plan.answers)),
         weights=np.ones((sum(children), len(plan.measured))),
         lower=np.concatenate([family.lower for family in families]),
         upper=np.concatenate([family.upper for family in families]),

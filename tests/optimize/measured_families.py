@@ -113,7 +113,7 @@ def level_of(families, *, group=None, group_total=None) -> LevelData:
         cell_start=np.cumsum([0, *(len(family.cells) for family in families)]).astype(np.int64),
         cells=np.concatenate([family.cells for family in families]).astype(np.int32),
         counts=None if families[0].counts is None else np.concatenate([f.counts for f in families]).astype(np.int64),
-        answers=np.concatenate([family.answers for family in families]).astype(np.int32),
+        answers=np.concatenate([family.answers for family in families]).astype(np.float64),
         weights=np.concatenate([family.weights for family in families]).astype(np.float64),
         lower=np.concatenate([family.lower for family in families]),
         upper=np.concatenate([family.upper for family in families]),

@@ -38,7 +38,7 @@ def family(seed, children, people):
             for query, s in zip(QUERIES, sigma, strict=True)
         ]
     )
-    return truth, answers.astype(np.int32), 1 / sigma**2
+    return truth, answers.astype(np.float64), 1 / sigma**2
 
 
 def data_of(truth, answers, weights, *, closed, totals=None):
@@ -112,7 +112,7 @@ def test_that_fixed_totals_of_all_children_are_met():
     units = load_schema("pl94_units")
     detailed, total = parse_query(units, "detailed"), parse_query(units, "total")
     plan = LevelPlan(units, (detailed,), ((detailed,),), ((detailed,),), bounded=(total,))
-    answers = np.array([[19, 12], [18, 28], [-12, -11], [7, 28], [3, -20]], np.int32)
+    answers = np.array([[19, 12], [18, 28], [-12, -11], [7, 28], [3, -20]], np.float64)
     totals = np.array([[14], [30], [6], [31], [0]])
     data = LevelData(
         child_start=np.array([0, 5]),

@@ -25,7 +25,7 @@ def instance(seed, children, people):
     noise = [rng.normal(0, 4, (children, query.answers)) for query in QUERIES]
     answers = np.hstack([query.tabulate(truth) + np.rint(z) for query, z in zip(QUERIES, noise, strict=True)])
     weights = rng.uniform(0.05, 2, len(QUERIES))
-    return truth.sum(axis=0), answers.astype(np.int32), np.tile(weights, (children, 1))
+    return truth.sum(axis=0), answers.astype(np.float64), np.tile(weights, (children, 1))
 
 
 def level_of(families):
@@ -109,7 +109,7 @@ def test_that_threads_and_neighbours_change_no_family():
 def test_that_exact_answers_give_back_the_truth():
     rng = np.random.default_rng(3)
     truth = rng.poisson(3, (6, 16))
-    answers = np.hstack([query.tabulate(truth) for query in QUERIES]).astype(np.int32)
+    answers = np.hstack([query.tabulate(truth) for query in QUERIES]).astype(np.float64)
     level = level_of([(truth.sum(axis=0), answers, np.ones((6, len(QUERIES))))])
     support = np.flatnonzero(truth.sum(axis=0))
     found = least_squares(PLAN, level).values.reshape(6, len(support))

@@ -17,7 +17,7 @@ def root(factor=1, trial=0):
     """Return plan and data of a state measured as the 2010 demonstration data were: overlapping queries in one pass."""
     world = world_of(full(), DEMONSTRATION, factor)
     (task,) = family_ranges(world, 0, None)
-    answers = draws(world, trial)[0].measure(task.level, task.truth, 0, task.classes).answers
+    answers = draws(world, trial)[0].measure(task.level, task.truth, 0, task.classes)
     return task.level.plan, level_data(task, answers)
 
 
@@ -48,5 +48,5 @@ def test_that_only_single_roots_with_many_cells_and_one_pass_are_screened(monkey
     assert worth_screening(plan, data)
     world = world_of(full(), PERSONS)  # two passes at the state
     (task,) = family_ranges(world, 0, None)
-    answers = draws(world)[0].measure(task.level, task.truth, 0, task.classes).answers
+    answers = draws(world)[0].measure(task.level, task.truth, 0, task.classes)
     assert not worth_screening(task.level.plan, level_data(task, answers))

@@ -35,7 +35,10 @@ from phexplore.runs.store import load_summary, prepare_directory, trial_file
 from phexplore.runs.wire import Refusal, WireError, pack, unpack
 from phexplore.simulate.topdown import driver
 from phexplore.simulate.topdown.driver import descend
+from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialKey
+from phexplore.simulate.topdown.pooling import pool
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import TopDownOptions
@@ -199,12 +202,32 @@ def test_that_a_worker_killed_in_the_middle_of_a_level_loses_nothing(machines, c
 
     there = descend(world, draws(world), mapper=cluster, on_progress=after_a_piece)
     here = descend(world, draws(world))
-    measured_here = descend(world, draws(world), mapper=cluster, measure_here=True)
+    sources = [HereAlone(Draw(TrialKey(1, 0))) for _ in world.design.levels]
+    measured_here = descend(world, sources, mapper=cluster, elsewhere=True)
     place = pieces.index(("killed",))
     assert len([piece for piece in pieces[place:] if piece[0] == "Block"]) > 2
     for other in (there, measured_here):
         assert bytes_of(other) == bytes_of(here)
         assert but_for_seconds(other.record) == but_for_seconds(here.record)
+
+
+def test_that_pooling_on_a_cluster_changes_no_bit(cluster, monkeypatch):
+    monkeypatch.setattr(driver, "_LEAST_BYTES", 1 << 13)
+    world = world_of(full(400))
+
+    def pooled(sources, **places):
+        start = pool(world, sources, pools_leaves=True, **places)
+        return descend(world, start.sources, Estimation(pooled=True), **places)
+
+    here = pooled(draws(world))
+    for sources in (draws(world), [HereAlone(Draw(TrialKey(1, 0))) for _ in world.design.levels]):
+        assert bytes_of(pooled(sources, mapper=cluster, elsewhere=True)) == bytes_of(here)
+
+
+class HereAlone(DrawnMeasurements):
+    """Measurements that no other process can take."""
+
+    is_anywhere = False
 
 
 def bytes_of(descent):

@@ -231,7 +231,7 @@ def descend(
     options: Estimation | None = None,
     *,
     mapper: Mapper = in_order,
-    measure_here: bool = False,
+    elsewhere: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
     on_answers: Callable[[int, NDArray[Any]], None] | None = None,
 ) -> Descent:
@@ -242,7 +242,8 @@ def descend(
         sources: of the measurements, one per level.
         options: of the estimation.
         mapper: applies a function to ranges of families.
-        measure_here: whether ranges take their measurements along, where what the mapper uses cannot reach the sources.
+        elsewhere: whether the mapper works where memory and files of this process cannot be reached; ranges then take
+            along what only this process can measure.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
         on_answers: called with a level's number and ``answers[units, answers]`` of its next units, where options keep
             them.
@@ -256,9 +257,11 @@ def descend(
     for number, level in enumerate(world.design.levels):
         parents = levels[-1] if levels else None
         tasks: Iterable[FamilyRange] = family_ranges(world, number, parents)
-        if measure_here:
+        source: MeasurementSource | None = sources[number]
+        if elsewhere and not sources[number].is_anywhere:
             tasks = (replace(task, measured=measured_for(task, sources[number])) for task in tasks)
-        solve = partial(estimate, source=sources[number], options=chosen)
+            source = None
+        solve = partial(estimate, source=source, options=chosen)
         parts, done = [], 0
         for result in mapper(solve, tasks):
             record.add(level.name, result)

@@ -19,7 +19,7 @@ from phexplore.optimize.rounder import RounderOptions, round_level
 from phexplore.optimize.screening import screened_least_squares, worth_screening
 from phexplore.simulate.topdown.design import LevelDesign
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.simulate.topdown.measuring import Measured, MeasurementSource
+from phexplore.simulate.topdown.measuring import Measured, MeasurementSource, weights_of
 from phexplore.simulate.topdown.repair import repair
 from phexplore.workload.queries import total_query
 
@@ -37,11 +37,13 @@ class Estimation:
         least_squares: options of eq. 7.1, 7.2, 7.5 and 7.6.
         rounder: options of eq. 7.3, 7.4 and 7.7.
         keep: whether the noisy answers are handed back with the estimates.
+        pooled: whether the answers are pooled: a pass that fits the total alone then gets everything known of it.
     """
 
     least_squares: LeastSquaresOptions = field(default_factory=LeastSquaresOptions)
     rounder: RounderOptions = field(default_factory=RounderOptions)
     keep: bool = False
+    pooled: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +93,7 @@ class RangeResult:
         numbers: noise in all.
         solved: families that were solved, neither empty nor copied.
         seconds: per phase, see `PHASES`.
-        answers: noisy answers of the children where they are to be kept, ``[children, answers]``.
+        answers: noisy answers of the children where they are to be kept and not pooled, ``[children, answers]``.
     """
 
     children: Histograms
@@ -106,12 +108,12 @@ class RangeResult:
     answers: NDArray[Any] | None = None
 
 
-def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) -> RangeResult:
+def estimate(task: FamilyRange, source: MeasurementSource | None, options: Estimation) -> RangeResult:
     """Return the estimates of the children of a range.
 
     Args:
         task: the families.
-        source: of their measurements, unless the task has them.
+        source: of their measurements; None where the task has them.
         options: of the estimation.
     """
     from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
@@ -119,7 +121,7 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
     clock = [time.perf_counter()]
     measured = task.measured or measured_for(task, source)
     clock.append(time.perf_counter())
-    data = level_data(task, measured.answers)
+    data = level_data(task, measured, pooled=options.pooled)
     solve = screened_least_squares if worth_screening(task.level.plan, data) else least_squares
     found = solve(task.level.plan, data, options=options.least_squares)
     clock.append(time.perf_counter())
@@ -147,17 +149,22 @@ def estimate(task: FamilyRange, source: MeasurementSource, options: Estimation) 
         numbers=measured.numbers,
         solved=len(found.families_with(Status.SOLVED, Status.UNFINISHED)),
         seconds=tuple(float(second) for second in np.diff(clock)),
-        answers=measured.answers if options.keep else None,
+        answers=measured.answers if options.keep and measured.weights is None else None,
     )
 
 
-def measured_for(task: FamilyRange, source: MeasurementSource) -> Measured:
+def measured_for(task: FamilyRange, source: MeasurementSource | None) -> Measured:
     """Return the noisy answers of the children of a range.
 
     Args:
         task: the families.
         source: of the measurements.
+
+    Raises:
+        ValueError: there is none.
     """
+    if source is None:
+        raise ValueError(f"{task.level.name} is neither measured nor to be measured")
     return source.measure(task.level, task.truth, task.first_child, task.classes)
 
 
@@ -192,33 +199,64 @@ def with_whole_totals(plan: LevelPlan, data: LevelData, values: NDArray[np.float
     return replace(data, lower=lower, upper=upper)
 
 
-def level_data(task: FamilyRange, answers: NDArray[np.int32] | Ints) -> LevelData:
+def level_data(task: FamilyRange, measured: Measured, *, pooled: bool = False) -> LevelData:
     """Return a range as the solvers take it.
 
     Args:
         task: the families.
-        answers: ``answers[children, answers]``, noisy.
+        measured: answers of the children.
+        pooled: whether a pass that fits the total alone gets everything that is known of it.
     """
     if task.parents is None:
         starts, cells = _support(task)
         counts = None
     else:
         starts, cells, counts = task.parents.starts, task.parents.cells, task.parents.counts
-    table = np.array(
-        [measuring.weights for measuring in task.level.measurings] + [[0.0] * len(task.level.plan.measured)]
-    )
+    weights = weights_of(task.level, task.classes) if measured.weights is None else measured.weights
+    answers = np.ascontiguousarray(measured.answers, np.float64)
+    if pooled:
+        answers, weights = with_known_totals(task.level.plan, answers, weights)
     return LevelData(
         child_start=task.child_start,
         cell_start=np.ascontiguousarray(starts),
         cells=np.ascontiguousarray(cells),
         counts=None if counts is None else np.ascontiguousarray(counts),
         answers=answers,
-        weights=table[task.classes],
+        weights=np.ascontiguousarray(weights),
         lower=np.ascontiguousarray(task.lower),
         upper=np.ascontiguousarray(task.upper),
         group=None if task.group is None else np.ascontiguousarray(task.group),
         group_total=task.group_total,
     )
+
+
+def with_known_totals(
+    plan: LevelPlan, answers: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return answers and weights whose total is what all queries that count everybody once say of it together.
+
+    Only where the first pass fits the total alone and no later one uses it: beside finer queries it would count twice.
+
+    Args:
+        plan: of the level.
+        answers: ``answers[children, answers]``.
+        weights: ``weights[children, queries]``, people⁻².
+    """
+    total = total_query(plan.schema)
+    if plan.passes[0] != (total,) or any(total in queries for queries in plan.passes[1:]):
+        return answers, weights
+    place = plan.measured.index(total)
+    known, sums = np.zeros(len(answers)), np.zeros(len(answers))
+    for number, (query, start) in enumerate(plan.answer_start.items()):
+        if query.cell_map().min() >= 0:
+            weight = weights[:, number] / query.answers
+            known += weight
+            sums += weight * answers[:, start : start + query.answers].sum(axis=1)
+    answers, weights = answers.copy(), weights.copy()
+    column = plan.answer_start[total]
+    answers[:, column] = np.divide(sums, known, out=answers[:, column], where=known > 0)
+    weights[:, place] = known
+    return answers, weights
 
 
 def _support(task: FamilyRange) -> tuple[Ints, NDArray[np.int32]]:

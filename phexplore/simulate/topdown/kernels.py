@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Cells = NDArray[np.int32]
+Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
@@ -132,6 +133,45 @@ def merge_children(
             end += 1
         found[parent + 1] = end
     return found
+
+
+@njit(cache=True, nogil=True)
+def pool_children(
+    child_start: Ints, answers: Floats, weights: Floats, queries: Ints, pooled: Floats, pooled_weights: Floats
+) -> None:
+    """Add what is known of children to what is known of their parents, query by query.
+
+    Where a child is not known, nothing is added: the sum over the children is not known either. Children are summed in their order, so
+    that the cut into ranges changes no bit.
+
+    Args:
+        child_start: ``int64[parents + 1]``.
+        answers: ``float64[children, answers]``.
+        weights: ``float64[children, queries]``, inverse variances; 0 where nothing is known.
+        queries: ``int64[queries, 5]``: place and first column at the parents, the same at the children, and number of answers.
+        pooled: ``float64[parents, answers]``, the parents' own; improved in place.
+        pooled_weights: ``float64[parents, queries]``, likewise.
+    """
+    sums = np.empty(answers.shape[1])
+    for parent in range(child_start.shape[0] - 1):
+        first, last = child_start[parent], child_start[parent + 1]
+        for number in range(queries.shape[0]):
+            place, start, below, column, width = queries[number]
+            variance = 0.0
+            for child in range(first, last):
+                variance += 1.0 / weights[child, below] if weights[child, below] > 0.0 else np.inf
+            if first == last or variance == np.inf:
+                continue
+            for answer in range(width):
+                sums[answer] = 0.0
+            for child in range(first, last):
+                for answer in range(width):
+                    sums[answer] += answers[child, column + answer]
+            own, added = pooled_weights[parent, place], 1.0 / variance
+            for answer in range(width):
+                mine = pooled[parent, start + answer]
+                pooled[parent, start + answer] = (own * mine + added * sums[answer]) / (own + added)
+            pooled_weights[parent, place] = own + added
 
 
 @njit(cache=True, nogil=True)

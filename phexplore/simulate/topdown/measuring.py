@@ -11,7 +11,8 @@ Source of the mechanism: TopDown paper, section 6.1.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -39,12 +40,20 @@ class TrialKey:
     """Where the random bits of a trial come from.
 
     Attributes:
-        seed: None for the operating system.
+        seed: None for the operating system; not shown, for it may be a secret one (`secret_key`).
         trial: zero-based.
     """
 
-    seed: int | None
+    seed: int | None = field(repr=False)
     trial: int
+
+
+def secret_key(trial: int) -> TrialKey:
+    """Return a key of 256 bits from the operating system, for a trial whose noise nobody can repeat but which is drawn twice.
+
+    It lives as long as the trial and is never stored.
+    """
+    return TrialKey(secrets.randbits(256), trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +77,27 @@ class Measured:
     """Noisy answers of some units.
 
     Attributes:
-        answers: ``int32 or int64[units, answers]``, in the order of the plan's measured queries.
+        answers: ``int32 or int64[units, answers]``, in the order of the plan's measured queries; float64 where pooled.
         within: numbers whose noise lies within its margin.
         numbers: numbers that got noise.
+        weights: ``float64[units, queries]``, inverse variances of pooled answers, people⁻²; None where they are those of
+            the design.
     """
 
     answers: NDArray[Any]
     within: int
     numbers: int
+    weights: NDArray[np.float64] | None = None
 
 
 class MeasurementSource(Protocol):
-    """Where the noisy answers of a level come from."""
+    """Where the noisy answers of a level come from.
+
+    Attributes:
+        is_anywhere: whether it can be asked where memory and files of this process are out of reach.
+    """
+
+    is_anywhere: bool
 
     def measure(self, level: LevelDesign, truth: Histograms, first: int, classes: NDArray[np.int8]) -> Measured:
         """Return the noisy answers of some units.
@@ -94,6 +112,8 @@ class MeasurementSource(Protocol):
 
 class DrawnMeasurements:
     """Exact answers with fresh noise."""
+
+    is_anywhere = True
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
@@ -163,6 +183,18 @@ def _add(  # noqa: PLR0913, PLR0917 - one query of one class of units
             sizes, signs, offset, max(0, offset), min(end - begin, offset + PIECE), answers, start, wanted, margin, out
         )
     return within
+
+
+def weights_of(level: LevelDesign, classes: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Return inverse variances of the answers of some units, ``float64[units, queries]``; 0 for what they are not asked.
+
+    Args:
+        level: with its noises.
+        classes: ``int8[units]``, place of each unit's noise among the level's measurings, -1 for none.
+    """
+    table = np.array([measuring.weights for measuring in level.measurings] + [[0.0] * len(level.plan.measured)])
+    found: NDArray[np.float64] = table[classes]
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -110,6 +110,8 @@ def _unasked(level: LevelDesign, classes: NDArray[np.int8]) -> NDArray[np.bool_]
 class KeptMeasurements:
     """The noisy answers of one level of a trial of another run."""
 
+    is_anywhere = False
+
     def __init__(self, path: Path, units: int) -> None:
         """Read from a file.
 

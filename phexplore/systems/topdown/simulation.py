@@ -244,7 +244,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 self._sources(index),
                 Estimation(rounder=RounderOptions(target=target), keep=keep),
                 mapper=mapper,
-                measure_here=self._cluster is not None and bool(self.options.measurements),
+                elsewhere=self._cluster is not None,
                 on_progress=self._progress(index),
                 on_answers=MeasurementWriter(self._directory, index, shared.world, framework) if keep else None,
             )

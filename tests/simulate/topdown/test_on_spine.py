@@ -13,6 +13,7 @@ from phexplore.model.topdown import SpineChoice
 from phexplore.simulate.topdown.driver import descend, family_ranges
 from phexplore.simulate.topdown.families import level_data, with_whole_totals
 from phexplore.simulate.topdown.histograms import histograms_of, sums_up
+from phexplore.simulate.topdown.measuring import Measured
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.spine.settings import choice_of, settings_of
 from phexplore.systems.topdown.forecast import noise_of
@@ -140,7 +141,7 @@ def test_that_whole_totals_of_parts_are_the_nearest_that_add_up(seed):
     rng = np.random.default_rng(seed)
     _, world, _ = on_spine(several_states(), settings_of(PERSONS.spine))
     task = family_ranges(world, 1, world.truth[0])[0]
-    data = level_data(task, np.zeros((6, world.design.levels[1].plan.answers), np.int32))
+    data = level_data(task, Measured(np.zeros((6, world.design.levels[1].plan.answers), np.int32), 0, 0))
     width = len(data.cells)
     totals = rng.uniform(5, 50, 6)
     totals[3:] += np.ceil(totals[:3] + totals[3:]) - totals[:3] - totals[3:]  # parts of a state add to a whole number

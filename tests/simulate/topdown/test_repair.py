@@ -73,7 +73,7 @@ def family(lower):
         cell_start=np.array([0, 2]),
         cells=np.arange(2, dtype=np.int32),
         counts=np.array([3, 2]),
-        answers=np.zeros((2, detailed.answers), np.int32),
+        answers=np.zeros((2, detailed.answers)),
         weights=np.ones((2, 1)),
         lower=np.array(lower, np.int64),
         upper=np.full((2, 1), ENDLESS),

@@ -71,7 +71,7 @@ def parents_of(world, times, trial=0):
     for number, level in enumerate(world.design.levels[1:], 1):
         other = counting_cells(level.plan, times)
         for task in family_ranges(world, number, descent.levels[number - 1]):
-            data = level_data(task, measured_for(task, sources[number]).answers)
+            data = level_data(task, measured_for(task, sources[number]))
             values = least_squares(level.plan, data).values
             once, often = (round_level(plan, data, values).counts for plan in (level.plan, other))
             published = descent.levels[number].part(task.first_child, task.first_child + task.truth.units)

@@ -1,0 +1,355 @@
+"""Pooled measurements: what every unit's own noisy answers and those of the units inside it say together, query by query.
+
+A unit's answers are added to the sums of its children's, each weighted by what it is worth: with w = 1/σ² of the unit's own answer and
+p = 1 / Σ 1/w̃ over the children, w̃ = w + p and ỹ = (w y + p Σ ỹ) / w̃, from the leaves to the root. The descent is then TopDown's,
+with (ỹ, w̃) for (y, w). Answers of different queries share no noise, so least squares with these weights is the likelihood of all that
+they use; where siblings are measured alike, it is the best linear estimate from everything measured in a unit and below.
+
+Source of the tree pass: Hay, Rastogi, Miklau, Suciu, VLDB 2010; of its use before a constrained descent: BlueDown, arXiv 2603.10099.
+It is post-processing of answers already paid for: exact counts enter in no other way than in TopDown.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import pairwise
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.optimize.plan import LevelPlan
+from phexplore.simulate.topdown.design import LevelDesign
+from phexplore.simulate.topdown.driver import Mapper, World, in_order, range_edges
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.measuring import Measured, MeasurementSource, weights_of
+from phexplore.workload.queries import detailed_query
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+WORTH_POOLING = 0.05
+"""From this share of the leaves' sums in what is known of their parents' cells the leaves are pooled where nothing is said."""
+
+
+class PoolLeaves(enum.Enum):
+    """Whether the answers of the leaves are pooled too; they are then drawn or read twice. The value is the word in files."""
+
+    AUTO = "auto"
+    """Where they add at least `WORTH_POOLING` to what is known of the cells of the units above them."""
+    YES = "yes"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PooledLevel:
+    """Pooled answers of a level.
+
+    Attributes:
+        answers: ``float64[units, answers]``, in the order of the plan's measured queries.
+        weights: ``float64[units, queries]``, inverse variances, people⁻²; 0 where nothing is known.
+    """
+
+    answers: Floats
+    weights: Floats
+
+    def part(self, first: int, last: int) -> PooledLevel:
+        """Return the units ``first:last``.
+
+        Args:
+            first: first unit.
+            last: behind the last.
+        """
+        return PooledLevel(self.answers[first:last], self.weights[first:last])
+
+
+class PooledMeasurements:
+    """The pooled answers of a level; they are where they were pooled."""
+
+    is_anywhere = False
+
+    def __init__(self, pooled: PooledLevel) -> None:
+        self._pooled = pooled
+
+    def measure(
+        self,
+        level: LevelDesign,  # noqa: ARG002 - whoever pooled knew what was asked
+        truth: Histograms,
+        first: int,
+        classes: NDArray[np.int8],  # noqa: ARG002
+    ) -> Measured:
+        """Return the pooled answers of some units; arguments as in `MeasurementSource.measure`."""
+        part = self._pooled.part(first, first + truth.units)
+        return Measured(part.answers, 0, 0, part.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """Some units of a level, to be measured.
+
+    Attributes:
+        level: what is asked.
+        truth: exact histograms.
+        first: number of the first unit.
+        classes: ``int8[units]``, see `MeasurementSource.measure`.
+        measured: their answers; None while they are to be measured.
+    """
+
+    level: LevelDesign
+    truth: Histograms
+    first: int
+    classes: NDArray[np.int8]
+    measured: Measured | None = None
+
+    def answered(self, source: MeasurementSource | None) -> Measured:
+        """Return their answers, from a source unless they are there.
+
+        Raises:
+            ValueError: they are not, and there is no source.
+        """
+        if self.measured is not None:
+            return self.measured
+        if source is None:
+            raise ValueError(f"{self.level.name} is neither measured nor to be measured")
+        return source.measure(self.level, self.truth, self.first, self.classes)
+
+    def alone(self, measured: Measured) -> PooledLevel:
+        """Return their answers with their weights, as arrays that may be changed."""
+        return PooledLevel(np.array(measured.answers, np.float64), weights_of(self.level, self.classes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolRange:
+    """Some units with what is known below them.
+
+    Attributes:
+        own: the units.
+        child_start: ``int64[units + 1]``, counted from the first child.
+        below: plan of the level below.
+        children: their children: leaves to be measured, or pooled answers; None where they are not to count.
+    """
+
+    own: Units
+    child_start: Ints
+    below: LevelPlan
+    children: Units | PooledLevel | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolResult:
+    """What became of a range.
+
+    Attributes:
+        pooled: answers of its units.
+        answers: their own noisy answers, ``[units, answers]``, where they are to be kept.
+        within: of the units' own noise, within its margin.
+        numbers: of the units' own noise.
+        seconds: of measuring, of pooling.
+    """
+
+    pooled: PooledLevel
+    answers: NDArray[Any] | None
+    within: int
+    numbers: int
+    seconds: tuple[float, ...]
+
+
+@dataclass(slots=True)
+class Pooled:
+    """What a trial's descent starts from.
+
+    Attributes:
+        sources: of every level: pooled answers, and below them the leaves' own.
+        within: noise within its margin, of what was pooled.
+        numbers: noise in all, of what was pooled.
+        measuring: seconds, summed over threads.
+        pooling: the same.
+    """
+
+    sources: tuple[MeasurementSource, ...]
+    within: int = 0
+    numbers: int = 0
+    measuring: float = 0.0
+    pooling: float = 0.0
+
+
+def pool(
+    world: World,
+    sources: Sequence[MeasurementSource],
+    *,
+    pools_leaves: bool,
+    mapper: Mapper = in_order,
+    elsewhere: bool = False,
+    keep: bool = False,
+    on_progress: Callable[[str, int, int], None] | None = None,
+    on_answers: Callable[[int, NDArray[Any]], None] | None = None,
+) -> Pooled:
+    """Pool the answers of every level with those below it.
+
+    Args:
+        world: what all trials share.
+        sources: of the measurements, one per level; that of the leaves gives equal answers each time where they are pooled.
+        pools_leaves: whether the answers of the leaves are pooled.
+        mapper: applies a function to ranges of units.
+        elsewhere: whether the mapper works where memory and files of this process cannot be reached.
+        keep: whether the noisy answers are handed back.
+        on_progress: called with a level, its finished units and all of them; may raise to stop.
+        on_answers: called with a level's number and ``answers[units, answers]`` of its next units as they were measured, for
+            every level above the leaves, where they are kept.
+    """
+    last = len(world.design.levels) - 1
+    found = Pooled(tuple(sources))
+    made: list[MeasurementSource] = [sources[last]]
+    children: PooledLevel | None = None
+    for number in range(last - 1, -1, -1):
+        level, units = world.design.levels[number], world.tree.levels[number].units
+        tasks: Iterable[PoolRange] = pool_ranges(world, number, children, pools_leaves=pools_leaves)
+        if elsewhere:
+            tasks = (_measured_here(task, sources[number], sources[last]) for task in tasks)
+        there = [each if each.is_anywhere or not elsewhere else None for each in (sources[number], sources[last])]
+        children = PooledLevel(np.empty((units, level.plan.answers)), np.empty((units, len(level.plan.measured))))
+        done = 0
+        for result in mapper(partial(pool_range, source=there[0], leaves=there[1], keep=keep), tasks):
+            part = slice(done, done + len(result.pooled.answers))
+            children.answers[part], children.weights[part] = result.pooled.answers, result.pooled.weights
+            done = part.stop
+            found.within += result.within
+            found.numbers += result.numbers
+            found.measuring += result.seconds[0]
+            found.pooling += result.seconds[1]
+            if on_answers is not None and result.answers is not None:
+                on_answers(number, result.answers)
+            if on_progress is not None:
+                on_progress(f"{level.name}, from below", done, units)
+        made.append(PooledMeasurements(children))
+    found.sources = tuple(reversed(made))
+    return found
+
+
+def pools_leaves(world: World, wanted: PoolLeaves) -> bool:
+    """Return whether a run pools the answers of the leaves.
+
+    Args:
+        world: what all trials share; the answer depends on its budgets and units, not on its counts.
+        wanted: what is asked.
+    """
+    return wanted is PoolLeaves.YES or (wanted is PoolLeaves.AUTO and weight_of_leaves(world) >= WORTH_POOLING)
+
+
+def weight_of_leaves(world: World) -> float:
+    """Return what share the leaves' sums have in what is known of the cells above them, averaged over units with own answers."""
+    levels = world.design.levels
+    first_child = world.tree.levels[-2].first_child if len(levels) > 1 else None
+    if first_child is None:
+        return 0.0
+    own, leaf = (
+        weights_of(levels[place], world.classes[place])[
+            :, levels[place].plan.measured.index(detailed_query(levels[place].plan.schema))
+        ]
+        for place in (-2, -1)
+    )
+    with np.errstate(divide="ignore"):
+        below = 1.0 / np.add.reduceat(1.0 / leaf, first_child[:-1])
+    asked = own > 0
+    return float((below[asked] / (own + below)[asked]).mean()) if asked.any() else 0.0
+
+
+def pool_ranges(world: World, number: int, children: PooledLevel | None, *, pools_leaves: bool) -> list[PoolRange]:
+    """Cut the units of a level into ranges.
+
+    Args:
+        world: what all trials share.
+        number: of the level, not that of the leaves.
+        children: pooled answers of the level below; None above the leaves.
+        pools_leaves: whether leaves count for the level above them.
+
+    Raises:
+        ValueError: the level has no children.
+    """
+    level, below = world.design.levels[number : number + 2]
+    child_start = world.tree.levels[number].first_child
+    if child_start is None:
+        raise ValueError(f"{level.name} has no children")
+    counted = children is not None or pools_leaves
+    size = 8 * (level.plan.answers + np.diff(child_start) * below.plan.answers * counted)
+    found = []
+    for first, last in pairwise(range_edges(size)):
+        low, high = int(child_start[first]), int(child_start[last])
+        inside: Units | PooledLevel | None = None if children is None else children.part(low, high)
+        if children is None and counted:
+            inside = _units(world, number + 1, low, high)
+        found.append(
+            PoolRange(_units(world, number, first, last), child_start[first : last + 1] - low, below.plan, inside)
+        )
+    return found
+
+
+def _units(world: World, number: int, first: int, last: int) -> Units:
+    level = world.design.levels[number]
+    return Units(level, world.truth[number].part(first, last), first, world.classes[number][first:last])
+
+
+def _measured_here(task: PoolRange, source: MeasurementSource, leaves: MeasurementSource) -> PoolRange:
+    """Return a range with the answers that only this process can give."""
+    own, children = task.own, task.children
+    if not source.is_anywhere:
+        own = replace(own, measured=own.answered(source))
+    if isinstance(children, Units) and not leaves.is_anywhere:
+        children = replace(children, measured=children.answered(leaves))
+    return replace(task, own=own, children=children)
+
+
+def pool_range(
+    task: PoolRange, source: MeasurementSource | None, leaves: MeasurementSource | None, *, keep: bool
+) -> PoolResult:
+    """Return the pooled answers of some units.
+
+    Args:
+        task: the units.
+        source: of their measurements; None where the task has them.
+        leaves: of the measurements of leaves, likewise.
+        keep: whether the units' own answers are handed back.
+    """
+    from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
+
+    clock = [perf_counter()]
+    own = task.own.answered(source)
+    below = task.children.answered(leaves) if isinstance(task.children, Units) else None
+    clock.append(perf_counter())
+    pooled = task.own.alone(own)
+    children = task.children.alone(below) if isinstance(task.children, Units) and below is not None else task.children
+    if isinstance(children, PooledLevel):
+        kernels.pool_children(
+            task.child_start,
+            np.ascontiguousarray(children.answers),
+            np.ascontiguousarray(children.weights),
+            matching_queries(task.own.level.plan, task.below),
+            pooled.answers,
+            pooled.weights,
+        )
+    clock.append(perf_counter())
+    seconds = tuple(float(second) for second in np.diff(clock))
+    return PoolResult(pooled, own.answers if keep else None, own.within, own.numbers, seconds)
+
+
+@lru_cache(maxsize=64)
+def matching_queries(plan: LevelPlan, below: LevelPlan) -> Ints:
+    """Return the queries that two levels both measure, ``int64[queries, 5]``.
+
+    A row has the query's place in the plan, its first column there, both in the level below, and its number of answers.
+
+    Args:
+        plan: of the level.
+        below: of the level below.
+    """
+    starts, lower = plan.answer_start, below.answer_start
+    rows = [
+        (place, starts[query], below.measured.index(query), lower[query], query.answers)
+        for place, query in enumerate(plan.measured)
+        if query in lower
+    ]
+    return np.array(rows, np.int64).reshape(-1, 5)
