@@ -181,7 +181,7 @@ def _powers_between(low: float, high: float, *, is_signed: bool) -> list[float]:
     if is_signed:
         found = [*(-power for power in reversed(powers)), *found]
     inside = [value for value in found if low - 1e-9 <= math.copysign(math.log10(1 + abs(value)), value) <= high + 1e-9]
-    return inside if len(inside) > 1 else _between_signed(low, high)
+    return inside if len(inside) > 2 else _between_signed(low, high)  # 0 and 1 alone leave the rest unsaid
 
 
 def _linear_between(low: float, high: float) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,24 +61,29 @@ def scatter_figure(
         title: the finding.
         summary: one sentence.
         table: the same numbers.
-        is_log: whether values are positive and drawn logarithmically; else linearly around 0.
+        is_log: whether values are positive and drawn logarithmically; else linearly around 0, from 0 up where none is negative.
     """
     smallest = min((float(each.x.min()) for each in series if len(each.x)), default=1.0)
     largest = max((float(each.x.max()) for each in series if len(each.x)), default=1.0)
     x = Axis(axes[0], Scale.LOG, text=number_text, floor=SMALLEST, most=12)
     values = np.concatenate([each.y for each in series]) if series else np.zeros(0)
+    is_size = values.min(initial=0.0) >= 0
     under: list[Part] = []
     if is_log:
         positive = values[values > 0]
         y = Axis(axes[1], Scale.LOG, text=people, floor=float(positive.min()) if len(positive) else 1.0, most=12)
     else:
         reach = 1.08 * max(float(np.abs(values).max(initial=0.0)), 1e-9)
-        low = 0.0 if values.min(initial=0.0) >= 0 else -reach
-        y = Axis(axes[1], domain=(low, reach), text=_signed)
+        low = 0.0 if is_size else -reach
+        y = Axis(axes[1], domain=(low, reach), text=people if is_size else _signed)
         under.append(Rule(y=0.0, dash=Dash.DASHED))
     points, over, key = [], list[Part](), []
     for number, each in enumerate(series):
-        points.append(Points(each.name, each.x, each.y, _tips(each, is_log=is_log), series=number))
+        points.append(
+            Points(
+                each.name, each.x, each.y, _tips(each, people if is_log or is_size else signed_people), series=number
+            )
+        )
         key.append(KeyEntry(Dot(0.5, ink=number, shape=shape_of(number)), each.name))
         if each.line is not None:
             ends = (max(smallest, SMALLEST), max(largest, 1.0))
@@ -104,9 +109,9 @@ def _signed(value: float) -> str:
     return signed_people(value) if value else "0"
 
 
-def _tips(series: Series, *, is_log: bool) -> tuple[str, ...]:
+def _tips(series: Series, write: Callable[[float], str]) -> tuple[str, ...]:
     labels = series.labels or ("",) * len(series.x)
     return tuple(
-        f"{label}, {series.name}: {people(y) if is_log else signed_people(y)} at {grouped(round(x))}".removeprefix(", ")
+        f"{label}, {series.name}: {write(y)} at {grouped(round(x))}".removeprefix(", ")
         for label, x, y in zip(labels, series.x.tolist(), series.y.tolist(), strict=True)
     )

@@ -42,7 +42,7 @@ class MeetingSlider(QFrame):
         self._title = Paragraph(f"{number}  {parameter.title}", bold=True)
         self.value = Figure(relative=1.8, bold=True)
         self._unit = Figure(parameter.unit, look="muted")
-        self._before = ElidedText(look="muted", relative=0.9)
+        self._before = Figure(look="muted", relative=0.9)
         self.slider = StopSlider(
             parameter.title, parameter.stops, lambda value: f"{parameter.words(value)} {parameter.unit}".rstrip()
         )
@@ -52,7 +52,7 @@ class MeetingSlider(QFrame):
         bottom = Qt.AlignmentFlag.AlignBottom
         column(
             self._title,
-            row((self.value, bottom), (self._unit, bottom), (self._before, 1)),
+            row((self.value, bottom), (self._unit, bottom), (self._before, bottom), 1),
             self.slider,
             self._effect,
             of=self,

@@ -66,6 +66,10 @@ class NumbersModel(QAbstractTableModel):
             last = len(numbers.headers) - 1
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last))
 
+    def holds_numbers(self, column: int) -> bool:
+        """Return whether a column holds numbers: they stand beside each other and leave the rest of the width free."""
+        return any(is_number(row[column]) for row in self._numbers.rows[:_LOOKED_AT])
+
     def _same_shape(self, numbers: Table) -> bool:
         return numbers.headers == self._numbers.headers and len(numbers.rows) == len(self._numbers.rows)
 
@@ -98,8 +102,7 @@ class NumbersModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
-            numbers = any(is_number(row[section]) for row in self._numbers.rows[:_LOOKED_AT])
-            side = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
+            side = Qt.AlignmentFlag.AlignRight if self.holds_numbers(section) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         if role != Qt.ItemDataRole.DisplayRole:
             return None
@@ -129,7 +132,6 @@ class NumbersTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
         self.verticalHeader().setVisible(False)
-        self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setHighlightSections(False)
         self._add_copy_actions()
         self._model.modelReset.connect(self._fit_columns)
@@ -218,6 +220,7 @@ class NumbersTable(QTableView):
         most = self.fontMetrics().averageCharWidth() * MOST_LETTERS
         for column in range(self._model.columnCount()):
             self.setColumnWidth(column, min(most, self.columnWidth(column) + GRID))
+        self.horizontalHeader().setStretchLastSection(not self._model.holds_numbers(self._model.columnCount() - 1))
 
 
 class TableTwin(QObject):

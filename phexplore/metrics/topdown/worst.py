@@ -46,18 +46,18 @@ class Reason(enum.Enum):
 
 _SENTENCES = {
     Reason.EXACT: "{unit}: nothing is off.",
-    Reason.FROM_NOTHING: "{unit} has nobody; {estimate} people were put there.",
-    Reason.EMPTIED: "{unit}: {truth} people became none.",
-    Reason.ONE_CELL: "{unit}: {truth} people became {estimate}, {share} of the error in one cell ({cell}).",
+    Reason.FROM_NOTHING: "{unit} has no {what}; {estimate} were put there.",
+    Reason.EMPTIED: "{unit}: {truth} {what} became none.",
+    Reason.ONE_CELL: "{unit}: {truth} {what} became {estimate}, {share} of the error in one cell ({cell}).",
     Reason.ALL_RAISED: (
-        "{unit}: {truth} people became {estimate}; no cell lost, as where counts near 0 cannot fall ({cell})."
+        "{unit}: {truth} {what} became {estimate}; no cell lost, as where counts near 0 cannot fall ({cell})."
     ),
     Reason.ALL_LOWERED: (
-        "{unit}: {truth} people became {estimate}; no cell gained, as where a unit pays for its neighbours ({cell})."
+        "{unit}: {truth} {what} became {estimate}; no cell gained, as where a unit pays for its neighbours ({cell})."
     ),
-    Reason.MOVED: "{unit}: {truth} people became {estimate}; people moved between cells ({cell}).",
-    Reason.SMALL: "{unit} is small: {truth} people became {estimate} ({cell}).",
-    Reason.SPREAD: "{unit}: {truth} people became {estimate}, spread over many cells ({cell}).",
+    Reason.MOVED: "{unit}: {truth} {what} became {estimate}; {what} moved between cells ({cell}).",
+    Reason.SMALL: "{unit} is small: {truth} {what} became {estimate} ({cell}).",
+    Reason.SPREAD: "{unit}: {truth} {what} became {estimate}, spread over many cells ({cell}).",
 }
 
 
@@ -87,15 +87,17 @@ class WorstUnit:
     cell_share: float
     reason: Reason
 
-    def sentence(self, unit: str, cells: Sequence[str]) -> str:
+    def sentence(self, unit: str, cells: Sequence[str], what: str) -> str:
         """Return the reason in words.
 
         Args:
             unit: name or code of the unit.
             cells: labels of the cells.
+            what: is counted, plural, e.g. "people" or "housing units".
         """
         return _SENTENCES[self.reason].format(
             unit=unit,
+            what=what,
             truth=f"{self.truth:,}",
             estimate=_count(self.estimate),
             share=f"{self.cell_share:.0%}",

@@ -356,7 +356,7 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     table: list[tuple[Value, ...]] = []
     for unit in fold.tally.units(_MOST_WORST):
         code = str(codes[unit.unit])
-        sentence, error = unit.sentence(code or choice.level, labels), unit.error * factor
+        sentence, error = unit.sentence(code or choice.level, labels, run.unit), unit.error * factor
         rows.append(
             Row(
                 code or choice.level,

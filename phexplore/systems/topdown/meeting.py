@@ -13,7 +13,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.meeting import MeetingParameter
 from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.forecast import forecast_topdown
-from phexplore.systems.topdown.wording import level_title, place_title
+from phexplore.systems.topdown.wording import counted, level_title, place_title
 
 _TOTALS = log_stops(-2, 2)
 _SHARES = tuple(Fraction(n, 200) for n in range(201))
@@ -55,7 +55,8 @@ def _level(level: str, *, is_likely: bool) -> MeetingParameter:
         if not known:
             return "Nothing is measured at this level."
         margins = [float(e.margins.by(scenario.conventions.margin)) for e in known if e.margins is not None]
-        return f"Margins of one answer here from ± {people(min(margins))} to ± {people(max(margins))} people, before post-processing."
+        ends, what = f"±{people(min(margins))} to ±{people(max(margins))}", counted(scenario.topdown.schema)
+        return f"Margins of one answer here from {ends} {what}, before post-processing."
 
     return MeetingParameter(
         f"level {level}",
@@ -89,5 +90,6 @@ def _query(key: LevelQuery) -> MeetingParameter:
 def _query_effect(key: LevelQuery, scenario: Scenario) -> str:
     for entry in forecast_topdown(scenario.topdown, scenario.conventions).entries:
         if entry.key == key and entry.margins is not None:
-            return f"Margin of one answer ± {people(entry.margins.by(scenario.conventions.margin))} people, before post-processing."
+            margin = people(entry.margins.by(scenario.conventions.margin))
+            return f"Margin of one answer ±{margin} {counted(scenario.topdown.schema)}, before post-processing."
     return "Not measured."

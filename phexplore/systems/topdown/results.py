@@ -127,7 +127,7 @@ class TopDownResults(RunFolder):
             codes = run.codes(level)
             for worst in run.folded(WorstFold, level, query, WorstBy.TOTAL).tally.units(count):
                 code = str(codes[worst.unit])
-                found.append(NamedUnit(level, code, worst, worst.sentence(code, labels)))
+                found.append(NamedUnit(level, code, worst, worst.sentence(code, labels, run.unit)))
         return tuple(found)
 
 

@@ -19,8 +19,8 @@ FITTING, NO_RUN = "fitting", "none"
 KINDS: Mapping[str, type[enum.Enum]] = {"fit": Fit, "colour": MapColour}
 """Choices that are members of an enumeration."""
 _FITS = {
-    Fit.TOP_DOWN.value: "Level by level, as TopDown fits",
-    Fit.AT_ONCE.value: "All at once: the best linear estimate",
+    Fit.TOP_DOWN.value: "Level by level (TopDown)",
+    Fit.AT_ONCE.value: "All at once (best linear)",
 }
 _SHOWN: Mapping[SpineTab, tuple[str, ...]] = {
     SpineTab.TREE: ("name", "area"),
@@ -66,7 +66,7 @@ def spine_choosers(
         one("name", "&Areas", "Class of areas", classes),
         one("level", "&Level", "Level", ((name, level_title(name)) for name, _ in answer.levels[:-1]), 10),
         one("query", "&Query", "Query group", ((name, query_title(name)) for name in answer.queries)),
-        one("fit", "F&it", "How measurements become estimates", _FITS.items(), 16),
+        one("fit", "F&it", "How measurements become estimates", _FITS.items(), 20),
         one("other", "Compared &with", "Spine to compare with", [*spines, *[(REFERENCE, reference)] * bool(reference)]),
         Chooser(
             "area",

@@ -147,9 +147,9 @@ def fan_out_content(work: Work) -> DistributionContent:
     this, other = _children(work.spine, level), _children(work.other, level)
     if this is None:
         raise ValueError(f"{level} has no children")
-    finding = f"{len(this):,} units, {_quantiles(this)} children each"
+    finding = f"{len(this):,} units with {_quantiles(this)}"
     if other is not None:
-        finding += f"; {len(other):,} units with {_quantiles(other)} on the other spine"
+        finding += f"; on the other spine {len(other):,} units with {_quantiles(other)}"
     return DistributionContent(
         this, other, "units", "children of a unit", np.empty(0, "U1"), f"{_level(level)}: {finding}.", ""
     )
@@ -164,7 +164,9 @@ def _children(spine: Spine, name: str) -> NDArray[np.int64] | None:
 
 def _quantiles(values: NDArray[np.int64]) -> str:
     low, middle, high = np.quantile(values, (0.0, 0.5, 1.0), method="inverted_cdf").tolist()
-    return f"{low:,} to {high:,}, half at most {middle:,}," if low != high else f"{low:,}"
+    if low == high:
+        return f"{low:,} {'child' if low == 1 else 'children'} each"
+    return f"{low:,} to {high:,} children (half have at most {middle:,})"
 
 
 def _level(name: str) -> str:

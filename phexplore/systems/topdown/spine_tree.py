@@ -217,7 +217,7 @@ class SpineTree:
         if shares:
             total = sum(shares, Fraction(0))
             rows.append(("Whole path", "", None, total, total * self.content.total, None))
-        headers = ("Level", "Unit", "Children", "Share of the total", symbol, "Predicted margin of the total, people")
+        headers = ("Level", "Unit", "Children", "Share of the total", symbol, "Margin of the total, people")
         return Table(headers, tuple(rows))
 
     def margin(self, unit: Unit) -> float | None:

@@ -48,7 +48,7 @@ def test_that_small_units_can_be_left_out(drawn):
     ("truth", "estimate", "reason", "said"),
     [
         ([9, 9, 9, 9], [9, 9, 9, 9], Reason.EXACT, "X: nothing is off."),
-        ([0, 0, 0, 0], [0, 3, 4, 0], Reason.FROM_NOTHING, "X has nobody; 7 people were put there."),
+        ([0, 0, 0, 0], [0, 3, 4, 0], Reason.FROM_NOTHING, "X has no people; 7 were put there."),
         ([1, 2, 0, 0], [0, 0, 0, 0], Reason.EMPTIED, "X: 3 people became none."),
         ([5, 5, 5, 5], [5, 25, 6, 4], Reason.ONE_CELL, "91% of the error in one cell (b: 5 became 25)"),
         ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "no cell lost"),
@@ -61,4 +61,7 @@ def test_that_small_units_can_be_left_out(drawn):
 def test_that_every_unit_has_the_reason_that_fits(truth, estimate, reason, said):
     (unit,) = worst_units(np.array([truth]), np.array([[estimate]]), count=20)
     assert unit.reason is reason
-    assert said in unit.sentence("X", LABELS)
+    assert said in unit.sentence("X", LABELS, "people")
+    of_units = unit.sentence("X", LABELS, "housing units")
+    assert "people" not in of_units
+    assert of_units.replace("housing units", "people") == unit.sentence("X", LABELS, "people")

@@ -87,7 +87,7 @@ class TickGrid(QGridLayout):
         """Put headings above and lines below each other, the first of each line before its ticks.
 
         Args:
-            heads: above the ticks and what follows them.
+            heads: above the ticks.
             lines: name, ticks, and what follows them.
         """
         middle = Qt.AlignmentFlag.AlignHCenter
@@ -304,7 +304,8 @@ class RulesEditor(QWidget):
         heads = [Text(short_level(level), look="muted") for level in levels]
         for head, level in zip(heads, levels, strict=True):
             head.setToolTip(level_title(level))
-        self.grid.fill([*heads, Text("What it forces", look="muted")], [self._line(rule, levels) for rule in rules])
+        self.grid.fill(heads, [self._line(rule, levels) for rule in rules])
+        self.grid.addWidget(Text("What it forces", look="muted"), 0, len(levels) + 1)
         self.grid.setColumnStretch(len(levels) + 1, 3)
 
     def _line(self, rule: Rule, levels: tuple[str, ...]) -> tuple[QWidget, ...]:

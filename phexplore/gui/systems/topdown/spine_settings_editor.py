@@ -100,6 +100,7 @@ class SpineSettingsEditor(QWidget):
         self.choosers = {name: self._chooser(name) for name in _CHOICES}
         self.numbers = {name: self._number_field(name) for name in _NUMBERS}
         self.slider = StopSlider("Fan-out cutoff, slider", _STOPS, lambda stop: f"{stop}")
+        self.slider.setMinimumWidth(8 * GRID)
         self.slider.moved.connect(lambda stop: self._set_number("fanout_cutoff", int(stop)))
         self.slider.released.connect(self._session.project.end_merge)
         self.reset = TextButton("As in the reference", name="Take the spine from the reference", run=self._reset)
