@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
 
 from phexplore.errors import BudgetMismatchError
 from phexplore.model.numbers import Budget, Unlimited, exact_text, total_budget
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from fractions import Fraction
+
+class Part(NamedTuple):
+    """Answers with discrete Gaussian noise, as a pair of neighbouring inputs meets them.
+
+    Attributes:
+        variance: σ² of the noise, in people², above 0.
+        shift: whole number, at least 1, by which one answer differs.
+        copies: how many answers differ by it, each with noise of its own.
+    """
+
+    variance: Fraction
+    shift: int
+    copies: int
+
+    @property
+    def rho(self) -> Fraction:
+        """ρ of one of the answers: shift² / (2σ²)."""
+        return self.shift**2 / (2 * self.variance)
 
 
 def spent(budgets: Iterable[Budget]) -> Budget:

@@ -55,7 +55,7 @@ def epsilon(rho: Fraction, delta: Fraction, conversion: Conversion) -> float:
         ValueError: ρ is negative, or δ is not strictly between 0 and 1.
     """
     _require_rho(rho)
-    logarithm = _log_inverse(delta)
+    logarithm = log_inverse(delta)
     if not rho.numerator:
         return 0.0
     above = _float_above(rho)
@@ -96,7 +96,7 @@ def rho_for_epsilon(target: Fraction, delta: Fraction, conversion: Conversion) -
         raise ValueError(f"ε is at least 0, got {target}")
     if target > 10**300:
         raise ValueError(f"ε is at most 1e300, got {target}")
-    logarithm = _log_inverse(delta)
+    logarithm = log_inverse(delta)
     aim = target.numerator / target.denominator
     # The inverse of the simplest conversion; the others give a smaller ε, so their ρ is larger.
     root = aim / (math.sqrt(logarithm + aim) + math.sqrt(logarithm))
@@ -163,7 +163,7 @@ def _optimal_alpha(rho: float, logarithm: float) -> Solution:
     return Solution(sum(terms), rho + rho * x + (logarithm + math.log1p(x)) / x + math.log1p(1 / x), 1 + x)
 
 
-def _log_inverse(delta: Fraction) -> float:
+def log_inverse(delta: Fraction) -> float:
     """Return ln 1/δ for any δ between 0 and 1, however small.
 
     Raises:
