@@ -148,10 +148,10 @@ class Axis:
         if self.domain is not None:
             low, high = (self.position(end) for end in self.domain)
             return (low, high) if high > low else (low, low + 1.0)
-        places = [self.position(value) for value in values if math.isfinite(value)]
-        if not places:
+        finite = [value for value in values if math.isfinite(value)]
+        if not finite:
             return 0.0, 1.0
-        return self._padded(min(places), max(places))
+        return self._padded(*sorted((self.position(min(finite)), self.position(max(finite)))))
 
     def _padded(self, low: float, high: float) -> tuple[float, float]:
         """Return a range of places with the room each scale leaves around what it holds."""

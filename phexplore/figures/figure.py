@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 ROWS = Axis(scale=Scale.ROWS)
+_PARTS = 32
+"""Room for texts grows by this part of the range: the axis stands still while the texts beside it change a little."""
 
 
 class RowLabel(NamedTuple):
@@ -142,7 +144,8 @@ class Figure:
             return ()
         found: dict[int, RowLabel] = {}
         for number, mark in zip(self.row_numbers, self.marks, strict=True):
-            found.setdefault(number, RowLabel(mark.group, mark.name, mark.is_locked))
+            if number not in found:
+                found[number] = RowLabel(mark.group, mark.name, mark.is_locked)
         return tuple(found[number] for number in sorted(found))
 
     @cached_property
@@ -181,9 +184,10 @@ class Figure:
         for mark in self.marks:
             if mark.text and mark.anchor is None:
                 room = min(measure(mark.text) + (2 if self.has_rows else 4) * gap, 0.6 * width)
-                end = max((self.x.position(value) for value in mark.reach), default=low)
+                end = self.x.position(max(mark.reach)) if mark.reach else low
                 wanted = max(wanted, low + (end - low) * width / (width - room))
-        return low, wanted
+        grown = math.ceil((wanted - low) / (high - low) * _PARTS - 1e-9)
+        return low, max(high, low + (high - low) * grown / _PARTS)
 
 
 def _ends(values: Floats) -> tuple[float, ...]:

@@ -130,12 +130,11 @@ class Canvas(QWidget):
             return True
         return super().event(event)
 
-    def refresh(self, top: float | None = None, bottom: float | None = None) -> None:
-        """Paint again at the next occasion: the plot area, or a strip of it between two vertical pixels."""
+    def refresh(self, *strips: tuple[float, float]) -> None:
+        """Paint again at the next occasion: the plot area, or strips of it between two vertical pixels each."""
         area = self.area
-        if top is not None and bottom is not None:
-            area = QRectF(area.left(), top, area.width(), bottom - top).intersected(area)
-        self.update(area.toAlignedRect())
+        for top, bottom in strips or ((area.top(), area.bottom()),):
+            self.update(QRectF(area.left(), top, area.width(), bottom - top).intersected(area).toAlignedRect())
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show exactly these ranges; nothing is painted when they are shown already."""

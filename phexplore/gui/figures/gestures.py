@@ -204,9 +204,8 @@ class Gestures(QObject):
         item = choice.at(point, self._canvas.pixels)
         if item != choice.hovered:
             changed, choice.hovered = (choice.hovered, item), item
-            for each in changed if self._choice.figure is not None and self._choice.figure.has_rows else ():
-                if each is not None:
-                    self._viewport.refresh_row(self._choice.items.rows[each])
+            if self._choice.figure is not None and self._choice.figure.has_rows:
+                self._viewport.refresh_rows({choice.items.rows[each] for each in changed if each is not None})
             self.hovered.emit(None if item is None else self._choice.items.keys[item])
         grips = choice.handled_at(point, self._canvas.pixels) is not None
         self._canvas.setCursor(Qt.CursorShape.SizeHorCursor if grips else Qt.CursorShape.ArrowCursor)

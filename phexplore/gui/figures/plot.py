@@ -137,13 +137,11 @@ class Plot(QWidget):
         if not after.has_rows or around[0] != around[1] or before.row_numbers != after.row_numbers:
             self.canvas.refresh()
             return
-        changed = {
-            row
-            for row, old, new in zip(after.row_numbers, before.marks, after.marks, strict=True)
-            if old is not new and old != new
-        }
-        for row in changed:
-            self.viewport.refresh_row(row)
+        changed: set[int] = set()
+        for row, old, new in zip(after.row_numbers, before.marks, after.marks, strict=True):
+            if old is not new and row not in changed and old != new:
+                changed.add(row)
+        self.viewport.refresh_rows(changed)
 
 
 class _Spoken(QAccessibleWidget):

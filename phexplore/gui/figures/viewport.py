@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from PySide6.QtCore import QObject, QPointF
 from PySide6.QtWidgets import QScrollBar
@@ -101,10 +102,11 @@ class Viewport(QObject):
         last = min(self._count - 1, math.floor(-pixels.view.top()), math.floor(-pixels.value_y(pixels.end) + 0.5))
         return range(first, last + 1)
 
-    def refresh_row(self, row: int) -> None:
-        """Paint one row again, and what its marks may reach of its neighbours."""
-        pixels = self._canvas.pixels
-        self._canvas.refresh(pixels.y(-row + 0.6), pixels.y(-row - 0.6))
+    def refresh_rows(self, rows: Collection[int]) -> None:
+        """Paint rows again, and what their marks may reach of their neighbours."""
+        if rows:
+            pixels = self._canvas.pixels
+            self._canvas.refresh(*((pixels.y(-row + 0.6), pixels.y(-row - 0.6)) for row in rows))
 
     def make_visible(self, row: int) -> None:
         """Scroll so that the row can be seen."""

@@ -52,6 +52,8 @@ def last_run_of(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, s
     """
     known = {} if prints is None else prints
     ready = runs_with_results(scenario, rows)
+    if not ready:  # every edit asks, and a fingerprint costs as much as a tile
+        return None
     mine = fingerprint(scenario)
     for is_wanted in (_is_complete, _is_unfinished):
         candidates = [(row, spec) for row, spec in ready if is_wanted(row)]

@@ -18,6 +18,7 @@ from phexplore.gui.run_manager.runs_table import RunsTable
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Severity
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.states import RunState
@@ -84,13 +85,14 @@ class RunsPage(QWidget):
         controller.relocated.connect(self.table.relocate)
         controller.changed.connect(self._show_rows)
         controller.busy_changed.connect(self._show_busy)
-        session.settled.connect(self._allow)
+        WhenSeen(self, self._allow, session.settled)
         self._show_rows(controller.rows)
         self._allow()
         self._show_busy(controller.is_busy)
 
     def start_run(self) -> None:
         """Start a run with what stands in the form of the active scenario's system."""
+        self._allow()  # the form has not followed edits made while the page was hidden
         self._active_form.launch()
 
     def form_of(self, system: System) -> LaunchForm:

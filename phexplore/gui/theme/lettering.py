@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
-from PySide6.QtWidgets import QApplication
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import has_decimal_comma, localised
@@ -58,11 +57,11 @@ class Lettering:
 
 def lettering(*, bold: bool = False) -> Lettering:
     """Return the program's font at its present size."""
-    return _lettering(QApplication.font().pointSizeF(), bold, has_decimal_comma())
+    return _lettering(appearance().scale, bold, has_decimal_comma())
 
 
 @lru_cache(maxsize=16)
-def _lettering(_points: float, bold: bool, _comma: bool) -> Lettering:
+def _lettering(_scale: int, bold: bool, _comma: bool) -> Lettering:
     return Lettering(appearance().font(bold=bold))
 
 

@@ -28,11 +28,12 @@ class IntervalPicture(QWidget):
 
     def show_intervals(self, intervals: Sequence[Interval]) -> None:
         """Show these intervals."""
-        self._intervals = tuple(intervals)
+        before, self._intervals = self._intervals, tuple(intervals)
         spoken = ", ".join(f"{name} {text}" for name, _, text, _ in self._intervals)
         self.setAccessibleName(f"{self._name}: {spoken}" if spoken else self._name)
         self.setVisible(bool(self._intervals))
-        self.updateGeometry()
+        if len(before) != len(self._intervals):  # the same height needs no new layout
+            self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -189,7 +189,6 @@ def epsilon_figure(figures: Forecast) -> Figure:
         return nothing("epsilon", UNLIMITED_SENTENCE if isinstance(figures.privacy.total, Unlimited) else TEACHING)
     main = figures.conventions.neighbours
     ticks = tuple(Tick(float(power), power_text(Fraction(1, 10**power))) for power in (2, 6, 10, 14, 18))
-    top = max(max(each.epsilons) for each in curves)
     return Figure(
         "epsilon",
         epsilon_title(curves, figures),
@@ -199,7 +198,7 @@ def epsilon_figure(figures: Forecast) -> Figure:
             domain=(-float(LARGEST_EXPONENT), -float(SMALLEST_EXPONENT)),
             ticks=ticks,
         ),
-        Axis("ε", domain=(0.0, 1.04 * top)),
+        Axis("ε", is_round=True),
         tuple(_line(each, is_main=each.neighbours is main) for each in curves),
         partial(epsilon_numbers, curves),
         under=(Rule(x=-_MARKED, text="δ = 10⁻¹⁰", width=1.2),),

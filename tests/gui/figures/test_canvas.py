@@ -76,7 +76,7 @@ def test_that_a_strip_asks_its_layers_for_the_strip_alone(qtbot, canvas, drawing
     qtbot.waitExposed(canvas)
     qtbot.waitUntil(lambda: bool(drawing.strips))
     drawing.strips.clear()
-    canvas.refresh(100.2, 112.9)
+    canvas.refresh((100.2, 112.9))
     qtbot.waitUntil(lambda: bool(drawing.strips))
     assert drawing.strips == [(100.0, 113.0)]
 
