@@ -125,7 +125,7 @@ class DecisionTour:
         bundle.verticalScrollBar().setValue(0)
         yield _SETTLE_MS
         self._save(f"decision-bundle-{theme}", window)
-        bundle.ensureWidgetVisible(bundle.checking.report, 0, 80)
+        bundle.ensureWidgetVisible(bundle.checking, 0, 80)
         yield _SETTLE_MS
         self._save(f"decision-check-{theme}", window)
         yield from self._meet(theme)

@@ -63,9 +63,8 @@ class TradeAnswer:
     Attributes:
         request: the question.
         curve: None where there is no trade-off.
-        refused: why not, "" when there is one.
-        loss: what the curve counts.
-        prices: what one per cent of the total buys where, most people first.
+        frontier: the same as a picture; without a trade-off it says why.
+        prices: what one per cent of the total buys where, most people first; likewise.
         left_out: what can be left out, most freed first.
         left_bars: the same as a picture.
         leverage: what each parameter does to its margin.
@@ -75,9 +74,8 @@ class TradeAnswer:
 
     request: TradeRequest
     curve: Frontier | None
-    refused: str
-    loss: str
-    prices: Figure | None
+    frontier: Figure
+    prices: Figure
     left_out: tuple[LeftOut, ...]
     left_bars: Figure
     leverage: Figure
@@ -90,18 +88,20 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
     scenario = request.scenario
     system = budgets_of(scenario)
     loss = f"{'bounded ' if system.doubles else ''}{system.framework.symbol}"
-    curve, refused = None, ""
+    curve = None
     try:
         curve = frontier(scenario, weighting=request.weighting)
+        figures = (
+            frontier_figure(curve, loss),
+            price_bars(curve, system.framework.symbol, doubles=system.doubles),
+        )
     except PhexploreError as error:
-        refused = error.full
+        figures = (nothing("frontier", error.full), nothing("price-bars", error.full))
     left = (left_out_levels if request.whole_levels else left_out_queries)(scenario)
     return TradeAnswer(
         request,
         curve,
-        refused,
-        loss,
-        price_bars(curve, system.framework.symbol, doubles=system.doubles) if curve is not None else None,
+        *figures,
         left,
         left_bars(left, request, loss, doubles=system.doubles),
         leverage_bars(leverages(scenario)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QProgressBar, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QListWidget, QProgressBar, QWidget
 
 from phexplore.decide.bundle_jobs import Began, BundleJob, BundleReport, KeyJob, KeyMade, SealJob, SignJob, VerifyJob
 from phexplore.decide.trusted_keys import trusted_keys
@@ -17,15 +18,17 @@ from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.approval_state import run_offers, standing
 from phexplore.gui.decision.bundle_process import BundleProcess
-from phexplore.gui.decision.bundle_report import BundleReportView
+from phexplore.gui.decision.bundle_report import headline, lines
 from phexplore.gui.decision.key_dialogs import KeyDialog, TrustedKeysDialog
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.signers import SignersEditor
 from phexplore.gui.run_manager.run_controller import RunController
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
-from phexplore.gui.widgets.labels import Paragraph, Reason, field_label
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text, field_label
 from phexplore.gui.widgets.layout import column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
@@ -43,6 +46,9 @@ _SECTIONS = {
         "recomputed, is what you sign."
     ),
 }
+_MOST_LINES = 12
+"""Of what was found, before it scrolls."""
+_ROLES = {"error": "refused", "tick": "good", "warning": "attention"}
 _BUNDLES = f"Bundles (*{BUNDLE_SUFFIX});;All files (*)"
 
 
@@ -66,53 +72,78 @@ class BundleWork(QWidget):
         self.step = Paragraph(look="muted")
         self.cancel = TextButton("Stop", name=f"{name}: stop", run=process.cancel)
         self.reason = Reason()
-        self.report = BundleReportView(f"{name}: what was found")
-        column(row((self.bar, 1), self.cancel), self.step, self.reason, self.report, of=self, gap=HALF)
-        self._show_work(is_working=False)
-        process.progressed.connect(self._on_began)
-        process.answered.connect(self._on_done)
-        process.failed.connect(self._on_failed)
-        process.busy_changed.connect(self._on_busy)
-
-    @property
-    def is_mine(self) -> bool:
-        """Whether the process works, or worked last, for this button."""
-        return self._process.asker is self
+        self.title = Text(relative=1.3, bold=True, wrap=True)
+        self.path = Paragraph(look="muted")
+        self.lines: list[tuple[str, str]] = []
+        self.list = QListWidget()
+        self.list.setAccessibleName(f"{name}: what was found")
+        self.list.setWordWrap(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._work: tuple[QWidget, ...] = (self.bar, self.step, self.cancel)
+        self._found: tuple[QWidget, ...] = (self.title, self.path, self.list)
+        column(row((self.bar, 1), self.cancel), self.step, self.reason, *self._found, of=self, gap=HALF)
+        for widget in (*self._work, *self._found):
+            widget.hide()
+        for signal, act in (
+            (process.progressed, self._on_began),
+            (process.answered, self._on_done),
+            (process.failed, lambda error: self.reason.say(visible(error.full))),
+            (process.busy_changed, self._on_busy),
+        ):
+            signal.connect(partial(self._if_mine, act))
+        appearance().changed.connect(self._restyle)
 
     def start(self, job: BundleJob) -> None:
         """Begin; what was found before goes."""
         self.reason.say("")
-        self.report.hide()
+        for widget in self._found:
+            widget.hide()
         self.bar.setRange(0, 0)
         self.step.setText("Starting")
         self._focus_before = self.window().focusWidget()
-        self._show_work(is_working=True)
+        for widget in self._work:
+            widget.show()
         self.cancel.setFocus()  # the button that was pressed is disabled now, and keys must not reach whatever is next
         self._process.start(job, self)
 
-    def _show_work(self, *, is_working: bool) -> None:
-        for widget in (self.bar, self.step, self.cancel):
-            widget.setVisible(is_working)
+    def _if_mine(self, act: Callable[[Any], object], value: object) -> None:
+        """Take what the process tells while it works, or worked last, for this button."""
+        if self._process.asker is self:
+            act(value)
 
     def _on_began(self, step: Began) -> None:
-        if self.is_mine:
-            self.bar.setRange(0, step.steps if step.steps > 1 else 0)
-            self.bar.setValue(step.number - 1)
-            self.step.setText(f"{step.number} of {step.steps}: {step.sentence}")
+        self.bar.setRange(0, step.steps if step.steps > 1 else 0)
+        self.bar.setValue(step.number - 1)
+        self.step.setText(f"{step.number} of {step.steps}: {step.sentence}")
 
-    def _on_done(self, result: object) -> None:
-        if self.is_mine and isinstance(result, BundleReport):
-            self.report.show_report(result)
-
-    def _on_failed(self, error: PhexploreError) -> None:
-        if self.is_mine:
-            self.reason.say(visible(error.full))
+    def _on_done(self, report: object) -> None:
+        if not isinstance(report, BundleReport):
+            return
+        words, look = headline(report)
+        self.title.setText(words)
+        self.title.set_look(look)
+        self.path.setText(str(report.path))
+        self.lines = lines(report)
+        self.list.clear()
+        self.list.addItems([sentence for _, sentence in self.lines])
+        for widget in self._found:
+            widget.show()
+        self._restyle()
 
     def _on_busy(self, busy: object) -> None:
-        if self.is_mine and not busy:
+        if not busy:
             if self._focus_before is not None and self.window().focusWidget() is self.cancel:
                 self._focus_before.setFocus()
-            self._show_work(is_working=False)
+            for widget in self._work:
+                widget.hide()
+
+    def _restyle(self, _colours: object = None) -> None:
+        for number, (symbol, _) in enumerate(self.lines):
+            role = _ROLES.get(symbol, "muted")
+            self.list.item(number).setIcon(icon(symbol, appearance().colours, role=role))
+        shown = min(max(len(self.lines), 1), _MOST_LINES)
+        self.list.setFixedHeight(shown * max(self.list.sizeHintForRow(0), 3 * GRID) + GRID)
 
 
 class BundlePage(Page):

@@ -1,20 +1,11 @@
-"""What a bundle is, or exactly what was altered, in words."""
+"""What a bundle is, or exactly what was altered, in words. No Qt."""
 
 from __future__ import annotations
-
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QListWidget, QWidget
 
 from phexplore.decide.bundle_jobs import BundleReport
 from phexplore.errors import visible
 from phexplore.gui.decision.approval_state import clock
-from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.icons import icon
-from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import Paragraph, Text
-from phexplore.gui.widgets.layout import column
 
-_MOST_LINES = 12
 _NAMED_BY_ITSELF = (
     "A name in a signature is what its signer wrote. Check with the signer, by telephone, that this key is theirs, then add "
     "it to the keys you trust."
@@ -63,45 +54,3 @@ def lines(report: BundleReport) -> list[tuple[str, str]]:
     said += [("info", visible(note)) for note in report.notes]
     said.append(("info", f"SHA-256 of the file {report.sha256}"))
     return said
-
-
-class BundleReportView(QWidget):
-    """A finding, a sentence, and a list that can be walked by keyboard."""
-
-    def __init__(self, name: str) -> None:
-        """Make the view.
-
-        Args:
-            name: of the list, for people who do not see it.
-        """
-        super().__init__()
-        self._lines: list[tuple[str, str]] = []
-        self.title = Text(relative=1.3, bold=True, wrap=True)
-        self.path = Paragraph(look="muted")
-        self.list = QListWidget()
-        self.list.setAccessibleName(name)
-        self.list.setWordWrap(True)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column(self.title, self.path, self.list, of=self, gap=HALF, margins=(0, GRID, 0, 0))
-        appearance().changed.connect(self._restyle)
-        self.hide()
-
-    def show_report(self, report: BundleReport) -> None:
-        """Show what was found."""
-        words, look = headline(report)
-        self.title.setText(words)
-        self.title.set_look(look)
-        self.path.setText(str(report.path))
-        self._lines = lines(report)
-        self.list.clear()
-        self.list.addItems([sentence for _, sentence in self._lines])
-        self.show()
-        self._restyle()
-
-    def _restyle(self, _colours: object = None) -> None:
-        roles = {"error": "refused", "tick": "good", "warning": "attention"}
-        for row, (symbol, _) in enumerate(self._lines):
-            self.list.item(row).setIcon(icon(symbol, appearance().colours, role=roles.get(symbol, "muted")))
-        lines_shown = min(max(len(self._lines), 1), _MOST_LINES)
-        self.list.setFixedHeight(lines_shown * max(self.list.sizeHintForRow(0), 3 * GRID) + GRID)

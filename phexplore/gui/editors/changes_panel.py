@@ -86,13 +86,9 @@ class ChangesPanel(QFrame):
         elif not lines:
             title, teaching = "Nothing has changed yet", self._changes.hint
         self.title.setText(title)
-        for label, text in (
-            (self._about, "" if reference is None else f"against {reference.title}"),
-            (self._total, self._changes.total() if lines else ""),
-            (self._teaching, teaching),
-        ):
-            label.setText(text)
-            label.setVisible(bool(text))
+        self._about.say("" if reference is None else f"against {reference.title}")
+        self._total.say(self._changes.total() if lines else "")
+        self._teaching.say(teaching)
         if (lines, errata) != self._filled:
             self._filled = (lines, errata)
             self.list.clear()

@@ -19,7 +19,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 
@@ -81,16 +81,15 @@ class Inspector(QScrollArea):
         self.title = Paragraph(bold=True, relative=1.25)
         self._subtitle, self._part, self._meaning = Paragraph(look="muted"), Paragraph(), Paragraph()
         self.picture = IntervalPicture("Margins of error")
-        self.topic = Chooser("Number to explain", letters=8)
-        self.topic.currentIndexChanged.connect(self._explain_topic)
+        self.topic = Chooser("Number to explain", letters=8, run=self._explain_topic)
         self.card = ExplanationCard()
         self.issues = Paragraph(look="attention")
         self.derived = CompactList("Margins of sums and totals")
         self.derived.chosen.connect(self._explain_derived)
         self.history = CompactList("Steps that changed this field")
         self.history.chosen.connect(self._go_to_step)
-        self.parts: list[tuple[Text, Text]] = []
-        self._titles = {
+        self.parts: list[tuple[Paragraph, Paragraph]] = []
+        self._titles: dict[QWidget, Paragraph] = {
             body: Paragraph(title, bold=True)
             for title, body in (
                 ("Explain this number", self.card),
@@ -130,15 +129,11 @@ class Inspector(QScrollArea):
 
     def _refresh(self) -> None:
         now = self._now = self._inspect()
-        for label, text in (
-            (self.title, now.title),
-            (self._subtitle, now.subtitle),
-            (self._part, now.part),
-            (self._meaning, now.meaning),
-            (self.issues, "\n\n".join(f"{issue.sentence} {issue.remedy}" for issue in now.issues)),
-        ):
-            label.setText(text)
-            label.setVisible(bool(text))
+        self.title.say(now.title)
+        self._subtitle.say(now.subtitle)
+        self._part.say(now.part)
+        self._meaning.say(now.meaning)
+        self.issues.setText("\n\n".join(f"{issue.sentence} {issue.remedy}" for issue in now.issues))
         self.picture.show_intervals(
             [
                 (line.word, line.people, ABSENT if line.people is None else f"± {people(line.people)}", line.is_chosen)
@@ -152,29 +147,19 @@ class Inspector(QScrollArea):
         for body, title in self._titles.items():
             title.setVisible(bool(seen[body]))
             body.setVisible(bool(seen[body]))
-        self._offer_topics([topic.name for topic in now.topics])
-        self._show_parts(now.parts)
-
-    def _offer_topics(self, names: list[str]) -> None:
-        chosen = self.topic.currentText()
-        if [self.topic.itemText(n) for n in range(self.topic.count())] != names:
-            blocked = self.topic.blockSignals(True)
-            self.topic.clear()
-            self.topic.addItems(names)
-            self.topic.setCurrentIndex(names.index(chosen) if chosen in names else 0)
-            self.topic.blockSignals(blocked)
+        self.topic.offer((topic.name, topic.name) for topic in now.topics)
         self._explain_topic()
+        self._show_parts(now.parts)
 
     def _show_parts(self, parts: tuple[tuple[str, str], ...]) -> None:
         while len(self.parts) < len(parts):
-            pair = (Text(bold=True, wrap=True), Text(wrap=True))
+            pair = (Paragraph(bold=True), Paragraph())
             for widget in pair:
                 self._column.insertWidget(self._column.count() - 1, widget)
             self.parts.append(pair)
         for number, pair in enumerate(self.parts):
             for label, text in zip(pair, parts[number] if number < len(parts) else ("", ""), strict=True):
-                label.setText(text)
-                label.setVisible(bool(text))
+                label.say(text)
 
     def _explain_topic(self) -> None:
         number = self.topic.currentIndex()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.widgets.form import DeclaredForm, Take
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -82,7 +82,7 @@ class ParameterForm(QWidget):
         parts = {part.name: part for part in declared_fields(type(part_of(session.scenario.method)))}
         self.form = DeclaredForm([parts[name] for name in names or parts], take or taking_field(session), words=words)
         self.controls = self.form.controls
-        self.notes = [(note, Text(note.label), Text(look=note.look, wrap=True)) for note in notes]
+        self.notes = [(note, Text(note.label), Paragraph(look=note.look)) for note in notes]
         for note, label, text in self.notes:
             if note.after:
                 row, _role = cast("tuple[int, object]", self.form.rows.getWidgetPosition(self.controls[note.after]))
@@ -100,10 +100,7 @@ class ParameterForm(QWidget):
         for name, has_say in self._enabled.items():
             self.controls[name].setEnabled(has_say(value))
         for note, label, text in self.notes:
-            said = note.text()
-            text.setText(said)
-            for widget in (label, text):
-                widget.setVisible(bool(said))
+            label.setVisible(text.say(note.text()))
 
 
 class ParameterPage(Page):

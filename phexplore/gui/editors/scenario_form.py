@@ -109,10 +109,7 @@ class ScenarioForm(QWidget):
         source = f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
         imported = " Exported files keep the imported file's layout and unknown keys." if scenario.source_text else ""
         self._origin.setText(source + imported)
-        errata = "\n".join(origin.errata) if origin is not None else ""
-        self.errata.setText(errata)
-        for widget in (self.errata, self._errata_label):
-            widget.setVisible(bool(errata))
+        self._errata_label.setVisible(self.errata.say("\n".join(origin.errata) if origin is not None else ""))
 
     def _rename(self) -> None:
         name = self.name.text()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout
 from phexplore.decide.frontier import FrontierPoint, Weighting
 from phexplore.decide.risk import GuessRisk
 from phexplore.decide.sensitivity import leave_out
-from phexplore.decide.trade_off import TradeAnswer, TradeRequest, frontier_figure, trade_off
+from phexplore.decide.trade_off import TradeAnswer, TradeRequest, trade_off
 from phexplore.figures.wording import percent
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
@@ -137,14 +137,9 @@ class FrontierView(QuestionView):
 
     def show_answer(self) -> None:
         answer: TradeAnswer = self.answer
-        if answer.curve is None or answer.prices is None:
-            self.curve.show_empty(answer.refused)
-            self.prices.show_empty(answer.refused)
-        else:
-            self.curve.show_figure(frontier_figure(answer.curve, answer.loss))
-            self.prices.show_figure(answer.prices)
-        self.left.show_figure(answer.left_bars)
-        self.leverage.show_figure(answer.leverage)
+        figures = (answer.frontier, answer.prices, answer.left_bars, answer.leverage)
+        for chart, figure in zip(self.charts, figures, strict=True):
+            chart.show_figure(figure)
         self._reliable.show_lines(answer.reliable)
         self._risk.setText(_UNLIMITED if answer.risk is None else answer.risk.sentence())
         self._risk_more.setText("\n".join(_about_risk(answer.risk)))

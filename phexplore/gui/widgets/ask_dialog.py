@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from phexplore.gui.theme.metrics import MARGIN
-from phexplore.gui.widgets.labels import Paragraph, Reason
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text
 from phexplore.gui.widgets.layout import Part, column, row
 
 
@@ -28,7 +28,7 @@ class AskDialog(QDialog):
             look: of the sentence.
         """
         super().__init__(parent)
-        self._head = (Paragraph(title, bold=True, relative=1.25), Paragraph(sentence, look=look))
+        self._head = (Paragraph(title, bold=True, relative=1.25), Text(sentence, look=look, wrap=True))
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -144,6 +144,12 @@ class Figure(QWidget):
             self.updateGeometry()
         self.update()
 
+    def say(self, text: str) -> bool:
+        """Show a text, nothing where it is ""; return whether there is one."""
+        self.setText(text)
+        self.setVisible(bool(text))
+        return bool(text)
+
     def set_look(self, look: str) -> None:
         """Change the colour."""
         if look != self._look:

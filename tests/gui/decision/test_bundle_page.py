@@ -62,8 +62,8 @@ def test_that_a_file_that_is_no_bundle_is_named_as_altered(qtbot, page, tmp_path
     (tmp_path / "no.zip").write_bytes(b"nothing of the kind")
     with qtbot.waitSignal(page.process.answered):
         page.check(tmp_path / "no.zip")
-    assert page.checking.report.isVisible()
-    assert page.checking.report.title.text().startswith("Not intact")
+    assert page.checking.title.isVisible()
+    assert page.checking.title.text().startswith("Not intact")
 
 
 def test_that_a_missing_bundle_is_refused_with_its_name(qtbot, page, tmp_path) -> None:
@@ -167,7 +167,7 @@ def _checked(qtbot, page, path, content, required=0):
     page.required.setValue(required)
     with qtbot.waitSignal(page.process.answered):
         page.check(path)
-    return page.checking.report
+    return page.checking
 
 
 @pytest.mark.defect("F1")
@@ -178,7 +178,7 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     made = signed_bundle(us, signers=())
     report = _checked(qtbot, page, tmp_path / "a.zip", made.packed())
     assert report.title.text() == "Intact, signed by 2 unknown keys"
-    assert any(f"unknown key {made.signatures[0].key_id}" in sentence for _, sentence in report._lines)
+    assert any(f"unknown key {made.signatures[0].key_id}" in sentence for _, sentence in report.lines)
     dialog = page.manage_keys()
     qtbot.addWidget(dialog)
     public = tmp_path / "ada.pub"
@@ -192,7 +192,7 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     with qtbot.waitSignal(page.process.answered):
         dialog.add.click()
     assert dialog.list.count() == 1
-    assert "Signed with the key of Ada Lovelace" in " ".join(sentence for _, sentence in report._lines)
+    assert "Signed with the key of Ada Lovelace" in " ".join(sentence for _, sentence in report.lines)
     assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 1).title.text().startswith("Intact, signed by an")
     assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 2).title.text().startswith("Intact, but not signed")
     forged = replace(made, signatures=())
@@ -223,7 +223,7 @@ def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be
     with qtbot.waitSignal(page.process.answered):
         page.show_before_signing(tmp_path / "g.zip")
     assert page.cosign.isEnabled()
-    assert ("info", "Status: draft") in page.signing.report._lines
+    assert ("info", "Status: draft") in page.signing.lines
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")

@@ -105,7 +105,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     bundle.process.progressed.connect(steps.append)
     with qtbot.waitSignal(bundle.written):
         bundle.write_to(out)
-    assert bundle.writing.report.title.text() == "Intact and signed by 2 keys you trust"
+    assert bundle.writing.title.text() == "Intact and signed by 2 keys you trust"
     assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
     assert bundle.signers.rows[1].passphrase.text() == ""
 
@@ -124,7 +124,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     out.write_bytes(content)
     with qtbot.waitSignal(bundle.process.answered):
         bundle.check(out)
-    assert bundle.checking.report.title.text() == "Not intact: 1 finding"
+    assert bundle.checking.title.text() == "Not intact: 1 finding"
 
     session.edit("Second thoughts", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
     qtbot.waitUntil(lambda: window.header.status.text() == "Draft")

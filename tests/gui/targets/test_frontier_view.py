@@ -119,7 +119,7 @@ def test_that_the_guess_and_reliability_follow_their_fields(qtbot, view) -> None
 
 def test_that_what_has_no_trade_off_says_so(us) -> None:
     pure = replace(us, method=replace(us.phsafe, framework=PrivacyFramework.PURE_DP))
-    assert "zCDP" in trade_off(TradeRequest(pure)).refused
+    assert "zCDP" in trade_off(TradeRequest(pure)).frontier.summary
     query = us.phsafe.published[0]
     endless = set_budget(us, query, UNLIMITED)
     found = trade_off(TradeRequest(endless))
@@ -130,6 +130,6 @@ def test_that_what_has_no_trade_off_says_so(us) -> None:
 def test_that_an_empty_scenario_is_drawn(us) -> None:
     nothing = replace(us, method=replace(us.phsafe, budgets=dict.fromkeys(us.phsafe.budgets, Fraction(0))))
     found = trade_off(TradeRequest(nothing))
-    assert "Nothing is published" in found.refused
+    assert "Nothing is published" in found.frontier.summary
     assert found.left_bars.marks == ()
     assert found.reliable == ()
