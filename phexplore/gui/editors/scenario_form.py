@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
-from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import rename, set_field, step_label
-from phexplore.model.fields import Field
-from phexplore.model.scenario import Scenario
+from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import presets
-
-
-def taking(
-    session: PlainSession, field: Field, change: Callable[[Scenario, Any], Scenario] | None = None, key: str = ""
-) -> Callable[[str], str]:
-    """Return what a field of a form does with its text: an edit, or the reason why not.
-
-    Args:
-        session: that edits.
-        field: declared; it reads the text and names the step.
-        change: from the scenario and the value to the next scenario; sets the field when None.
-        key: of the entry that is edited.
-    """
-    edit = change or (lambda scenario, value: set_field(scenario, field.name, value))
-
-    def take(typed: str) -> str:
-        try:
-            wanted = field.kind.entry.parse(typed)
-        except ValueError as error:
-            return Refusal(typed, str(error), field.kind.entry.remedy).full
-        refusal = session.edit(step_label(field, wanted, key or None), lambda scenario: edit(scenario, wanted))
-        return refusal.full if refusal else ""
-
-    return take
 
 
 class NoteField(QPlainTextEdit):

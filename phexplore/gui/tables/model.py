@@ -211,7 +211,8 @@ class ParameterModel(QAbstractTableModel):
         numbers = {column.key: number for number, column in enumerate(columns)}
         blocks: dict[tuple[int, int], list[int]] = {}
         for number, (was, now) in enumerate(zip(before, self._rows, strict=True)):
-            moved = [numbers[key] for key in now.moved(was)]
+            keys = now.moved(was)
+            moved = [*range(len(columns))] if keys is None else [numbers[key] for key in keys]
             if any(columns[column].step is not None for column in moved):
                 for key in [key for key in self._refusals if key[0] == now.key]:
                     self._cells[number].pop(numbers[key[1]], None)
@@ -248,7 +249,7 @@ _ANSWERS: dict[int, Callable[[Any, ParameterColumn[Any], Cell, Refusal | None], 
     int(Qt.ItemDataRole.DisplayRole): lambda _row, _column, cell, _refusal: cell.text,
     int(Qt.ItemDataRole.EditRole): lambda row, column, _, refusal: refusal.text if refusal else column.started(row),
     int(Qt.ItemDataRole.CheckStateRole): lambda _row, column, cell, _refusal: _check_state(column, cell),
-    int(Qt.ItemDataRole.ToolTipRole): lambda row, column, _, refusal: refusal.full if refusal else column.tip(row),
+    int(Qt.ItemDataRole.ToolTipRole): lambda row, column, _, refusal: refusal.full if refusal else column.told(row),
     int(Qt.ItemDataRole.TextAlignmentRole): lambda _row, column, _cell, _refusal: alignment(column.kind),
     int(Qt.ItemDataRole.AccessibleTextRole): _spoken,
     REFUSAL_ROLE: lambda _row, _column, _cell, refusal: refusal,

@@ -12,12 +12,13 @@ another table writes columns; nothing here knows a system.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from phexplore.figures.wording import ABSENT
-from phexplore.model.edits import EditRefusedError
+from phexplore.model.edits import EditRefusedError, apply_all, step_label
+from phexplore.model.fields import Field
 from phexplore.model.scenario import Scenario
 
 Edit = Callable[[Scenario], Scenario]
@@ -95,8 +96,52 @@ class ParameterRow(Protocol):
     def title_at(self, column: ParameterColumn[Any]) -> str:
         """Return what stands at a column, as a refusal names it."""
 
-    def moved(self, before: Self) -> Iterable[Hashable]:
-        """Return keys of all columns in which the row may look different from an earlier version of it."""
+    def moved(self, before: Self) -> Iterable[Hashable] | None:
+        """Return keys of all columns in which the row may look different from an earlier version of it, None for all."""
+
+
+class PlainRow:
+    """A row about one parameter, whatever the column, which looks different as a whole or not at all.
+
+    Attributes:
+        key: the parameter.
+        title: the row in words.
+    """
+
+    key: Any
+    title: Any
+
+    @property
+    def group(self) -> Hashable:
+        """All rows stand together."""
+        return None
+
+    def place(self, _column: Any) -> Hashable:
+        """Return the parameter."""
+        return self.key  # type: ignore[no-any-return]
+
+    def title_at(self, column: ParameterColumn[Any]) -> str:
+        """Return what stands at a column, as a refusal names it."""
+        return f"{column.name} of {self.title}"
+
+    def moved(self, before: Any) -> Iterable[Hashable] | None:
+        """Return no column where the row is the same, None for all where it is not."""
+        return () if before == self else None
+
+
+@dataclass(frozen=True)
+class CellRow(PlainRow):
+    """A row made of its cells.
+
+    Attributes:
+        key: the parameter.
+        title: the row in words.
+        cells: by column.
+    """
+
+    key: Any
+    title: str
+    cells: Mapping[str, Cell]
 
 
 RowT = TypeVar("RowT", bound=ParameterRow)
@@ -122,7 +167,7 @@ class ParameterColumn(Generic[RowT]):
         sample: a text as wide as what usually stands in it: measuring every cell on every edit would cost 100 ms.
         kind: what its cells are.
         cell: how a cell looks.
-        tip: what is said when the pointer rests on a cell.
+        tip: what is said when the pointer rests on a cell, where that is not the long name.
         exact: what an editor begins with where that is not the text of the cell: exact, decimal point.
         copied: what a copy carries where that is not what an editor begins with.
         forbidden: why a cell with a parameter takes no entry now, "" when it does.
@@ -140,7 +185,7 @@ class ParameterColumn(Generic[RowT]):
     sample: str
     kind: Kind
     cell: Callable[[RowT], Cell]
-    tip: Callable[[RowT], str]
+    tip: Callable[[RowT], str] | None = None
     exact: Callable[[RowT], str] | None = None
     copied: Callable[[RowT], str] | None = None
     forbidden: Callable[[RowT], str] = _always
@@ -155,6 +200,10 @@ class ParameterColumn(Generic[RowT]):
     def name(self) -> str:
         """The header in one line, as copies carry it."""
         return self.header.replace("\n", " ")
+
+    def told(self, row: RowT) -> str:
+        """Return what is said when the pointer rests on a cell."""
+        return self.about if self.tip is None else self.tip(row)
 
     def started(self, row: RowT) -> str:
         """Return what an editor begins with."""
@@ -187,12 +236,66 @@ class ParameterColumn(Generic[RowT]):
         return self.step(row, typed)
 
 
+def parse_yes(typed: str) -> bool:
+    """Read yes or no.
+
+    Raises:
+        ValueError: neither.
+    """
+    word = typed.strip().lower()
+    if word in {"yes", "y", "true", "1", "x"}:
+        return True
+    if word in {"no", "n", "false", "0", ""}:
+        return False
+    raise ValueError(f"{typed.strip()!r} is neither yes nor no")
+
+
+def declared_step(part: Field, key: Any, typed: str, change: Callable[[Scenario, Any], Scenario]) -> Step:
+    """Return the step that a text typed for an entry of a declared field asks for.
+
+    Args:
+        part: reads the text and names the step.
+        key: of the entry.
+        typed: as it was typed.
+        change: from a scenario and the value to the next scenario.
+
+    Raises:
+        EditRefusedError: it is no such value.
+    """
+    kind = part.kind.entry
+    try:
+        value = kind.parse(typed)
+    except ValueError as error:
+        raise EditRefusedError(str(error), kind.remedy) from error
+    return step_label(part, value, key), lambda scenario: change(scenario, value)
+
+
+def cell_column(header: str, about: str, sample: str, kind: Kind = Kind.WORDS, **more: Any) -> ParameterColumn[CellRow]:
+    """Return a column of rows that are made of their cells; its header is its key.
+
+    Args:
+        header: in one or two lines.
+        about: the long name.
+        sample: a text as wide as what usually stands in it.
+        kind: what its cells are.
+        more: of the column.
+    """
+    return ParameterColumn(header, header, about, sample, kind, lambda row: row.cells[header], **more)
+
+
 class Entry(NamedTuple):
     """What a block of a spreadsheet has for one cell."""
 
     row: Any
     column: ParameterColumn[Any]
     typed: str
+
+
+def plain_plan(entries: Sequence[Entry]) -> Step:
+    """Return one step for entries that have nothing to do with each other."""
+    steps = [entry.column.enter(entry.row, entry.typed) for entry in entries]
+    label = steps[0][0] if len(steps) == 1 else f"Paste {len(steps)} values"
+    return label, lambda scenario: apply_all(scenario, [edit for _, edit in steps])
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ _WIDEST = 40 * GRID
 class ColumnWidths:
     """Fits rows and columns of a view to the font, once: never to the contents."""
 
-    def __init__(self, view: QTableView, model: ParameterModel) -> None:
-        self._view, self._model = view, model
+    def __init__(self, view: QTableView, model: ParameterModel, *, is_whole: bool) -> None:
+        self._view, self._model, self._is_whole = view, model, is_whole
         self._widths: list[int] = []
         self.measure()
 
@@ -45,13 +45,27 @@ class ColumnWidths:
         view, stretched = self._view, self._model.table.number(self._model.table.stretched)
         shown = [number for number in range(len(self._widths)) if not view.isColumnHidden(number)]
         others = sum(view.columnWidth(number) for number in shown if number != stretched)
-        view.setColumnWidth(stretched, max(self._widths[stretched], view.viewport().width() - others))
+        room = view.viewport().width() - others
+        view.setColumnWidth(stretched, max(self._widths[stretched], room))
+        if self._is_whole:
+            bar = view.horizontalScrollBar().sizeHint().height() if room < self._widths[stretched] else 0
+            rows = len(self._model.rows) * view.verticalHeader().defaultSectionSize()
+            view.setFixedHeight(view.horizontalHeader().sizeHint().height() + rows + bar + 2 * view.frameWidth())
 
 
 class ParameterView(QTableView):
     """Shows a table and shares its cursor with the session. It catches up with what it missed when it is shown."""
 
-    def __init__(self, session: SystemSession[Any], model: ParameterModel, name: str, description: str) -> None:
+    def __init__(
+        self,
+        session: SystemSession[Any],
+        model: ParameterModel,
+        name: str,
+        description: str,
+        *,
+        is_whole: bool = False,
+        tells_choice: bool = True,
+    ) -> None:
         """Make the view.
 
         Args:
@@ -59,9 +73,11 @@ class ParameterView(QTableView):
             model: what is shown.
             name: for people who do not see it.
             description: its keys.
+            is_whole: as high as all its rows, on a page that scrolls.
+            tells_choice: whether the row under the cursor is what the session has under inspection.
         """
         super().__init__()
-        self._session, self._model = session, model
+        self._session, self._model, self._tells_choice = session, model, tells_choice
         self._is_following = False
         self.setModel(model)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -87,7 +103,7 @@ class ParameterView(QTableView):
         heads.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         heads.setMinimumSectionSize(3 * GRID)
         self.commands = TableCommands(session, self, model)
-        self._widths = ColumnWidths(self, model)
+        self._widths = ColumnWidths(self, model, is_whole=is_whole)
         appearance().changed.connect(self._on_appearance)
         model.modelReset.connect(self._on_reset)
         session.selected.connect(self.show_place)
@@ -217,7 +233,7 @@ class ParameterView(QTableView):
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        if current.isValid() and not self._is_following:
+        if current.isValid() and self._tells_choice and not self._is_following:
             self._session.select(self._place(current))
 
     def _place(self, index: Index) -> Any:

@@ -16,8 +16,7 @@ from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.systems.phsafe.inspection import inspect
-from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
-from phexplore.gui.systems.phsafe.states_field import StatesField
+from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor, StatesField
 from phexplore.gui.systems.phsafe.summary import change_lines, total_line
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
 from phexplore.model.edits import rename, set_field

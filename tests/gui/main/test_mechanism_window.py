@@ -150,9 +150,9 @@ def test_that_the_levels_of_the_form_follow_the_scenario(opened) -> None:
     window.navigation.choose(Area.BUDGETS)
     page = window.rooms["group-sizes"].page
     window.session.edit("Taxi", lambda s: set_size_levels(s, ("City", "Zone"), (1, 263)))
-    assert list(page.levels.shares) == ["City", "Zone"]
+    assert [row.key for row in page.levels.table.rows] == ["City", "Zone"]
     page.data.levels.line.offered.emit("City 1, Borough 6, Zone 263")
-    assert list(page.levels.shares) == ["City", "Borough", "Zone"]
+    assert [row.key for row in page.levels.table.rows] == ["City", "Borough", "Zone"]
     page.data.levels.line.offered.emit("City")
     assert "names no levels" in page.data.levels.reason
 

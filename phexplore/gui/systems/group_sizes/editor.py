@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from phexplore.figures.wording import framework_title, people, significant
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
-from phexplore.gui.editors.scenario_form import PromiseText, taking
+from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.systems.group_sizes.summary import SIZE_EXPLANATIONS, reach_sentence
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.parameter_table import (
+    Cell,
+    CellRow,
+    Kind,
+    ParameterTable,
+    Step,
+    cell_column,
+    declared_step,
+    parse_yes,
+    plain_plan,
+)
+from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.exact_field import ExactField
-from phexplore.gui.widgets.labels import Figure, Text
-from phexplore.gui.widgets.layout import column, emptied
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_field, set_item, step_label
@@ -100,83 +113,73 @@ class SizeLevelsEditor(QWidget):
 
     def __init__(self, session: PlainSession) -> None:
         super().__init__()
-        self._session = session
-        self._built: tuple[str, ...] = ()
-        self.shares: dict[str, ExactField] = {}
-        self.locks: dict[str, QCheckBox] = {}
-        self._figures: dict[str, tuple[Figure, Figure, Figure]] = {}
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(2 * GRID)
-        self._grid.setVerticalSpacing(GRID)
-        self.equal = TextButton("Equal shares", name="Give every level the same share, as in the paper")
-        self.equal.clicked.connect(self._share_equally)
-        column(self._grid, (self.equal, Qt.AlignmentFlag.AlignLeft), of=self)
-        self._seen = WhenSeen(self, self._refresh, session.updated)
-        self._refresh()
+        self.table = ParameterModel(session, _level_table, self)
+        keys = "One row per level. Type a share, Enter to commit, Escape to restore, Space to lock."
+        self.view = ParameterView(session, self.table, "Shares of the levels", keys, is_whole=True)
+
+        def share() -> None:
+            session.report(session.edit("Give every level the same share", share_equally))
+
+        name = "Give every level the same share, as in the paper"
+        self.equal = TextButton("Equal shares", name=name, run=share)
+        column(self.view, (self.equal, Qt.AlignmentFlag.AlignLeft), of=self)
 
     def reveal(self, level: str) -> None:
         """Put the cursor on the share of a level."""
-        if level in self.shares:
-            self.shares[level].line.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _refresh(self, _shown: object = None) -> None:
-        shown = self._session.shown
-        method, figures = shown.scenario.group_sizes, shown.figures
-        if self._built != method.levels:
-            self._build(method)
-        known = {level.level: level for level in figures.levels} if figures is not None else {}
-        for level, regions in zip(method.levels, method.regions, strict=True):
-            self.shares[level].set_value(exact_text(method.level_shares[level]))
-            self.shares[level].setEnabled(level not in method.locked_levels)
-            with QSignalBlocker(self.locks[level]):
-                self.locks[level].setChecked(level in method.locked_levels)
-            count, budget, margin = self._figures[level]
-            count.setText(f"{regions:,}")
-            budget.setText(f"{method.framework.symbol} {significant(method.budget(level))}")
-            entry = known.get(level)
-            margin.setText(
-                "–"
-                if entry is None
-                else f"±{people(entry.size_margins.by(shown.scenario.conventions.margin))} groups of a size"
-            )
-
-    def _build(self, method: GroupSizes) -> None:
-        emptied(self._grid)
-        self._built, self.shares, self.locks, self._figures = method.levels, {}, {}, {}
-        for place, head in enumerate(("Level", "Regions", "Share", "Budget", "Margin before sums hold", "")):
-            self._grid.addWidget(Text(head, look="muted"), 0, place)
-        for row, level in enumerate(method.levels, start=1):
-            change = taking(self._session, field_of(GroupSizes, "level_shares"), _share_setter(level), level)
-            self.shares[level] = ExactField(f"Share of {level}", change, width=12 * GRID)
-            self.locks[level] = lock = QCheckBox("Lock")
-            lock.setAccessibleName(f"Lock the share of {level}")
-            lock.toggled.connect(lambda on, level=level: self._lock(level, locked=on))
-            self._figures[level] = (Figure(), Figure(), Figure())
-            widgets = (
-                Text(level, bold=True),
-                self._figures[level][0],
-                self.shares[level],
-                *self._figures[level][1:],
-                lock,
-            )
-            for place, widget in enumerate(widgets):
-                self._grid.addWidget(widget, row, place)
-        self._grid.setColumnStretch(5, 1)
-
-    def _lock(self, level: str, *, locked: bool) -> None:
-        word = "Lock" if locked else "Unlock"
-        self._session.report(
-            self._session.edit(
-                f"{word} the share of {level}", lambda s: set_item(s, "locked_levels", level, value=locked)
-            )
-        )
-
-    def _share_equally(self) -> None:
-        self._session.report(self._session.edit("Give every level the same share", share_equally))
+        self.view.show_place(level)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _share_setter(level: str) -> Callable[[Scenario, Fraction], Scenario]:
-    return lambda scenario, share: set_size_share(scenario, level, share)
+def _set_share(row: CellRow, typed: str) -> Step:
+    part = field_of(GroupSizes, "level_shares")
+    return declared_step(part, row.key, typed, lambda scenario, share: set_size_share(scenario, row.key, share))
+
+
+def _set_lock(row: CellRow, typed: str) -> Step:
+    is_locked = parse_yes(typed)
+    label = step_label(field_of(GroupSizes, "locked_levels"), is_locked, row.key)
+    return label, lambda scenario: set_item(scenario, "locked_levels", row.key, value=is_locked)
+
+
+_LEVEL_COLUMNS = (
+    cell_column("Level", "What regions are grouped into", "Nation", row_names=lambda row: {row.key.lower()}),
+    cell_column("Regions", "How many regions the level has", "100,000", Kind.NUMBER),
+    cell_column(
+        "Share",
+        "Part of the budget, a part of 1",
+        "1000/3001",
+        Kind.NUMBER,
+        step=_set_share,
+        names=("share",),
+        forbidden=lambda row: "" if row.cells["Share"].is_open else "The share is locked. Unlock it first.",
+    ),
+    cell_column("Budget", "What the share is of the total", "ε 0.333333", Kind.NUMBER),
+    cell_column(
+        "Margin before sums hold", "Of the number of groups of one size", "±1,000 groups of a size", Kind.NUMBER
+    ),
+    cell_column("Lock", "A locked share stays", "Lock", Kind.LOCK, step=_set_lock, names=("lock",)),
+)
+
+
+def _level_table(shown: ScenarioView) -> ParameterTable[CellRow]:
+    method, convention = shown.scenario.group_sizes, shown.scenario.conventions.margin
+    figures = {} if shown.figures is None else {entry.level: entry for entry in shown.figures.levels}
+
+    def row(level: str, regions: int) -> CellRow:
+        entry, is_locked = figures.get(level), level in method.locked_levels
+        margin = "–" if entry is None else f"±{people(entry.size_margins.by(convention))} groups of a size"
+        cells = {
+            "Level": Cell(level, is_bold=True),
+            "Regions": Cell(f"{regions:,}"),
+            "Share": Cell(exact_text(method.level_shares[level]), is_shaded=is_locked, is_open=not is_locked),
+            "Budget": Cell(f"{method.framework.symbol} {significant(method.budget(level))}"),
+            "Margin before sums hold": Cell(margin),
+            "Lock": Cell("", is_checked=is_locked, is_open=True),
+        }
+        return CellRow(level, level, cells)
+
+    rows = tuple(row(*each) for each in zip(method.levels, method.regions, strict=True))
+    return ParameterTable(_LEVEL_COLUMNS, rows, plain_plan, "Level", "Share")
 
 
 class GroupSizesPage(Page):

@@ -34,6 +34,7 @@ from phexplore.gui.tables.parameter_table import (
     ParameterTable,
     Step,
     Tone,
+    parse_yes,
     plain,
 )
 from phexplore.model.conventions import Conventions, MarginConvention
@@ -485,20 +486,6 @@ def parse_threshold(typed: str) -> int:
     if value.denominator != 1 or value < 1:
         raise ValueError(f"a threshold is a whole number of people from 1, got {typed.strip()}")
     return value.numerator
-
-
-def parse_yes(typed: str) -> bool:
-    """Read yes or no.
-
-    Raises:
-        ValueError: neither.
-    """
-    word = typed.strip().lower()
-    if word in {"yes", "y", "true", "1", "x"}:
-        return True
-    if word in {"no", "n", "false", "0", ""}:
-        return False
-    raise ValueError(f"{typed.strip()!r} is neither yes nor no")
 
 
 def _set_published(row: Row, typed: str) -> Step:

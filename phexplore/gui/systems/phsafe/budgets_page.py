@@ -1,15 +1,217 @@
-"""The budget table with the picture of its margins, and the page of thresholds and levels."""
+"""The area "Budgets": filter, table and the sliders of the row under the cursor, with the picture of the margins beside."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
 
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSplitter, QStackedLayout, QWidget
+
+from phexplore.catalog.tables import config_tables
 from phexplore.gui.binding.settings import PICTURE, Settings
 from phexplore.gui.binding.system_session import PlainSession
-from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
-from phexplore.gui.widgets.page import Page
+from phexplore.gui.systems.phsafe.budget_table import CONVENTION_COLUMNS, Column, Row, budget_table
+from phexplore.gui.systems.phsafe.row_panel import RowPanel
+from phexplore.gui.tables.commands import TableCommand
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.view import ParameterView
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets import layout
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton
+from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.flow import FlowRow
+from phexplore.gui.widgets.labels import Text, line
+from phexplore.model.edits import set_item
+from phexplore.model.keys import LEVELS, QueryKey
+from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.budget_edits import reset_query, set_published
+from phexplore.systems.phsafe.edits import set_target
+
+
+def _is_changed(row: Row) -> bool:
+    return row.before is not None and replace(row.before, share=row.entry.share) != row.entry
+
+
+_SUBSETS: dict[str, tuple[str, Callable[[Row], bool]]] = {
+    "": ("All queries", lambda _row: True),
+    "published": ("Published", lambda row: row.is_published),
+    "changed": ("Changed", _is_changed),
+    "missed": ("Target missed", lambda row: not row.is_met),
+    "locked": ("Locked", lambda row: row.is_locked),
+}
+_SEARCH_IDLE_MS = 120
+
+
+class BudgetsEditor(QWidget):
+    """Filter bar, budget table and row panel; the selection is shared with pictures and inspector."""
+
+    def __init__(self, session: PlainSession, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.table = ParameterModel(session, budget_table, self)
+        self.view = ParameterView(
+            session,
+            self.table,
+            "Budgets",
+            "One row per table and level. Type to edit, Enter to commit, Escape to restore, Space to tick.",
+        )
+        self.view.show_columns(CONVENTION_COLUMNS, shown=False)
+        self.view.commands.own = self._commands()
+        self.panel = RowPanel(session)
+        self._count = Text(look="muted")
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_SEARCH_IDLE_MS)
+        self._idle.timeout.connect(self._apply_filter)
+        bar = self._make_bar()
+        nothing = EmptyPlace(
+            "search",
+            "No query matches",
+            "No row of the budget table fits the search and the choices above.",
+            action="Show all queries",
+            run=self.clear_filter,
+        )
+        self._stack = QStackedLayout()
+        for widget in (self.view, nothing):
+            self._stack.addWidget(widget)
+        layout.column(bar, line(), (self._stack, 1), line(), self.panel, of=self, gap=0)
+        session.settled.connect(self._count_rows)
+        self._count_rows()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._count_rows()
+
+    def clear_filter(self) -> None:
+        """Show all rows."""
+        with QSignalBlocker(self.search):
+            self.search.clear()
+        for chooser in (self.tables, self.levels, self.subsets):
+            chooser.select("")
+        self._apply_filter()
+
+    def reveal(self, query: QueryKey) -> None:
+        """Put the cursor on a query, even if the filter hides it."""
+        if not self.view.index_of(query).isValid():
+            self.clear_filter()
+        self._session.select(query)
+        self.view.show_place(query)
+        self.view.setFocus()
+
+    def _make_bar(self) -> QHBoxLayout:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search, e.g. PH3 state")
+        self.search.setAccessibleName("Search the budget table")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(26 * GRID)
+        self.search.textChanged.connect(self._idle.start)
+        tables = [("All tables", ""), *((product.id, product.id) for product in config_tables())]
+        self.tables = Chooser("Show the queries of one table", options=tables, run=self._apply_filter)
+        levels = [("All levels", ""), *((level.title, level.text) for level in LEVELS)]
+        self.levels = Chooser("Show the queries of one level", options=levels, run=self._apply_filter)
+        self.subsets = Chooser(
+            "Show published, changed, missed or locked queries",
+            options=[(title, value) for value, (title, _) in _SUBSETS.items()],
+            run=self._apply_filter,
+        )
+        self.side_by_side = SymbolButton(
+            "columns",
+            "Show the three margin conventions side by side",
+            text="Conventions",
+            tip="Exact, normal and paper margins side by side",
+            checkable=True,
+            bordered=True,
+        )
+        self.side_by_side.toggled.connect(self._show_conventions)
+        parts = FlowRow(self.search, self.tables, self.levels, self.subsets, self._count, gap=GRID)
+        margins = (2 * GRID, GRID, 2 * GRID, GRID)
+        return layout.row((parts, 1), (self.side_by_side, Qt.AlignmentFlag.AlignTop), margins=margins)
+
+    def _commands(self) -> tuple[TableCommand, ...]:
+        """Return what is done with the queries of the selected cells."""
+
+        def command(text: str, run: Callable[[list[QueryKey]], object], *, starts_part: bool = False) -> TableCommand:
+            return TableCommand(text, lambda: run(places()), lambda: bool(places()), starts_part=starts_part)
+
+        places = self.view.selected_places
+        return (
+            TableCommand(
+                "Remove targets",
+                self._remove_targets,
+                lambda: self.view.current_column is Column.TARGET,
+                Qt.Key.Key_Delete,
+                starts_part=True,
+            ),
+            command("Publish", lambda queries: self._publish(queries, published=True)),
+            command("Leave unpublished", lambda queries: self._publish(queries, published=False)),
+            command("Lock", lambda queries: self._lock(queries, locked=True)),
+            command("Unlock", lambda queries: self._lock(queries, locked=False)),
+            TableCommand(
+                "Take from the reference",
+                lambda: self._reset(places()),
+                lambda: bool(places()) and self._session.shown.reference is not None,
+            ),
+        )
+
+    def _apply_filter(self, _choice: object = None) -> None:
+        self._idle.stop()
+        table, level = self.tables.currentData(), self.levels.currentData()
+        words, subset = self.search.text().lower().split(), self.subsets.currentData()
+
+        def accepts(line: Row) -> bool:
+            query, spoken = line.query, f"{line.title} {line.query.text}".lower()
+            is_asked_for = (not table or query.table == table) and (not level or query.level.text == level)
+            return is_asked_for and all(word in spoken for word in words) and _SUBSETS[subset or ""][1](line)
+
+        self.table.show_only(accepts)
+        self._count_rows()
+
+    def _count_rows(self, _update: object = None) -> None:
+        shown, total = len(self.table.rows), len(self.table.table.rows)
+        self._count.setText("" if shown == total else f"{shown} of {total}")
+        self._stack.setCurrentIndex(0 if shown else 1)
+
+    def _show_conventions(self, shown: bool) -> None:
+        self.view.show_columns(CONVENTION_COLUMNS, shown=shown)
+        self.view.show_columns({Column.MARGIN_CHANGE}, shown=not shown)
+
+    def _edit_each(self, label: str, queries: list[QueryKey], edit: Callable[[Scenario, QueryKey], Scenario]) -> None:
+        """Edit some queries as one step."""
+        self._session.report(self._session.edit(label, lambda scenario: reduce(edit, queries, scenario)))
+
+    def _remove_targets(self) -> None:
+        targets = self._session.scenario.phsafe.targets
+        locks = self._session.scenario.phsafe.locks
+        queries = [query for query in self.view.selected_places() if query in targets and query not in locks]
+        if queries:
+            label = f"Remove {len(queries)} target" + ("" if len(queries) == 1 else "s")
+            self._edit_each(label, queries, lambda scenario, query: set_target(scenario, query, None))
+
+    def _publish(self, queries: list[QueryKey], *, published: bool) -> None:
+        self._edit_each(
+            f"{'Publish' if published else 'Leave out'} {_named(queries)}",
+            queries,
+            lambda scenario, query: set_published(scenario, query, published=published),
+        )
+
+    def _lock(self, queries: list[QueryKey], *, locked: bool) -> None:
+        self._edit_each(
+            f"{'Lock' if locked else 'Unlock'} {_named(queries)}",
+            queries,
+            lambda scenario, query: set_item(scenario, "locks", query, value=locked),
+        )
+
+    def _reset(self, queries: list[QueryKey]) -> None:
+        if (reference := self._session.shown.reference) is not None:
+            self._edit_each(
+                f"Take {_named(queries)} from {reference.title}",
+                queries,
+                lambda scenario, query: reset_query(scenario, query, reference.scenario),
+            )
+
 
 ROOM_FOR_PICTURE = 1560
 """Width of the window from which on the table and its picture stand side by side."""
@@ -40,22 +242,5 @@ class BudgetsPage(QSplitter):
         self.picture.setVisible(self._settings.read(PICTURE) and self.window().width() >= ROOM_FOR_PICTURE)
 
 
-def levels_page(session: PlainSession) -> QWidget:
-    """Return the page of thresholds and levels."""
-    from phexplore.gui.systems.phsafe.levels_editor import LevelsEditor
-    from phexplore.gui.systems.phsafe.thresholds_editor import ThresholdsEditor
-
-    page = Page("Levels and thresholds")
-    page.add(
-        "Truncation thresholds",
-        "Most people counted per household. A smaller threshold needs less noise, and leaves people of large "
-        "households out of the counts.",
-        lambda: ThresholdsEditor(session),
-    )
-    page.add(
-        "Published levels",
-        "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
-        "budget from the target, unticking sets it to 0.",
-        lambda: LevelsEditor(session),
-    )
-    return page
+def _named(queries: list[QueryKey]) -> str:
+    return queries[0].title if len(queries) == 1 else f"{len(queries)} queries"

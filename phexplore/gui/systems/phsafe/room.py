@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +14,7 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.room import Make
+from phexplore.gui.binding.settings import PICTURE
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.systems.phsafe.inspection import query_of
 from phexplore.gui.systems.phsafe.summary import change_lines, decision_part, phsafe_tiles, total_line
@@ -22,8 +23,7 @@ from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
 
 if TYPE_CHECKING:
-    from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
-    from phexplore.gui.systems.phsafe.budgets_page import BudgetsPage
+    from phexplore.gui.systems.phsafe.budgets_page import BudgetsEditor, BudgetsPage
     from phexplore.gui.tables.commands import TableCommands
 
 
@@ -38,7 +38,7 @@ class PhSafeRoom(PlainRoom):
     parts: ClassVar[tuple[str, ...]] = (
         "phexplore.gui.run_manager.launch_form",
         "phexplore.gui.systems.phsafe.budgets_page",
-        "phexplore.gui.systems.phsafe.levels_editor",
+        "phexplore.gui.systems.phsafe.levels_page",
     )
     neighbours: ClassVar[str] = "Margins and privacy loss are stated, and budgets solved from now on, as they say."
     hint: ClassVar[str] = "Change a threshold, a budget or a margin: every difference is listed here as a sentence."
@@ -49,7 +49,7 @@ class PhSafeRoom(PlainRoom):
         """Return the makers of its own pages."""
 
         def levels() -> QWidget:
-            from phexplore.gui.systems.phsafe.budgets_page import levels_page
+            from phexplore.gui.systems.phsafe.levels_page import levels_page
 
             return levels_page(self.session)
 
@@ -121,9 +121,7 @@ class PhSafeRoom(PlainRoom):
 
     def actions(self) -> list[tuple[str, Action]]:
         """Return search, sums, and what is shown with the table."""
-        from phexplore.gui.systems.phsafe.table_actions import table_actions
-
-        return table_actions(self, lambda: self._page, self.make_parameters)
+        return _table_actions(self, lambda: self._page, self.make_parameters)
 
     def join_results(self, page: Any) -> None:
         """Look at the table and level that are chosen elsewhere."""
@@ -159,3 +157,65 @@ class PhSafeRoom(PlainRoom):
         from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 
         return ScenarioEditor(self.session)
+
+
+def _table_actions(
+    room: PhSafeRoom, made: Callable[[], BudgetsPage | None], page: Callable[[], BudgetsPage]
+) -> list[tuple[str, Action]]:
+    """Return the actions, each with the id of the action it stands behind in the menu.
+
+    Args:
+        room: of the S-DHC.
+        made: the page of the table, None before its first use.
+        page: the page, made on first use.
+    """
+    settings = room.around.settings
+
+    def is_active() -> bool:
+        return room.session.is_active
+
+    def find() -> None:
+        room.wanted.emit(Area.BUDGETS)
+        page().editor.search.setFocus()
+        page().editor.search.selectAll()
+
+    def show_sum() -> None:
+        from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
+
+        SumDialog(room.around.window, room.session).show()
+
+    def turn_picture() -> None:
+        settings.keep(PICTURE, not settings.read(PICTURE))
+        page().make_room()
+
+    def show_conventions() -> None:
+        room.wanted.emit(Area.BUDGETS)
+        page().editor.side_by_side.toggle()
+
+    return [
+        (
+            "edit.fill-down",
+            Action("edit.find", "&Search the table", find, "Ctrl+F", is_active, symbol="search", starts_part=True),
+        ),
+        ("edit.find", Action("edit.sum", "&Margin of a sum…", show_sum, "Ctrl+M", is_active, symbol="sum")),
+        (
+            "view.issues",
+            Action(
+                "view.picture",
+                "&Picture beside the budget table",
+                turn_picture,
+                enabled=is_active,
+                checked=lambda: settings.read(PICTURE),
+            ),
+        ),
+        (
+            "view.picture",
+            Action(
+                "view.conventions",
+                "Margin &conventions side by side",
+                show_conventions,
+                enabled=is_active,
+                checked=lambda: made() is not None and page().editor.side_by_side.isChecked(),
+            ),
+        ),
+    ]

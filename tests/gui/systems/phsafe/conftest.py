@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from phexplore.gui.systems.phsafe.budgets_editor import BudgetsEditor
+from phexplore.gui.systems.phsafe.budgets_page import BudgetsEditor
 
 
 @pytest.fixture

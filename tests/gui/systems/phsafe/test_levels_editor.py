@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from phexplore.gui.systems.phsafe.levels_editor import LevelsEditor
+from phexplore.gui.systems.phsafe.levels_page import LevelsEditor
 from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
 

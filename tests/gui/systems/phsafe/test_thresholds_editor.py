@@ -4,8 +4,10 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 
-from phexplore.gui.systems.phsafe.thresholds_editor import ThresholdsEditor
+from phexplore.gui.systems.phsafe.levels_page import ThresholdsEditor
+from phexplore.gui.tables.model import REFUSAL_ROLE
 
 
 @pytest.fixture
@@ -13,53 +15,66 @@ def thresholds(qtbot, session):
     found = ThresholdsEditor(session)
     qtbot.addWidget(found)
     found.show()
+    qtbot.waitExposed(found)
     return found
 
 
-def _type(qtbot, field, text):
-    field.line.setFocus()
-    field.line.selectAll()
-    qtbot.keyClicks(field.line, text)
-    qtbot.keyClick(field.line, Qt.Key.Key_Return)
+def _cell(thresholds, table):
+    return thresholds.view.index_of(table, "τ, people")
 
 
-def test_that_there_is_a_field_per_truncated_table(thresholds) -> None:
-    assert list(thresholds.fields) == ["PH1_num", "PH2", "PH3", "PH4", "PH6", "PH7"]
-    assert thresholds.fields["PH3"].line.text() == "6"
+def _type(thresholds, table, text):
+    return thresholds.table.setData(_cell(thresholds, table), text)
 
 
-def test_that_budgets_stay_and_margins_follow(qtbot, thresholds, session, query) -> None:
-    _type(qtbot, thresholds.fields["PH3"], "10")
+def test_that_there_is_a_row_per_truncated_table(thresholds) -> None:
+    assert [row.key for row in thresholds.table.rows] == ["PH1_num", "PH2", "PH3", "PH4", "PH6", "PH7"]
+    assert _cell(thresholds, "PH3").data() == "6"
+    assert thresholds.view.verticalScrollBar().maximum() == 0
+
+
+def test_that_budgets_stay_and_margins_follow(thresholds, session, query) -> None:
+    assert _type(thresholds, "PH3", "10")
     assert session.scenario.phsafe.thresholds["PH3"] == 10
     assert session.scenario.phsafe.budgets[query] == Fraction("0.662976")
     assert session.shown.figures.query(query).margins.normal == pytest.approx(20 * 22 / 14, rel=1e-6)
 
 
-def test_that_margins_stay_and_budgets_follow_on_demand(qtbot, thresholds, session, query) -> None:
+def test_that_margins_stay_and_budgets_follow_on_demand(thresholds, session, query) -> None:
     thresholds.keep_margins.setChecked(True)
-    _type(qtbot, thresholds.fields["PH3"], "10")
+    assert _type(thresholds, "PH3", "10")
     assert session.shown.figures.query(query).margins.normal <= 20
     assert session.scenario.phsafe.budgets[query] == pytest.approx(0.662976 * (22 / 14) ** 2, rel=1e-5)
     assert session.project.labels[-1] == "Set τ of PH3 to 10, keeping margins"
 
 
 @pytest.mark.parametrize(("typed", "reason"), [("0", "from 1"), ("2.5", "whole number"), ("many", "not a number")])
-def test_that_an_impossible_threshold_is_refused_in_place(qtbot, thresholds, session, typed, reason) -> None:
+def test_that_an_impossible_threshold_is_refused_in_place(thresholds, session, typed, reason) -> None:
     before = session.scenario
-    field = thresholds.fields["PH3"]
-    _type(qtbot, field, typed)
-    assert reason in field.reason
-    assert field.line.text() == typed
+    assert not _type(thresholds, "PH3", typed)
+    assert reason in _cell(thresholds, "PH3").data(REFUSAL_ROLE).full
+    assert _cell(thresholds, "PH3").data() == typed
     assert session.scenario is before
 
 
-def test_that_buttons_step_and_stop_at_one(thresholds, session) -> None:
-    line = thresholds._lines[2]
-    line._more.click()
+def test_that_buttons_and_keys_step_and_stop_at_one(qtbot, thresholds, session) -> None:
+    thresholds.view.setCurrentIndex(_cell(thresholds, "PH3"))
+    less, more = thresholds.steps
+    more.click()
     assert session.scenario.phsafe.thresholds["PH3"] == 7
+    qtbot.keyClick(thresholds.view, Qt.Key.Key_Plus)
+    assert session.scenario.phsafe.thresholds["PH3"] == 8
     for _ in range(10):
-        line._less.click()
+        less.click()
     assert session.scenario.phsafe.thresholds["PH3"] == 1
-    assert not line._less.isEnabled()
     session.go_to(0)
-    assert thresholds.fields["PH3"].line.text() == "6"
+    assert _cell(thresholds, "PH3").data() == "6"
+
+
+def test_that_a_block_of_thresholds_is_one_step(thresholds, session) -> None:
+    thresholds.view.setCurrentIndex(_cell(thresholds, "PH3"))
+    QGuiApplication.clipboard().setText("7\n8")
+    assert thresholds.view.commands.paste()
+    assert [session.scenario.phsafe.thresholds[table] for table in ("PH3", "PH4")] == [7, 8]
+    session.undo()
+    assert session.scenario.phsafe.thresholds["PH3"] == 6

@@ -1,0 +1,261 @@
+"""The page of levels and thresholds: one τ per table and what stays when it changes, and what is published at which level."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QGridLayout, QRadioButton, QWidget
+
+from phexplore.catalog.tables import TableProduct, tables, truncated_tables
+from phexplore.figures.wording import people
+from phexplore.gui.binding.scenario_view import ScenarioView
+from phexplore.gui.binding.system_session import PlainSession
+from phexplore.gui.systems.phsafe.budget_table import parse_threshold
+from phexplore.gui.tables.commands import TableCommand
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.parameter_table import (
+    Cell,
+    CellRow,
+    Kind,
+    ParameterTable,
+    Step,
+    Tone,
+    cell_column,
+    plain_plan,
+)
+from phexplore.gui.tables.view import ParameterView
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.buttons import SymbolButton
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.page import Page
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.edits import EditRefusedError
+from phexplore.model.keys import LEVELS, QueryKey, TableId
+from phexplore.model.scenario import Scenario
+from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold, set_published
+from phexplore.systems.phsafe.budget_model import numbers_of
+
+_ALL = len(LEVELS) + 1
+
+
+class ThresholdsEditor(QWidget):
+    """One row per truncated table. More people counted means less truncation bias and more noise."""
+
+    def __init__(self, session: PlainSession) -> None:
+        super().__init__()
+        self._session = session
+        self.keep_budgets = QRadioButton("Keep the budgets: margins follow")
+        self.keep_margins = QRadioButton("Keep the margins: budgets follow")
+        self.keep_budgets.setChecked(True)
+        group = QButtonGroup(self)
+        group.addButton(self.keep_budgets)
+        group.addButton(self.keep_margins)
+        about = "Most people counted per household"
+        self._columns = (
+            cell_column("Table", "The table that is measured", "PH1_num", row_names=lambda line: {line.key.lower()}),
+            cell_column("What it counts", "Title of the table", "Household type"),
+            cell_column("τ, people", about, "1,000", Kind.NUMBER, step=self._step, names=("τ", "tau", "threshold")),
+            cell_column("Sensitivity Δ", "What one household more changes", "1,000 people"),
+            cell_column("Margins", "Narrowest and widest margin of error", "1,000 to 1,000 people"),
+            cell_column("Reference", "The threshold of the reference", "τ was 1,000"),
+        )
+        self.table = ParameterModel(session, self._build, self)
+        keys = "One row per table. Type to edit, Enter to commit, Escape to restore, + and − to step."
+        self.view = ParameterView(session, self.table, "Truncation thresholds", keys, is_whole=True, tells_choice=False)
+        self.view.commands.own = tuple(
+            TableCommand(
+                f"Count one person {word} per household", partial(self.change, by), partial(self._can, by), key
+            )
+            for word, by, key in (("less", -1, Qt.Key.Key_Minus), ("more", 1, Qt.Key.Key_Plus))
+        )
+        self.steps = tuple(
+            SymbolButton(symbol, f"{command.text} in the chosen table", bordered=True, run=command.run)
+            for symbol, command in zip(("down", "up"), self.view.commands.own, strict=True)
+        )
+        for step in self.steps:
+            step.setAutoRepeat(True)
+        words = Text("When a threshold changes:", look="muted")
+        head = row(words, self.keep_budgets, self.keep_margins, 1, *self.steps, gap=2 * GRID)
+        column(head, self.view, of=self)
+        self.view.setCurrentIndex(self.table.index(0, 2))
+
+    @property
+    def keep(self) -> Keep:
+        """What stays when a threshold changes."""
+        return Keep.MARGINS if self.keep_margins.isChecked() else Keep.BUDGETS
+
+    def change(self, by: int) -> None:
+        """Count this many people more per household in the table under the cursor."""
+        if self._can(by):
+            self._session.report(self._session.edit(*self._step_to(self.view.place, self._present + by)))
+
+    @property
+    def _present(self) -> int:
+        return self._session.scenario.phsafe.thresholds.get(self.view.place, 0)
+
+    def _can(self, by: int) -> bool:
+        return self._present + by >= 1 and self.view.place is not None
+
+    def _build(self, shown: ScenarioView) -> ParameterTable[CellRow]:
+        products = [each for each in truncated_tables() if each.id in shown.scenario.phsafe.thresholds]
+        rows = tuple(_row_of(shown, product) for product in products)
+        return ParameterTable(self._columns, rows, plain_plan, "What it counts", "τ, people")
+
+    def _step(self, line: CellRow, typed: str) -> Step:
+        return self._step_to(line.key, parse_threshold(typed))
+
+    def _step_to(self, table: TableId, threshold: int) -> Step:
+        keep = self.keep
+        label = f"Set τ of {table} to {threshold}, keeping {keep.value}"
+        return label, lambda scenario: edit_threshold(scenario, table, threshold, keep)
+
+
+def _row_of(shown: ScenarioView, product: TableProduct) -> CellRow:
+    threshold = shown.scenario.phsafe.thresholds[product.id]
+    entries = [entry for entry in shown.figures.queries if entry.query.table == product.id]
+    convention = shown.scenario.conventions.margin
+    margins = sorted(entry.margins.by(convention) for entry in entries if entry.margins is not None)
+    low, high = (people(margins[0]), people(margins[-1])) if margins else ("", "")
+    other = None if shown.reference is None else shown.reference.scenario.phsafe.thresholds.get(product.id)
+    reference = "same" if other == threshold else f"τ was {other}" if shown.reference is not None else ""
+    cells = {
+        "Table": Cell(product.id, is_bold=True),
+        "What it counts": Cell(product.title, Tone.QUIET),
+        "τ, people": Cell(str(threshold), is_open=True),
+        "Sensitivity Δ": Cell(f"{entries[0].sensitivity} people" if entries else ""),
+        "Margins": Cell(f"{low} to {high} people" if low != high else f"{low} people" if low else "not published"),
+        "Reference": Cell(reference, Tone.QUIET if other == threshold else Tone.CHANGE),
+    }
+    return CellRow(product.id, product.title, cells)
+
+
+class LevelsEditor(QWidget):
+    """A tick per query, one per table and one per level for all of them. The number beside a tick is what it publishes."""
+
+    def __init__(self, session: PlainSession) -> None:
+        super().__init__()
+        self._session = session
+        self.ticks: dict[QueryKey, QCheckBox] = {}
+        self._whole: dict[str, tuple[QCheckBox, tuple[QueryKey, ...]]] = {}
+        self._derived: dict[QueryKey, tuple[Text, QueryKey]] = {}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(2 * GRID)
+        self._grid.setVerticalSpacing(GRID // 2)
+        self._add_head()
+        for number, product in enumerate(tables().values(), start=1):
+            self._add_table(number, product)
+        self._add_foot(len(tables()) + 1)
+        self._grid.setColumnStretch(_ALL + 1, 1)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
+        self._refresh()
+
+    def _add_head(self) -> None:
+        for number, level in enumerate(LEVELS, start=1):
+            words = f"{level.region.title}\n{level.iteration.title}"
+            self._grid.addWidget(Text(words, look="muted"), 0, number, Qt.AlignmentFlag.AlignBottom)
+        self._grid.addWidget(Text("Whole\ntable", look="muted"), 0, _ALL, Qt.AlignmentFlag.AlignBottom)
+
+    def _add_table(self, number: int, product: TableProduct) -> None:
+        title = Text(product.id, bold=product.measured, look="" if product.measured else "muted")
+        title.setToolTip(product.title)
+        self._grid.addWidget(title, number, 0)
+        for level in product.levels:
+            place = LEVELS.index(level) + 1
+            source = QueryKey(product.derived_from or product.id, level)
+            if product.measured:
+                tick = self._tick(f"Publish {source.title}", source)
+                self._grid.addWidget(tick, number, place)
+            else:
+                follows = Text(look="muted")
+                follows.setToolTip(f"{product.id} is computed from {product.derived_from}")
+                self._derived[QueryKey(product.id, level)] = (follows, source)
+                self._grid.addWidget(follows, number, place)
+        if product.measured:
+            self._add_whole(f"Publish all levels of {product.id}", product.queries, number, _ALL)
+        else:
+            note = Text(f"from {product.derived_from}", look="muted")
+            self._grid.addWidget(note, number, _ALL)
+
+    def _add_foot(self, number: int) -> None:
+        self._grid.addWidget(Text("Whole level", look="muted"), number, 0)
+        for place, level in enumerate(LEVELS, start=1):
+            queries = tuple(query for query in self.ticks if query.level == level)
+            self._add_whole(f"Publish {level.title} of all tables", queries, number, place)
+
+    def _tick(self, name: str, query: QueryKey) -> QCheckBox:
+        tick = QCheckBox()
+        tick.setAccessibleName(name)
+        self.ticks[query] = tick
+        tick.clicked.connect(lambda checked: self._publish((query,), published=checked))
+        tick.pressed.connect(lambda: self._session.select(query))
+        return tick
+
+    def _add_whole(self, name: str, queries: tuple[QueryKey, ...], number: int, place: int) -> None:
+        tick = QCheckBox("all" if place == _ALL else "")
+        tick.setAccessibleName(name)
+        tick.setToolTip(name)
+        tick.clicked.connect(lambda: self._toggle_all(queries))
+        self._whole[name] = (tick, queries)
+        self._grid.addWidget(tick, number, place)
+
+    def _toggle_all(self, queries: tuple[QueryKey, ...]) -> None:
+        published = set(self._session.scenario.phsafe.published)
+        self._publish(queries, published=not all(query in published for query in queries))
+
+    def _publish(self, queries: tuple[QueryKey, ...], *, published: bool) -> None:
+        def edit(scenario: Scenario) -> Scenario:
+            for query in queries:
+                if query in scenario.phsafe.locks and len(queries) > 1:
+                    raise EditRefusedError(f"{query.title} is locked.", "Unlock it, or tick the levels one by one.")
+                scenario = set_published(scenario, query, published=published)
+            return scenario
+
+        word = "Publish" if published else "Leave out"
+        name = queries[0].title if len(queries) == 1 else f"{len(queries)} queries"
+        self._session.report(self._session.edit(f"{word} {name}", edit))
+        self._refresh()
+
+    def _refresh(self, _update: object = None) -> None:
+        method = self._session.scenario.phsafe
+        published = set(method.published)
+        for query, tick in self.ticks.items():
+            _show(tick, Qt.CheckState.Checked if query in published else Qt.CheckState.Unchecked)
+            locked = query in method.locks
+            tick.setEnabled(not locked)
+            tick.setToolTip(f"{query.title} is locked" if locked else f"Publish {query.title}")
+            tick.setText(f"{numbers_of(query, len(method.states)):,}")
+        for derived, (label, source) in self._derived.items():
+            label.setText(f"{numbers_of(derived, len(method.states)):,}" if source in published else "–")
+        for tick, queries in self._whole.values():
+            count = sum(query in published for query in queries)
+            some = Qt.CheckState.PartiallyChecked if count else Qt.CheckState.Unchecked
+            _show(tick, Qt.CheckState.Checked if count == len(queries) else some)
+
+
+def _show(tick: QCheckBox, state: Qt.CheckState) -> None:
+    if tick.checkState() != state:
+        blocked = tick.blockSignals(True)
+        tick.setTristate(state == Qt.CheckState.PartiallyChecked)
+        tick.setCheckState(state)
+        tick.blockSignals(blocked)
+
+
+def levels_page(session: PlainSession) -> QWidget:
+    """Return the page of thresholds and levels."""
+    page = Page("Levels and thresholds")
+    page.add(
+        "Truncation thresholds",
+        "Most people counted per household. A smaller threshold needs less noise, and leaves people of large "
+        "households out of the counts.",
+        lambda: ThresholdsEditor(session),
+    )
+    page.add(
+        "Published levels",
+        "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
+        "budget from the target, unticking sets it to 0.",
+        lambda: LevelsEditor(session),
+    )
+    return page
