@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -39,6 +39,38 @@ class Refusal:
     def full(self) -> str:
         """Reason and remedy as one text."""
         return f"{sentence(self.reason)} {sentence(self.remedy)}".strip()
+
+
+NamedEdit = tuple[str, Callable[[Scenario], Scenario]]
+"""Name of a step of the history, and its edit."""
+
+
+class Editor(Protocol):
+    """What edits the active scenario: the session of the window, or of one system."""
+
+    def edit(self, label: str, change: Callable[[Scenario], Scenario], *, merge_key: object = None) -> Refusal | None:
+        """Edit the active scenario as one named step; return why not, or None."""
+
+
+def entered(editor: Editor, make: Callable[[], NamedEdit], *, merge_key: object = None) -> Refusal | None:
+    """Edit by the step that an entry asks for; return why not, or None.
+
+    Args:
+        editor: edits the scenario.
+        make: gives name and edit of the step; what it raises is the refusal.
+        merge_key: steps with the same one, made without a pause, are one step.
+    """
+    try:
+        label, change = make()
+    except (ValueError, PhexploreError) as error:
+        return Refusal("", str(error), getattr(error, "remedy", ""))
+    return editor.edit(label, change, merge_key=merge_key)
+
+
+def refusal_of(editor: Editor, make: Callable[[], NamedEdit]) -> str:
+    """Edit by the step that an entry asks for; return why not in words, "" when the edit was made."""
+    refusal = entered(editor, make)
+    return refusal.full if refusal else ""
 
 
 class Session(QObject):

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from phexplore.figures.figure import Figure
+from phexplore.figures.figure import Figure, nothing
 from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.figures.view import FigureView
@@ -38,6 +38,7 @@ class Picture:
         drag: what moving a handle edits, None where nothing can be moved.
         shares_choice: whether its marks are parts of the parameters.
         is_slow: whether it is drawn beside the window.
+        needs_figures: whether an error of the scenario leaves it empty.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Picture:
     drag: Drag | None = None
     shares_choice: bool = True
     is_slow: bool = False
+    needs_figures: bool = False
 
 
 class LiveFigure(FigureView):
@@ -78,7 +80,7 @@ class LiveFigure(FigureView):
             self.controls.addWidget(self.choice)
             self.controls.addStretch(1)
         if picture.is_slow:
-            self._work = Latest(lambda shown: (shown, picture.draw(shown)), self)
+            self._work = Latest(lambda shown: (shown, self._drawn(shown)), self)
             self._work.finished.connect(self._show_drawn)
             self._work.failed.connect(self._on_failed)
         if not takes_pointer:
@@ -100,11 +102,14 @@ class LiveFigure(FigureView):
         if self._work is not None:
             self._work.request(shown)
             return
-        self.show_figure(
-            self._picture.draw(shown, self.choice.currentData()) if self._picture.choices else self._picture.draw(shown)
-        )
+        self.show_figure(self._drawn(shown, *([self.choice.currentData()] if self._picture.choices else [])))
         if self._picture.shares_choice:
             self.select_key(self._session.selection)
+
+    def _drawn(self, shown: Any, *choice: object) -> Figure:
+        if self._picture.needs_figures and shown.forecast is None:
+            return nothing(self._picture.id, NO_PICTURE)
+        return self._picture.draw(shown, *choice)
 
     def stop(self) -> None:
         """Finish what is being drawn, because the window closes."""

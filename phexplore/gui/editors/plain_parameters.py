@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.editors.scenario_form import PromiseText
-from phexplore.gui.widgets.form import DeclaredForm, Take
+from phexplore.gui.widgets.form import DeclaredForm, Take, WrittenControl
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
@@ -30,8 +31,7 @@ def taking_field(session: SystemSession[Any]) -> Take:
                 return set_field(scenario, part.name, value)
             return set_item(scenario, part.name, key, value)
 
-        refusal = session.edit(step_label(part, value, key), change)
-        return refusal.full if refusal else ""
+        return refusal_of(session, lambda: (step_label(part, value, key), change))
 
     return take
 
@@ -65,6 +65,7 @@ class ParameterForm(QWidget):
         notes: Sequence[Note] = (),
         enabled: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
         part_of: Callable[[Any], Any] = lambda method: method,
+        written: Mapping[str, WrittenControl] = MappingProxyType({}),
     ) -> None:
         """Make the form.
 
@@ -76,11 +77,14 @@ class ParameterForm(QWidget):
             notes: sentences beside the fields.
             enabled: by field, whether it has a say in a value.
             part_of: the value whose fields are shown, from the parameters.
+            written: controls of fields with a notation of their own, by field.
         """
         super().__init__()
         self._session, self._part_of, self._enabled = session, part_of, enabled
         parts = {part.name: part for part in declared_fields(type(part_of(session.scenario.method)))}
-        self.form = DeclaredForm([parts[name] for name in names or parts], take or taking_field(session), words=words)
+        self.form = DeclaredForm(
+            [parts[name] for name in names or parts], take or taking_field(session), words=words, written=written
+        )
         self.controls = self.form.controls
         self.notes = [(note, Text(note.label), Paragraph(look=note.look)) for note in notes]
         for note, label, text in self.notes:

@@ -4,47 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
-from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.line_text import LineText
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import presets
-
-
-class NoteField(QPlainTextEdit):
-    """Free text that is taken when the field is left."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self.setAccessibleName("Note")
-        self.setPlaceholderText("Why these values? For whom? Shown in reports.")
-        self.setTabChangesFocus(True)
-        self.setFixedHeight(10 * GRID)
-        self._seen = WhenSeen(self, self._refresh, session.updated)
-        self._refresh()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.commit()
-
-    def commit(self) -> None:
-        """Take what was written."""
-        text = self.toPlainText()
-        if text != self._session.scenario.note:
-            self._session.report(
-                self._session.edit("Edit the note", lambda scenario: set_field(scenario, "note", text))
-            )
-
-    def _refresh(self, _update: object = None) -> None:
-        if not self.hasFocus() and self.toPlainText() != self._session.scenario.note:
-            self.setPlainText(self._session.scenario.note)
 
 
 class ScenarioForm(QWidget):
@@ -57,7 +27,8 @@ class ScenarioForm(QWidget):
         self.name.setAccessibleName("Name of the scenario")
         self.name.setMaximumWidth(48 * GRID)
         self.name.editingFinished.connect(self._rename)
-        self.note = NoteField(session.whole)
+        hint = "Why these values? For whom? Shown in reports."
+        self.note = LineText("Note", hint, self._take_note, is_wrapped=True)
         self._origin = Paragraph(look="muted")
         self.errata = Paragraph(look="attention")
         form = form_in(self)
@@ -78,11 +49,15 @@ class ScenarioForm(QWidget):
         scenario = self._session.scenario
         if not (self.name.hasFocus() and self.name.isModified()):
             self.name.setText(scenario.name)
+        self.note.set_value(scenario.note)
         origin = presets().get(scenario.baseline)
         source = f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
         imported = " Exported files keep the imported file's layout and unknown keys." if scenario.source_text else ""
         self._origin.setText(source + imported)
         self._errata_label.setVisible(self.errata.say("\n".join(origin.errata) if origin is not None else ""))
+
+    def _take_note(self, text: str) -> str:
+        return refusal_of(self._session, lambda: ("Edit the note", lambda scenario: set_field(scenario, "note", text)))
 
     def _rename(self) -> None:
         name = self.name.text()

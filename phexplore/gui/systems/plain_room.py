@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from PySide6.QtWidgets import QWidget
 
@@ -68,7 +68,8 @@ class PlainRoom(Room):
         """Return the two columns of the overview: parts of the width, pictures and the list of changes."""
         from phexplore.gui.editors.live_figure import Picture
 
-        margins = Picture("margins", "Margins", "Margins of error appear here.", partial(_margins_figure, self.system))
+        draw = partial(_margins_figure, self.system)
+        margins = Picture("margins", "Margins", "Margins of error appear here.", draw, needs_figures=True)
         return (1, ((margins, 1),)), (1, ((None, 1),))
 
     def make_parameters(self) -> QWidget:
@@ -194,14 +195,10 @@ class PlainRoom(Room):
 
 
 def _margins_figure(system: System, shown: ScenarioView) -> Figure:
-    from phexplore.figures.figure import nothing
-    from phexplore.gui.editors.live_figure import NO_PICTURE
     from phexplore.systems.figures import entries_figure
 
-    if shown.forecast is None:
-        return nothing("margins", NO_PICTURE)
     before = None if shown.reference is None else shown.reference.forecast
-    return entries_figure(system, shown.scenario.conventions, shown.forecast, before)
+    return entries_figure(system, shown.scenario.conventions, cast("Forecast", shown.forecast), before)
 
 
 def _of_whole(found: Forecast) -> tuple[tuple[str, str], ...]:

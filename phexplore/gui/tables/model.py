@@ -8,9 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from phexplore.errors import PhexploreError
 from phexplore.gui.binding.scenario_view import Update
-from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.session import Refusal, entered
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.parameter_table import Cell, Kind, ParameterColumn, ParameterTable, Tone
 
@@ -148,18 +147,14 @@ class ParameterModel(QAbstractTableModel):
             return False
         if column.kind.is_checked:
             is_checked = Qt.CheckState(value) is Qt.CheckState.Checked
-            return self._session.report(self._enter(row, column, "yes" if is_checked else "no"))
+            return self._session.report(
+                entered(self._session, lambda: column.enter(row, "yes" if is_checked else "no"))
+            )
         typed = str(value)
-        refusal = None if typed.strip() == column.started(row) else self._enter(row, column, typed)
+        is_same = typed.strip() == column.started(row)
+        refusal = None if is_same else entered(self._session, lambda: column.enter(row, typed))
         self._say(index, refusal and replace(refusal, text=typed))
         return refusal is None
-
-    def _enter(self, row: Any, column: ParameterColumn[Any], typed: str) -> Refusal | None:
-        try:
-            label, edit = column.enter(row, typed)
-        except (ValueError, PhexploreError) as error:
-            return Refusal("", str(error), getattr(error, "remedy", ""))
-        return self._session.edit(label, edit)
 
     def _say(self, index: Index, refusal: Refusal | None) -> None:
         """Show a refusal in a cell, or its value again."""

@@ -101,26 +101,18 @@ class ParameterRow(Protocol):
 
 
 class PlainRow:
-    """A row about one parameter, whatever the column, which looks different as a whole or not at all.
-
-    Attributes:
-        key: the parameter.
-        title: the row in words.
-    """
-
-    key: Any
-    title: Any
+    """What rows have in common that are about one parameter, whatever the column, and look different as a whole or not at all."""
 
     @property
     def group(self) -> Hashable:
         """All rows stand together."""
         return None
 
-    def place(self, _column: Any) -> Hashable:
+    def place(self: ParameterRow, _column: Any) -> Hashable:
         """Return the parameter."""
-        return self.key  # type: ignore[no-any-return]
+        return self.key
 
-    def title_at(self, column: ParameterColumn[Any]) -> str:
+    def title_at(self: ParameterRow, column: ParameterColumn[Any]) -> str:
         """Return what stands at a column, as a refusal names it."""
         return f"{column.name} of {self.title}"
 
@@ -280,7 +272,9 @@ def cell_column(header: str, about: str, sample: str, kind: Kind = Kind.WORDS, *
         kind: what its cells are.
         more: of the column.
     """
-    return ParameterColumn(header, header, about, sample, kind, lambda row: row.cells[header], **more)
+    return ParameterColumn(
+        header, header, about, sample, kind, lambda row: row.cells[header], lambda row: f"{row.title}: {about}", **more
+    )
 
 
 class Entry(NamedTuple):

@@ -8,8 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.errors import PhexploreError
-from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.session import entered, refusal_of
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.theme.metrics import GRID
@@ -96,24 +95,13 @@ class SliderLine(QObject):
             widget.setToolTip(reason)
 
     def _take(self, typed: str) -> str:
-        try:
-            label, edit = self._step(typed)
-        except (ValueError, PhexploreError) as error:
-            return Refusal(typed, str(error), getattr(error, "remedy", "")).full
-        refusal = self._session.edit(label, edit)
-        return refusal.full if refusal else ""
+        return refusal_of(self._session, lambda: self._step(typed))
 
     def _move(self, stop: Fraction) -> None:
         self.field.forget()
-        self._start = self._start or self._session.scenario
-        try:
-            label, edit = self._drag(stop, self._start)
-        except (ValueError, PhexploreError) as error:
-            self._session.report(Refusal("", str(error), getattr(error, "remedy", "")))
-            return
-        self._session.report(
-            self._session.edit(label, edit, merge_key=("slider", self.slider.accessibleName(), self.key))
-        )
+        start = self._start = self._start or self._session.scenario
+        key = ("slider", self.slider.accessibleName(), self.key)
+        self._session.report(entered(self._session, lambda: self._drag(stop, start), merge_key=key))
 
     def _release(self) -> None:
         self._start = None

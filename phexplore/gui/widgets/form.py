@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from PySide6.QtCore import Qt
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
-from phexplore.gui.theme.metrics import HALF
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Reason, Text
@@ -51,6 +52,26 @@ class TypedControl(ExactField):
         except (ValueError, TypeError, PhexploreError) as error:
             return f"{sentence(str(error))} {self._kind.remedy}"
         return self._take_value(self._part, self._key, value)
+
+
+class WrittenControl(ExactField):
+    """A value with a notation of its own, e.g. a list in one line."""
+
+    def __init__(self, name: str, words: Callable[[Any], str], take: Callable[[str], str]) -> None:
+        """Make the field.
+
+        Args:
+            name: for people who do not see its label.
+            words: writes a value.
+            take: takes what was typed; returns why it is refused, "" when it was accepted.
+        """
+        super().__init__(name, take, width=40 * GRID)
+        self._words = words
+        self.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
+
+    def show_value(self, value: Any) -> None:
+        """Show a value."""
+        self.set_value(self._words(value))
 
 
 class ChoiceControl(QWidget):
@@ -134,7 +155,12 @@ class DeclaredForm(QWidget):
     """A row per field, in their order."""
 
     def __init__(
-        self, parts: Iterable[Field], take: Take, *, words: Mapping[str, Callable[[Any], str]] | None = None
+        self,
+        parts: Iterable[Field],
+        take: Take,
+        *,
+        words: Mapping[str, Callable[[Any], str]] | None = None,
+        written: Mapping[str, WrittenControl] = MappingProxyType({}),
     ) -> None:
         """Make the form.
 
@@ -142,12 +168,13 @@ class DeclaredForm(QWidget):
             parts: the fields.
             take: edits, or says why not.
             words: what the options of a choice are called, by the name of its field.
+            written: controls of fields with a notation of their own, by field.
         """
         super().__init__()
         self.controls: dict[str, Any] = {}
         self.rows = rows = form_in(self)
         for part in parts:
-            control = _control(part, take, (words or {}).get(part.name))
+            control = written.get(part.name) or _control(part, take, (words or {}).get(part.name))
             control.setToolTip(part.doc)
             control.setAccessibleDescription(part.doc)
             rows.addRow("" if isinstance(control, FlagControl) else capital(part.title), control)

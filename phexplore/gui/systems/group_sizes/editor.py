@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from phexplore.figures.wording import framework_title, people, significant
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import PromiseText
@@ -30,14 +30,13 @@ from phexplore.gui.tables.parameter_table import (
     plain_plan,
 )
 from phexplore.gui.tables.view import ParameterView
-from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.form import WrittenControl
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import set_field, set_item, step_label
+from phexplore.model.edits import EditRefusedError, set_field, set_item, step_label
 from phexplore.model.fields import Field, field_of
 from phexplore.model.group_sizes import GroupSizes, HeavyTail
 from phexplore.model.numbers import exact_text
@@ -63,27 +62,34 @@ class SizeDataEditor(QWidget):
     def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
-        self.numbers = ParameterForm(session, "largest", "largest_quantity")
-        self.levels = ExactField("Levels and their regions", self._take_levels, width=40 * GRID)
-        self.levels.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
+
+        def levels_text(levels: tuple[str, ...]) -> str:
+            return ", ".join(
+                f"{name} {count}" for name, count in zip(levels, session.scenario.group_sizes.regions, strict=True)
+            )
+
+        public = "From the widest to the narrowest with their numbers of regions, which are public."
+        self.levels = WrittenControl(
+            "Levels and their regions", levels_text, lambda typed: refusal_of(session, lambda: _levels_step(typed))
+        )
+        self.numbers = ParameterForm(
+            session,
+            *("largest", "largest_quantity", "levels"),
+            written={"levels": self.levels},
+            notes=(Note(lambda: public, "levels"),),
+        )
         self.drawn = QCheckBox("Draw sizes above an open last class")
         self.drawn.toggled.connect(self._toggle_tail)
         self.tail = ParameterForm(session, take=self._take_tail, part_of=lambda method: method.tail or HeavyTail())
-        public = "From the widest to the narrowest with their numbers of regions, which are public."
-        self.numbers.form.rows.addRow("Levels", self.levels)
-        self.numbers.form.rows.addRow("", Text(public, look="muted", wrap=True))
         column(self.numbers, self.drawn, self.tail, Text(_TAIL, look="muted", wrap=True), of=self)
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def _refresh(self, _shown: object = None) -> None:
-        method = self._session.scenario.group_sizes
-        self.levels.set_value(
-            ", ".join(f"{name} {count}" for name, count in zip(method.levels, method.regions, strict=True))
-        )
+        tail = self._session.scenario.group_sizes.tail
         with QSignalBlocker(self.drawn):
-            self.drawn.setChecked(method.tail is not None)
-        self.tail.setVisible(method.tail is not None)
+            self.drawn.setChecked(tail is not None)
+        self.tail.setVisible(tail is not None)
 
     def _toggle_tail(self, on: bool) -> None:
         label = "Draw the sizes above the open class" if on else "Take the sizes as they are"
@@ -93,19 +99,18 @@ class SizeDataEditor(QWidget):
         def change(scenario: Scenario) -> Scenario:
             return set_field(scenario, "tail", replace(scenario.group_sizes.tail or HeavyTail(), **{part.name: value}))
 
-        refusal = self._session.edit(step_label(part, value), change)
-        return refusal.full if refusal else ""
+        return refusal_of(self._session, lambda: (step_label(part, value), change))
 
-    def _take_levels(self, typed: str) -> str:
-        matches = [re.fullmatch(r"(.+?)\s+([0-9]{1,15})", part.strip()) for part in typed.split(",") if part.strip()]
-        if not matches or any(match is None for match in matches):
-            return Refusal(
-                typed, f"{typed.strip()!r} names no levels.", "Write for example: Nation 1, State 51, County 3107."
-            ).full
-        names = tuple(match[1].strip() for match in matches if match is not None)
-        counts = tuple(int(match[2]) for match in matches if match is not None)
-        refusal = self._session.edit(f"Use the levels {', '.join(names)}", lambda s: set_size_levels(s, names, counts))
-        return refusal.full if refusal else ""
+
+def _levels_step(typed: str) -> Step:
+    matches = [re.fullmatch(r"(.+?)\s+([0-9]{1,15})", part.strip()) for part in typed.split(",") if part.strip()]
+    found = [(match[1].strip(), int(match[2])) for match in matches if match is not None]
+    if not found or len(found) < len(matches):
+        raise EditRefusedError(
+            f"{typed.strip()!r} names no levels.", "Write for example: Nation 1, State 51, County 3107."
+        )
+    names, counts = zip(*found, strict=True)
+    return f"Use the levels {', '.join(names)}", lambda scenario: set_size_levels(scenario, names, counts)
 
 
 class SizeLevelsEditor(QWidget):

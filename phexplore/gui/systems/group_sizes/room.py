@@ -34,9 +34,11 @@ class GroupSizesRoom(PlainRoom):
         """Return margins and noise beside shares and changes."""
         from phexplore.gui.editors.live_figure import Picture
 
-        margins = Picture("margins", "Margins by level", "Margins of error by level appear here.", _margins)
+        margins = Picture(
+            "margins", "Margins by level", "Margins of error by level appear here.", _margins, needs_figures=True
+        )
         noise = "The noise of every mechanism on this budget appears here."
-        mechanisms = Picture("mechanisms", "Noise by mechanism", noise, _mechanisms)
+        mechanisms = Picture("mechanisms", "Noise by mechanism", noise, _mechanisms, needs_figures=True)
         divided = "How the privacy loss is divided among the levels appears here."
         shares = Picture("shares", "Privacy loss by level", divided, _shares)
         return (1, ((margins, 1), (mechanisms, 1))), (1, ((shares, 3), (None, 2)))
@@ -64,21 +66,15 @@ class GroupSizesRoom(PlainRoom):
 
 
 def _margins(shown: ScenarioView) -> Figure:
-    from phexplore.figures.figure import nothing
-    from phexplore.gui.editors.live_figure import NO_PICTURE
     from phexplore.systems.group_sizes.figures import margins_figure
 
-    if shown.figures is None:
-        return nothing("margins", NO_PICTURE)
     return margins_figure(shown.scenario, shown.figures, None if shown.reference is None else shown.reference.figures)
 
 
 def _mechanisms(shown: ScenarioView) -> Figure:
-    from phexplore.figures.figure import nothing
-    from phexplore.gui.editors.live_figure import NO_PICTURE
     from phexplore.systems.group_sizes.figures import mechanisms_figure
 
-    return nothing("mechanisms", NO_PICTURE) if shown.figures is None else mechanisms_figure(shown.scenario)
+    return mechanisms_figure(shown.scenario)
 
 
 def _shares(shown: ScenarioView) -> Figure:

@@ -32,6 +32,7 @@ from phexplore.gui.tables.parameter_table import (
     Kind,
     ParameterColumn,
     ParameterTable,
+    PlainRow,
     Step,
     Tone,
     parse_yes,
@@ -84,11 +85,11 @@ _ORDER = (Column.THRESHOLD, Column.BUDGET, Column.BOUNDED, Column.TARGET, Column
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainRow):
     """Everything a row shows. Equal rows look equal, so a table redraws only the rows that differ.
 
     Attributes:
-        query: which one.
+        key: the query.
         entry: its forecast.
         target: margin aimed at, in people.
         is_met: whether the margin keeps the target.
@@ -98,7 +99,7 @@ class Row:
         before: its forecast in the reference, None when there is no comparable one.
     """
 
-    query: QueryKey
+    key: QueryKey
     entry: QueryForecast
     target: Fraction | None
     is_met: bool
@@ -108,19 +109,14 @@ class Row:
     before: QueryForecast | None
 
     @property
-    def key(self) -> QueryKey:
-        """The query."""
-        return self.query
-
-    @property
     def title(self) -> str:
         """The query in words."""
-        return self.query.title
+        return self.key.title
 
     @property
     def group(self) -> str:
         """The queries of a table stand together."""
-        return self.query.table
+        return self.key.table
 
     @property
     def is_published(self) -> bool:
@@ -132,19 +128,11 @@ class Row:
         """What is to be said of a budget or margin that is hardly meant, "" for nothing."""
         return absurd_query(self.entry, self.before, self.conventions)
 
-    def place(self, _column: Column) -> QueryKey:
-        """Return the query, which every column is about."""
-        return self.query
-
-    def title_at(self, column: ParameterColumn[Row]) -> str:
-        """Return what stands at a column, as a refusal names it."""
-        return f"{column.name} of {self.title}"
-
     def moved(self, before: Row) -> tuple[Column, ...]:
         """Return the columns that may look different: every budget moves the shares of all rows."""
         if before.entry is self.entry and before == self:
             return ()
-        return (Column.SHARE,) if _differs_only_in_share(before, self) else COLUMNS
+        return (Column.SHARE,) if _looks(before) == _looks(self) else COLUMNS
 
     def margin(self, convention: MarginConvention | None = None) -> float | None:
         """Return the margin in people by the scenario's or another convention."""
@@ -156,17 +144,10 @@ class Row:
         return self.entry.margins.by(chosen)
 
 
-def _differs_only_in_share(first: Row, second: Row) -> bool:
-    was, now = first.entry, second.entry
-    return (
-        was.budget == now.budget
-        and was.threshold == now.threshold
-        and first.target == second.target
-        and first.is_locked == second.is_locked
-        and first.before is second.before
-        and first.framework is second.framework
-        and first.conventions == second.conventions
-    )
+def _looks(row: Row) -> tuple[object, ...]:
+    """Return what a row looks like but for its share."""
+    entry, reference = row.entry, id(row.before)
+    return entry.budget, entry.threshold, row.target, row.is_locked, reference, row.framework, row.conventions
 
 
 def row_of(shown: ScenarioView, query: QueryKey) -> Row:
@@ -227,8 +208,8 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Table",
             "The table that is measured",
             "PH5_denom",
-            lambda row: str(row.query.table),
-            row_names=lambda row: {row.query.table.lower()},
+            lambda row: str(row.key.table),
+            row_names=lambda row: {row.key.table.lower()},
             names=("table",),
         ),
         column(
@@ -236,9 +217,9 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Level",
             "Geographic level and race or ethnicity iteration",
             "Nation, Unattributed",
-            lambda row: row.query.level.title,
-            exact=lambda row: row.query.level.title,
-            row_names=lambda row: {row.query.level.title.lower(), row.query.level.text.lower()},
+            lambda row: row.key.level.title,
+            exact=lambda row: row.key.level.title,
+            row_names=lambda row: {row.key.level.title.lower(), row.key.level.text.lower()},
             names=("level", "population group level", "geographic level and iteration"),
         ),
         column(
@@ -440,7 +421,7 @@ def _tip(column: Column, about: str, row: Row) -> str:
     body = about
     match column:
         case Column.TABLE | Column.LEVEL:
-            product = tables()[row.query.table]
+            product = tables()[row.key.table]
             return f"{row.title}: {product.title}\nUniverse: {product.universe}"
         case Column.BUDGET | Column.BOUNDED:
             budget = row.entry.budget if column is Column.BUDGET else row.entry.bounded_budget
@@ -491,43 +472,43 @@ def parse_threshold(typed: str) -> int:
 def _set_published(row: Row, typed: str) -> Step:
     published = parse_yes(typed)
     label = f"Publish {row.title}" if published else f"Leave out {row.title}"
-    return label, lambda scenario: set_published(scenario, row.query, published=published)
+    return label, lambda scenario: set_published(scenario, row.key, published=published)
 
 
 def _set_lock(row: Row, typed: str) -> Step:
     locked = parse_yes(typed)
     label = f"{'Lock' if locked else 'Unlock'} {row.title}"
-    return label, lambda scenario: set_item(scenario, "locks", row.query, value=locked)
+    return label, lambda scenario: set_item(scenario, "locks", row.key, value=locked)
 
 
 def _set_budget(row: Row, typed: str) -> Step:
     budget = parse_budget(typed)
     label = f"Set {row.framework.symbol} of {row.title} to {exact_text(budget)}"
-    return f"Leave out {row.title}" if budget == 0 else label, lambda scenario: set_budget(scenario, row.query, budget)
+    return f"Leave out {row.title}" if budget == 0 else label, lambda scenario: set_budget(scenario, row.key, budget)
 
 
 def _set_bounded(row: Row, typed: str) -> Step:
     bounded = parse_budget(typed)
     label = f"Set bounded {row.framework.symbol} of {row.title} to {exact_text(bounded)}"
-    return label, lambda scenario: set_bounded_budget(scenario, row.query, bounded)
+    return label, lambda scenario: set_bounded_budget(scenario, row.key, bounded)
 
 
 def _set_target(row: Row, typed: str) -> Step:
     if not typed.strip():
-        return f"Remove the target of {row.title}", lambda scenario: set_target(scenario, row.query, None)
+        return f"Remove the target of {row.title}", lambda scenario: set_target(scenario, row.key, None)
     target = parse_people(typed)
     label = f"Set the target of {row.title} to {exact_text(target)} people"
-    return label, lambda scenario: set_target(scenario, row.query, target)
+    return label, lambda scenario: set_target(scenario, row.key, target)
 
 
 def _set_margin(row: Row, typed: str) -> Step:
     margin = parse_people(typed)
     label = f"Set the margin of {row.title} to {exact_text(margin)} people"
-    return label, lambda scenario: edit_margin(scenario, row.query, margin)
+    return label, lambda scenario: edit_margin(scenario, row.key, margin)
 
 
 def _set_threshold(row: Row, typed: str) -> Step:
-    table, threshold = row.query.table, parse_threshold(typed)
+    table, threshold = row.key.table, parse_threshold(typed)
     return f"Set τ of {table} to {threshold}", lambda scenario: edit_threshold(scenario, table, threshold)
 
 
@@ -535,7 +516,7 @@ def _plan(entries: Sequence[Entry]) -> Step:
     """Return one step for all entries of a pasted block; in a row the margin follows from the budget."""
     by_row: dict[QueryKey, dict[Column, Entry]] = {}
     for entry in entries:
-        by_row.setdefault(entry.row.query, {})[Column(entry.column.key)] = entry
+        by_row.setdefault(entry.row.key, {})[Column(entry.column.key)] = entry
     _agree_on_thresholds(entries)
     edits = [edit for cells in by_row.values() for edit in _row_edits(cells)]
     ordered = [edit for _, edit in sorted(edits, key=lambda pair: pair[0])]

@@ -162,7 +162,7 @@ class BudgetsEditor(QWidget):
         words, subset = self.search.text().lower().split(), self.subsets.currentData()
 
         def accepts(line: Row) -> bool:
-            query, spoken = line.query, f"{line.title} {line.query.text}".lower()
+            query, spoken = line.key, f"{line.title} {line.key.text}".lower()
             is_asked_for = (not table or query.table == table) and (not level or query.level.text == level)
             return is_asked_for and all(word in spoken for word in words) and _SUBSETS[subset or ""][1](line)
 

@@ -17,13 +17,6 @@ from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.phsafe.published_answers import (
-    NEAR_A_LIMIT,
-    PublishedRelease,
-    cell_words,
-    coverage_bars,
-    read_release,
-)
 from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -35,7 +28,14 @@ from phexplore.gui.widgets.layout import column, split, stacked
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.phsafe import PhSafe
-from phexplore.systems.phsafe.published_figure import published_figure
+from phexplore.systems.phsafe.published_figure import (
+    NEAR_A_LIMIT,
+    PublishedRelease,
+    cell_words,
+    coverage_bars,
+    published_figure,
+    read_release,
+)
 
 _TEACHING = "Noisy and published numbers of a simulated release appear here, each with its interval and the truth."
 _MOST_TRIALS = 200

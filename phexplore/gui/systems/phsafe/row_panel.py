@@ -134,9 +134,9 @@ class RowPanel(QFrame):
         if row is not None:
             self._budget_name.setText(f"Bounded {row.framework.symbol}")
         margin, budget = (_NOTHING, _NOTHING) if row is None else _states(row)
-        safe = None if row is None else safe_range(self._session.project.workbook, row.query)
+        safe = None if row is None else safe_range(self._session.project.workbook, row.key)
         for line, (value, text, mark) in ((self.margin, margin), (self.budget, budget)):
-            line.follow(None if row is None else row.query)
+            line.follow(None if row is None else row.key)
             line.show(value, text, mark=mark, reason=reason)
         self.margin.slider.set_safe_range(safe.margins if safe else None, safe.words if safe else "")
         self.budget.slider.set_safe_range(safe.budgets if safe else None, safe.words if safe else "")
@@ -144,7 +144,7 @@ class RowPanel(QFrame):
         self.lock.setEnabled(row is not None)
         self.lock.setChecked(is_locked)
         self.lock.set_symbol("locked" if is_locked else "unlocked")
-        self.reset.setEnabled(row is not None and not reason and row.before is not None and self._differs(row.query))
+        self.reset.setEnabled(row is not None and not reason and row.before is not None and self._differs(row.key))
 
     def _differs(self, query: QueryKey) -> bool:
         reference, method = self._session.shown.reference, self._session.scenario.phsafe
@@ -167,7 +167,7 @@ class RowPanel(QFrame):
         reference = self._session.shown.reference
         if self._row is None or reference is None:
             return
-        query, source = self._row.query, reference.scenario
+        query, source = self._row.key, reference.scenario
         label = f"Take {query.title} from {reference.title}"
         self._session.report(self._session.edit(label, lambda scenario: reset_query(scenario, query, source)))
 

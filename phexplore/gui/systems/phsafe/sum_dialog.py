@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QListWidget, QListWidg
 
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
-from phexplore.figures.wording import margin_word, people, percent
+from phexplore.figures.wording import ABSENT, people, percent
 from phexplore.gui.binding.frame_throttle import FrameThrottle
+from phexplore.gui.binding.inspection import margin_lines
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
-from phexplore.model.conventions import MarginConvention
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.forecast import SelectedNumber, SelectionMargin, selection_margin
@@ -166,22 +166,11 @@ class SumDialog(QDialog):
             self.about.setText(found)
             return
         conventions = scenario.conventions
-        values = {
-            MarginConvention.EXACT: found.margins.exact,
-            MarginConvention.NORMAL: found.margins.normal,
-            MarginConvention.PAPER: found.margins.paper,
-        }
         self.headline.setText(f"± {people(found.margins.by(conventions.margin))} people")
+        lines = margin_lines(found.margins, conventions.margin)
+        texts = (ABSENT if line.people is None else f"± {people(line.people)}" for line in lines)
         self.picture.show_intervals(
-            [
-                (
-                    margin_word(convention),
-                    None if value is None else float(value),
-                    "–" if value is None else f"± {people(value)}",
-                    convention is conventions.margin,
-                )
-                for convention, value in values.items()
-            ]
+            [(line.word, line.people, text, line.is_chosen) for line, text in zip(lines, texts, strict=True)]
         )
         repeated = f" {found.repeated} of them enter more than once, so their noise adds." if found.repeated else ""
         self.about.setText(

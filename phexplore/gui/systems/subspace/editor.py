@@ -7,29 +7,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
-from phexplore.errors import PhexploreError
-from phexplore.figures.wording import capital, sentence
+from phexplore.figures.wording import capital
 from phexplore.files.atomic_files import read_text
-from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.session import entered, refusal_of
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.systems.subspace.summary import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
-from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.tables.parameter_table import Step
+from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
-from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.file_dialogs import ask_to_open
-from phexplore.gui.widgets.form import form_in
+from phexplore.gui.widgets.form import WrittenControl, form_in
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.line_text import LineText
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import step_label
+from phexplore.model.edits import EditRefusedError, step_label
 from phexplore.model.fields import Field
 from phexplore.model.issues import Severity
 from phexplore.model.scenario import Scenario
@@ -44,115 +41,6 @@ from phexplore.systems.subspace.text import (
     parse_query,
     query_text,
 )
-
-MOST_SHOWN = 60_000
-"""Letters of a text field; longer queries and matrices are kept and edited in a file."""
-
-
-class LineText(QPlainTextEdit):
-    """Several lines that are taken when the field is left or Ctrl+Enter is pressed; Esc restores; a refusal stays visible."""
-
-    def __init__(self, name: str, hint: str, take: Callable[[str], str], *, lines: int = 4) -> None:
-        """Make the field.
-
-        Args:
-            name: for people who do not see its label.
-            hint: shown while it is empty.
-            take: called with the text; returns why it is refused, "" when it was accepted.
-            lines: its height.
-        """
-        super().__init__()
-        self._take, self._value, self._lines = take, "", lines
-        self.reason = Text(look="refused", wrap=True, relative=0.92)
-        self.reason.hide()
-        self.setAccessibleName(name)
-        self.setPlaceholderText(hint)
-        self.setTabChangesFocus(True)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        appearance().changed.connect(self._fit)
-        self._fit()
-
-    def set_value(self, text: str) -> None:
-        """Show a value, unless the user is in the middle of another entry or a refused one stands there."""
-        changed = text != self._value
-        self._value = text
-        if (changed and not self.hasFocus()) or not (self.document().isModified() or self.reason.text()):
-            self._show()
-
-    def commit(self) -> None:
-        """Take what was written."""
-        text = self.toPlainText()
-        if text.strip() == self._value.strip():
-            self._show()
-            return
-        reason = self._take(text)
-        self.reason.setText(reason)
-        self.reason.setVisible(bool(reason))
-        self.setAccessibleDescription(reason)
-        if not reason:
-            self._show()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        if event.reason() is not Qt.FocusReason.PopupFocusReason and self.document().isModified():
-            self.commit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and (self.document().isModified() or self.reason.text()):
-            self._show()
-        elif (
-            event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-            and event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        ):
-            self.commit()
-        else:
-            super().keyPressEvent(event)
-
-    def _show(self) -> None:
-        if self.toPlainText() != self._value:
-            self.setPlainText(self._value)
-        self.document().setModified(False)
-        self.reason.setText("")
-        self.reason.hide()
-        self.setAccessibleDescription("")
-
-    def _fit(self, _colours: object = None) -> None:
-        self.setFixedHeight((self._lines * 5 + 3) * HALF * appearance().scale // 100)
-
-
-class HistogramEditor(QWidget):
-    """The cells that are counted: axes with their sizes."""
-
-    def __init__(self, session: PlainSession) -> None:
-        super().__init__()
-        self._session = session
-        self.axes = ExactField("Axes of the histogram", self._take, width=40 * GRID)
-        self.axes.line.setAlignment(Qt.AlignmentFlag.AlignLeft)
-        self._about = Text(look="muted", wrap=True)
-        form = form_in(self)
-        form.addRow("Axes", self.axes)
-        form.addRow("", self._about)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
-        self._refresh()
-
-    def _refresh(self, _shown: object = None) -> None:
-        method = self._session.scenario.subspace
-        self.axes.set_value(axes_text(method.axes))
-        counts = f"Counts of its own: {method.table}." if method.table else "A run names the file with the counts."
-        groups = [grouping.name for axis in method.axes for grouping in axis.groupings]
-        more = f" Groupings: {', '.join(groups)}." if groups else ""
-        self._about.setText(f"{method.cells:,} cells, the last axis running fastest.{more} {counts}")
-
-    def _take(self, typed: str) -> str:
-        method = self._session.scenario.subspace
-        try:
-            axes = parse_axes(typed, method.axes)
-        except ValueError as error:
-            return Refusal(typed, str(error)).full
-        table = method.table if axes == method.axes else ""
-        refusal = self._session.edit(f"Count by {axes_text(axes)}", lambda s: set_axes(s, axes, table))
-        return refusal.full if refusal else ""
 
 
 class ReleasesEditor(QWidget):
@@ -170,13 +58,13 @@ class ReleasesEditor(QWidget):
         self.query = LineText(
             "Query, one answer per line; empty for every cell",
             "Empty: every cell of the histogram. Or one answer per line: adults = #1 + #2",
-            self._take_query,
+            lambda text: refusal_of(session, lambda: self._ask(text)),
             lines=3,
         )
         self.invariants = LineText(
             "Exact sums, one per line",
             "Nothing is exact. Write total, total by county, or a sum: north = #0 + 2*#5",
-            self._take_exact,
+            lambda text: refusal_of(session, lambda: self._make_exact(text)),
         )
         self.by = SymbolButton("plus", "Add exact totals", text="Add totals", bordered=True)
         self._by_menu = QMenu(self)
@@ -245,8 +133,8 @@ class ReleasesEditor(QWidget):
         for widget in (self.query, self.invariants, self.noise):
             widget.setEnabled(bool(name))
         self.remove.setEnabled(len(method.releases) > 1)
-        _show_lines(self.query, query_text(self._release().query))
-        _show_lines(self.invariants, invariant_text(self._release().invariants))
+        self.query.set_value(query_text(self._release().query))
+        self.invariants.set_value(invariant_text(self._release().invariants))
         self.noise.refresh()
         own = [issue for issue in self._session.shown.issues if issue.path[:2] == ("releases", name)]
         worst = any(issue.severity is Severity.ERROR for issue in own)
@@ -266,33 +154,23 @@ class ReleasesEditor(QWidget):
     def _edit(self, label: str, change: Callable[[Scenario], Scenario]) -> bool:
         return self._session.report(self._session.edit(label, change))
 
-    def _take(self, label: str, change: Callable[[Scenario], Scenario]) -> str:
-        refusal = self._session.edit(label, change)
-        return refusal.full if refusal else ""
-
     def _take_field(self, part: Field, _key: object, value: Any) -> str:
         name = self.name
         if part.name == "share":
-            return self._take(step_label(part, value), lambda s: set_release_share(s, name, value))
+            return refusal_of(
+                self._session, lambda: (step_label(part, value), lambda s: set_release_share(s, name, value))
+            )
         words = value.title if isinstance(value, Mechanism) else value.value
         label = f"Use the {part.title} {words} for {name}"
-        return self._take(label, lambda s: change_release(s, name, **{part.name: value}))
+        return refusal_of(self._session, lambda: (label, lambda s: change_release(s, name, **{part.name: value})))
 
-    def _take_query(self, text: str) -> str:
-        name = self.name
-        try:
-            query = parse_query(text)
-        except ValueError as error:
-            return sentence(str(error))
-        return self._take(f"Ask {query} in {name}", lambda s: change_release(s, name, query=query))
+    def _ask(self, text: str) -> Step:
+        name, query = self.name, parse_query(text)
+        return f"Ask {query} in {name}", lambda s: change_release(s, name, query=query)
 
-    def _take_exact(self, text: str) -> str:
-        name, method = self.name, self._session.scenario.subspace
-        try:
-            invariants = parse_invariants(text, method.names)
-        except ValueError as error:
-            return sentence(str(error))
-        return self._take(f"Set the exact sums of {name}", lambda s: change_release(s, name, invariants=invariants))
+    def _make_exact(self, text: str) -> Step:
+        name, invariants = self.name, parse_invariants(text, self._session.scenario.subspace.names)
+        return f"Set the exact sums of {name}", lambda s: change_release(s, name, invariants=invariants)
 
     def _add(self) -> None:
         releases, number = self._session.scenario.subspace.releases, 2
@@ -332,18 +210,36 @@ class ReleasesEditor(QWidget):
     def read_matrix(self, path: Path) -> None:
         """Make the sums of a file exact: a row of weights per sum, a column per answer."""
         name, method = self.name, self._session.scenario.subspace
-        try:
-            rows = matrix_rows(read_text(path), method.answers(method.releases[name]))
-        except PhexploreError as error:
-            self._session.report(Refusal("", error.sentence, error.remedy))
-            return
-        except ValueError as error:
-            self._session.report(Refusal("", f"{path.name}: {error}"))
-            return
-        self._edit(
-            f"Make the {len(rows):,} sums of {path.name} exact in {name}",
-            lambda s: change_release(s, name, invariants=rows),
-        )
+
+        def step() -> Step:
+            try:
+                rows = matrix_rows(read_text(path), method.answers(method.releases[name]))
+            except ValueError as error:
+                raise EditRefusedError(f"{path.name}: {error}") from error
+            label = f"Make the {len(rows):,} sums of {path.name} exact in {name}"
+            return label, lambda s: change_release(s, name, invariants=rows)
+
+        self._session.report(entered(self._session, step))
+
+
+def _histogram_form(session: PlainSession) -> ParameterForm:
+    """Return the form of the cells that are counted: axes with their sizes."""
+
+    def about() -> str:
+        method = session.scenario.subspace
+        counts = f"Counts of its own: {method.table}." if method.table else "A run names the file with the counts."
+        groups = [grouping.name for axis in method.axes for grouping in axis.groupings]
+        more = f" Groupings: {', '.join(groups)}." if groups else ""
+        return f"{method.cells:,} cells, the last axis running fastest.{more} {counts}"
+
+    def step(typed: str) -> Step:
+        method = session.scenario.subspace
+        axes = parse_axes(typed, method.axes)
+        table = method.table if axes == method.axes else ""
+        return f"Count by {axes_text(axes)}", lambda scenario: set_axes(scenario, axes, table)
+
+    axes = WrittenControl("Axes of the histogram", axes_text, lambda typed: refusal_of(session, lambda: step(typed)))
+    return ParameterForm(session, "axes", written={"axes": axes}, notes=(Note(about, "axes"),))
 
 
 class SubspacePage(Page):
@@ -370,7 +266,7 @@ class SubspacePage(Page):
             notes=(Note(paper, look="attention"),),
             enabled={"calibration": lambda method: method.delta > 0},
         )
-        self.histogram = HistogramEditor(session)
+        self.histogram = _histogram_form(session)
         self.releases = ReleasesEditor(session)
         super().__init__(
             "Parameters of releases under exact sums",
@@ -388,15 +284,3 @@ class SubspacePage(Page):
                 ),
             ],
         )
-
-
-def _show_lines(field: LineText, text: str) -> None:
-    if len(text) > MOST_SHOWN:
-        field.set_value("")
-        field.setPlaceholderText(
-            f"{text.count(chr(10)) + 1:,} lines, too many to edit here: export the parameters and edit the file."
-        )
-        field.setReadOnly(True)
-        return
-    field.setReadOnly(False)
-    field.set_value(text)

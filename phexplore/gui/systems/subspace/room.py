@@ -37,8 +37,12 @@ class SubspaceRoom(PlainRoom):
         from phexplore.gui.editors.live_figure import Picture
 
         expected = "The expected error of every mechanism on this budget appears here."
-        others = Picture("alternatives", "Expected error by mechanism", expected, _alternatives, is_slow=True)
-        margins = Picture("margins", "Margins of the answers", "Margins of the answers appear here.", _margins)
+        others = Picture(
+            "alternatives", "Expected error by mechanism", expected, _alternatives, is_slow=True, needs_figures=True
+        )
+        margins = Picture(
+            "margins", "Margins of the answers", "Margins of the answers appear here.", _margins, needs_figures=True
+        )
         return (1, ((others, 1), (margins, 1))), (1, ((None, 1),))
 
     def keys(self) -> Iterable[str]:
@@ -58,22 +62,14 @@ class SubspaceRoom(PlainRoom):
 
 
 def _alternatives(shown: ScenarioView) -> Figure:
-    from phexplore.figures.figure import nothing
-    from phexplore.gui.editors.live_figure import NO_PICTURE
     from phexplore.systems.subspace.figures import alternatives_figure
     from phexplore.systems.subspace.forecast import alternatives
 
     method = shown.scenario.subspace
-    if shown.figures is None:
-        return nothing("alternatives", NO_PICTURE)
     return alternatives_figure(method, [(name, alternatives(method, name)) for name in method.releases])
 
 
 def _margins(shown: ScenarioView) -> Figure:
-    from phexplore.figures.figure import nothing
-    from phexplore.gui.editors.live_figure import NO_PICTURE
     from phexplore.systems.subspace.figures import margins_figure
 
-    if shown.figures is None:
-        return nothing("margins", NO_PICTURE)
     return margins_figure(shown.figures, shown.scenario.conventions)

@@ -45,7 +45,7 @@ def plan_paste(pasted, scenario, **place):
 
 
 def _place(rows, query, column):
-    return {"row": [row.query for row in rows].index(query), "column": VISIBLE.index(column)}
+    return {"row": [row.key for row in rows].index(query), "column": VISIBLE.index(column)}
 
 
 def test_that_a_whole_table_copied_with_headers_pastes_back_into_another_scenario(us, query) -> None:
@@ -71,7 +71,7 @@ def test_that_a_block_without_headers_goes_down_and_right(us, query) -> None:
     rows = _rows(us)
     plan = plan_paste("0.1\n0,2\n", us, **_place(rows, query, Column.BUDGET))
     after = plan.edit(us)
-    following = rows[[row.query for row in rows].index(query) + 1].query
+    following = rows[[row.key for row in rows].index(query) + 1].key
     assert after.method.budgets[query] == Fraction(1, 10)
     assert after.method.budgets[following] == Fraction(1, 5)
     assert plan.label == f"Paste 2 values: {query.title}, {following.title}"

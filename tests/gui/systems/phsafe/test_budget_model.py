@@ -30,7 +30,7 @@ def cell(table, query):
 
 
 def _line(table, query):
-    return [row.query for row in table.rows].index(query)
+    return [row.key for row in table.rows].index(query)
 
 
 def _changed_rows(table):
@@ -166,9 +166,9 @@ def test_that_every_cell_says_what_it_is(table) -> None:
 
 
 def test_that_the_filter_keeps_what_was_asked_for(table, session, query) -> None:
-    table.show_only(lambda row: row.query.table == "PH3")
+    table.show_only(lambda row: row.key.table == "PH3")
     assert (table.rowCount(), len(table.table.rows)) == (6, 46)
-    table.show_only(lambda row: row.query == query)
+    table.show_only(lambda row: row.key == query)
     session.edit("Set", lambda s: set_budget(s, query, Fraction(1, 10)))
     assert table.index(0, COLUMNS.index(Column.BUDGET)).data() == "0.100000"
     table.show_only(lambda row: row.entry.budget == Fraction(1, 10))

@@ -97,7 +97,7 @@ def test_that_a_copied_margin_is_the_one_shown_and_an_editor_has_it_exactly(us) 
     unattributed = _row(us, next(query for query, target in us.phsafe.targets.items() if target == 500))
     assert (copied(Column.MARGIN, unattributed), exact(Column.MARGIN, unattributed)) == ("500", "500.041")
     assert copied(Column.BUDGET, row) == exact(Column.BUDGET, row)
-    wide = _row(set_budget(us, row.query, row.entry.budget / 1000), row.query)
+    wide = _row(set_budget(us, row.key, row.entry.budget / 1000), row.key)
     assert copied(Column.MARGIN, wide) == text(Column.MARGIN, wide).replace(",", "")
     assert "," in text(Column.MARGIN, wide)
 

@@ -6,7 +6,7 @@ from phexplore.model.keys import parse_query
 
 
 def _queries(editor):
-    return [row.query for row in editor.table.rows]
+    return [row.key for row in editor.table.rows]
 
 
 def test_that_search_and_choosers_filter_together(qtbot, editor) -> None:

@@ -9,9 +9,8 @@ import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtWidgets import QPushButton
 
-from phexplore.gui.systems.phsafe.published_answers import coverage_bars, read_release
 from phexplore.gui.systems.phsafe.published_view import PublishedView
-from phexplore.systems.phsafe.published_figure import PublishedNumber, published_figure
+from phexplore.systems.phsafe.published_figure import PublishedNumber, coverage_bars, published_figure, read_release
 
 COLUMNS = "TABLE|REGION_TYPE|REGION_ID|ITERATION_CODE|DATA_CELL|NOISY|PRED|PRED_LO|PRED_HI|TRUTH|ROOM"
 PARTS = [
