@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -26,6 +26,9 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import Noise, noise_for
 from phexplore.systems.protocol import Entry
+
+MOST_NUMBERS = 2000
+"""More numbers in one sum would keep the window waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +370,66 @@ def selection_margin(scenario: Scenario, selection: list[SelectedNumber]) -> Sel
     flat = [noises[variable] for variable, weight in weights.items() for _ in range(weight * weight)]
     summed = margins_of_sum(flat, scenario.conventions)
     return SelectionMargin(Margins(None, summed.normal, summed.paper), len(weights), repeated)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What is added to a sum at once.
+
+    Attributes:
+        table: where the numbers are published.
+        level: its population-group level.
+        regions: REGION_IDs.
+        groups: iteration codes.
+        cells: data-cell codes.
+    """
+
+    table: TableId
+    level: PopulationGroupLevel
+    regions: tuple[str, ...]
+    groups: tuple[str, ...]
+    cells: tuple[int, ...]
+
+    @property
+    def numbers(self) -> list[SelectedNumber]:
+        """Every number of the pick."""
+        return [
+            SelectedNumber(self.table, region, self.level, group, cell)
+            for region in self.regions
+            for group in self.groups
+            for cell in self.cells
+        ]
+
+    @property
+    def text(self) -> str:
+        """The pick in words."""
+        parts = (
+            (len(self.regions), "area"),
+            (len(self.groups), "group"),
+            (len(self.cells), "cell"),
+        )
+        words = " × ".join(f"{count} {word}" + ("" if count == 1 else "s") for count, word in parts)
+        return f"{self.table}, {self.level.title}: {words}"
+
+
+def sum_of(scenario: Scenario, picks: Sequence[Pick]) -> SelectionMargin | str:
+    """Return the margin of the sum of all picks, or why there is none.
+
+    Args:
+        scenario: that publishes the numbers.
+        picks: what is added.
+    """
+    numbers = [number for pick in picks for number in pick.numbers]
+    if not numbers:
+        return "Choose areas, groups and cells, then add them to the sum."
+    if len(numbers) > MOST_NUMBERS:
+        return f"The sum has {len(numbers):,} numbers; up to {MOST_NUMBERS:,} are added."
+    published = set(scenario.phsafe.published)
+    for pick in picks:
+        source = tables()[pick.table].derived_from or pick.table
+        if QueryKey(source, pick.level) not in published:
+            return f"{pick.table} at {pick.level.title} is not published."
+    return selection_margin(scenario, numbers)
 
 
 def _noise_of(scenario: Scenario, key: QueryKey) -> Noise:

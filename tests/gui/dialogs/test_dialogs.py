@@ -12,12 +12,12 @@ from phexplore.gui.dialogs.about import show_about
 from phexplore.gui.dialogs.glossary import TERMS, GlossaryDialog
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
-from phexplore.gui.systems.phsafe.sum_dialog import Pick, SumDialog, sum_of
+from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.issues import Issue
 from phexplore.model.keys import LEVELS, parse_level, parse_query
 from phexplore.systems.phsafe.edits import set_budget
-from phexplore.systems.phsafe.forecast import SelectionMargin
+from phexplore.systems.phsafe.forecast import Pick, SelectionMargin, sum_of
 from phexplore.systems.registry import presets
 
 

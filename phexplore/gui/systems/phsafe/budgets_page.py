@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -43,6 +43,7 @@ _SUBSETS: dict[str, tuple[str, Callable[[Row], bool]]] = {
     "locked": ("Locked", lambda row: row.is_locked),
 }
 _SEARCH_IDLE_MS = 120
+QueryEdit = Callable[[Scenario, QueryKey], Scenario]
 
 
 class BudgetsEditor(QWidget):
@@ -131,12 +132,14 @@ class BudgetsEditor(QWidget):
         return layout.row((parts, 1), (self.side_by_side, Qt.AlignmentFlag.AlignTop), margins=margins)
 
     def _commands(self) -> tuple[TableCommand, ...]:
-        """Return what is done with the queries of the selected cells."""
-
-        def command(text: str, run: Callable[[list[QueryKey]], object], *, starts_part: bool = False) -> TableCommand:
-            return TableCommand(text, lambda: run(places()), lambda: bool(places()), starts_part=starts_part)
-
+        """Return what is done with the queries of the selected cells, each as one step."""
         places = self.view.selected_places
+
+        def command(text: str, verb: str, edit: QueryEdit) -> TableCommand:
+            return TableCommand(
+                text, lambda: self._edit_each(f"{verb} {_named(places())}", places(), edit), lambda: bool(places())
+            )
+
         return (
             TableCommand(
                 "Remove targets",
@@ -145,13 +148,13 @@ class BudgetsEditor(QWidget):
                 Qt.Key.Key_Delete,
                 starts_part=True,
             ),
-            command("Publish", lambda queries: self._publish(queries, published=True)),
-            command("Leave unpublished", lambda queries: self._publish(queries, published=False)),
-            command("Lock", lambda queries: self._lock(queries, locked=True)),
-            command("Unlock", lambda queries: self._lock(queries, locked=False)),
+            command("Publish", "Publish", partial(set_published, published=True)),
+            command("Leave unpublished", "Leave out", partial(set_published, published=False)),
+            command("Lock", "Lock", lambda scenario, query: set_item(scenario, "locks", query, value=True)),
+            command("Unlock", "Unlock", lambda scenario, query: set_item(scenario, "locks", query, value=False)),
             TableCommand(
                 "Take from the reference",
-                lambda: self._reset(places()),
+                self._reset,
                 lambda: bool(places()) and self._session.shown.reference is not None,
             ),
         )
@@ -178,39 +181,22 @@ class BudgetsEditor(QWidget):
         self.view.show_columns(CONVENTION_COLUMNS, shown=shown)
         self.view.show_columns({Column.MARGIN_CHANGE}, shown=not shown)
 
-    def _edit_each(self, label: str, queries: list[QueryKey], edit: Callable[[Scenario, QueryKey], Scenario]) -> None:
+    def _edit_each(self, label: str, queries: list[QueryKey], edit: QueryEdit) -> None:
         """Edit some queries as one step."""
         self._session.report(self._session.edit(label, lambda scenario: reduce(edit, queries, scenario)))
 
     def _remove_targets(self) -> None:
-        targets = self._session.scenario.phsafe.targets
-        locks = self._session.scenario.phsafe.locks
-        queries = [query for query in self.view.selected_places() if query in targets and query not in locks]
+        method = self._session.scenario.phsafe
+        queries = [query for query in self.view.selected_places() if query in method.targets.keys() - method.locks]
         if queries:
             label = f"Remove {len(queries)} target" + ("" if len(queries) == 1 else "s")
             self._edit_each(label, queries, lambda scenario, query: set_target(scenario, query, None))
 
-    def _publish(self, queries: list[QueryKey], *, published: bool) -> None:
-        self._edit_each(
-            f"{'Publish' if published else 'Leave out'} {_named(queries)}",
-            queries,
-            lambda scenario, query: set_published(scenario, query, published=published),
-        )
-
-    def _lock(self, queries: list[QueryKey], *, locked: bool) -> None:
-        self._edit_each(
-            f"{'Lock' if locked else 'Unlock'} {_named(queries)}",
-            queries,
-            lambda scenario, query: set_item(scenario, "locks", query, value=locked),
-        )
-
-    def _reset(self, queries: list[QueryKey]) -> None:
+    def _reset(self) -> None:
         if (reference := self._session.shown.reference) is not None:
-            self._edit_each(
-                f"Take {_named(queries)} from {reference.title}",
-                queries,
-                lambda scenario, query: reset_query(scenario, query, reference.scenario),
-            )
+            edit = partial(reset_query, source=reference.scenario)
+            queries = self.view.selected_places()
+            self._edit_each(f"Take {_named(queries)} from {reference.title}", queries, edit)
 
 
 ROOM_FOR_PICTURE = 1560

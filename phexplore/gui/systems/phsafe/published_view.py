@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -201,9 +202,6 @@ class PublishedView(QWidget):
             )
         )
 
-    def _choose_folder(self) -> None:
-        ask_for_folder(self, "Save the published tables into a folder", self.save)
-
     def _lay_out(self) -> None:
         self.run = Chooser("Run to publish", letters=24, run=self._fill_trials)
         self.trial = Chooser("Trial to publish", letters=9)
@@ -212,7 +210,8 @@ class PublishedView(QWidget):
         self.publish_button = TextButton("Publish", look="primary", symbol="run", name=name, run=self.publish)
         self.stop_button = TextButton("Stop", name="Stop publishing", run=self.process.stop)
         name = "Save the published tables into a folder"
-        self.save_button = TextButton("Save tables…", name=name, run=self._choose_folder)
+        asks = partial(ask_for_folder, self, name, self.save)
+        self.save_button = TextButton("Save tables…", name=name, run=lambda _checked: asks())
         for button in (self.stop_button, self.save_button):
             button.setEnabled(False)
         self.table = Chooser("Published table", letters=14, run=self._fill_cells)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QListWidget, QListWidgetItem, QWidget
@@ -19,59 +18,8 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
-from phexplore.model.keys import LEVELS, PopulationGroupLevel, QueryKey, Region, TableId
-from phexplore.model.scenario import Scenario
-from phexplore.systems.phsafe.forecast import SelectedNumber, SelectionMargin, selection_margin
-
-MOST_NUMBERS = 2000
-"""More numbers in one sum would keep the window waiting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """What was added at once: a table at a level, with the chosen areas, groups and cells."""
-
-    table: TableId
-    level: PopulationGroupLevel
-    regions: tuple[str, ...]
-    groups: tuple[str, ...]
-    cells: tuple[int, ...]
-
-    @property
-    def numbers(self) -> list[SelectedNumber]:
-        """Every number of the pick."""
-        return [
-            SelectedNumber(self.table, region, self.level, group, cell)
-            for region in self.regions
-            for group in self.groups
-            for cell in self.cells
-        ]
-
-    @property
-    def text(self) -> str:
-        """The pick in words."""
-        parts = (
-            (len(self.regions), "area"),
-            (len(self.groups), "group"),
-            (len(self.cells), "cell"),
-        )
-        words = " × ".join(f"{count} {word}" + ("" if count == 1 else "s") for count, word in parts)
-        return f"{self.table}, {self.level.title}: {words}"
-
-
-def sum_of(scenario: Scenario, picks: Sequence[Pick]) -> SelectionMargin | str:
-    """Return the margin of the sum of all picks, or why there is none."""
-    numbers = [number for pick in picks for number in pick.numbers]
-    if not numbers:
-        return "Choose areas, groups and cells, then add them to the sum."
-    if len(numbers) > MOST_NUMBERS:
-        return f"The sum has {len(numbers):,} numbers; up to {MOST_NUMBERS:,} are added."
-    published = set(scenario.phsafe.published)
-    for pick in picks:
-        source = tables()[pick.table].derived_from or pick.table
-        if QueryKey(source, pick.level) not in published:
-            return f"{pick.table} at {pick.level.title} is not published."
-    return selection_margin(scenario, numbers)
+from phexplore.model.keys import LEVELS, PopulationGroupLevel, Region, TableId
+from phexplore.systems.phsafe.forecast import Pick, sum_of
 
 
 class SumDialog(QDialog):
