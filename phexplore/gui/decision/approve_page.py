@@ -19,8 +19,8 @@ from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.decision.approval_state import DEEDS, clock, run_offers, standing, superseded_sentence
-from phexplore.gui.decision.decision_sheet import DecisionSheet
 from phexplore.gui.decision.decision_summary import decision_summary
+from phexplore.gui.decision.dialogs import DecisionSheet
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.status import TONES
 from phexplore.gui.figures.data_table import NumbersTable

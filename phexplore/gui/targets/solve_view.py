@@ -16,12 +16,11 @@ from phexplore.accuracy.solving_separable import with_own_goals
 from phexplore.decide.solving import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed
 from phexplore.files.goals_file import goals_json, read_goals
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.targets.caps_editor import CapsEditor
 from phexplore.gui.targets.goal_edits import GoalEdits
 from phexplore.gui.targets.goal_rows import goal_rows
 from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, cell_text, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
-from phexplore.gui.targets.solve_panel import SolvePanel
+from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, ROW_PADDING
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 
 _WIDTH = 40 * GRID
 
@@ -20,9 +21,7 @@ class Bubble(QFrame):
         self.setProperty("look", "notice-refused")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._text = Text(look="refused", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID, HALF, GRID, HALF)
-        column.addWidget(self._text)
+        column(self._text, of=self, margins=(GRID, HALF, GRID, HALF))
         self.hide()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QSize, Qt, SignalInstance
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, SignalInstance
 from PySide6.QtGui import QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QToolButton, QWidget
 
@@ -193,16 +193,14 @@ class Chooser(QComboBox):
         if offered == [(self.itemText(n), self.itemData(n)) for n in range(self.count())]:
             return
         chosen, values = self.currentData(), [value for _, value in offered]
-        blocked = self.blockSignals(True)
-        self.clear()
-        for words, value in offered:
-            self.addItem(words, value)
-        wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
-        self.setCurrentIndex(values.index(wanted) if values else -1)
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            self.clear()
+            for words, value in offered:
+                self.addItem(words, value)
+            wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
+            self.setCurrentIndex(values.index(wanted) if values else -1)
 
     def select(self, value: object) -> None:
         """Show the entry with this data, without telling anybody."""
-        blocked = self.blockSignals(True)
-        self.setCurrentIndex(next((n for n in range(self.count()) if self.itemData(n) == value), -1))
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            self.setCurrentIndex(next((n for n in range(self.count()) if self.itemData(n) == value), -1))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, stacked
 
 _WIDTH = 46 * GRID
 _WIDEST = 54 * GRID
@@ -38,19 +39,13 @@ class EmptyPlace(QWidget):
         self._picture = QLabel()
         self._title = Text(title, relative=1.25, bold=True)
         self._sentence = Text(sentence, look="muted", wrap=True)
-        column = QVBoxLayout(self)
-        column.setSpacing(GRID)
-        column.addStretch(2)
-        for widget in (self._picture, self._title, self._sentence):
-            if isinstance(widget, QLabel):
-                widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.button = TextButton(action, look="primary") if action and run is not None else None
+        parts: list[QWidget] = [self._picture, self._title, self._sentence]
+        for label in (self._picture, self._title, self._sentence):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.button = TextButton(action, look="primary", run=self._act) if action and run is not None else None
         if self.button is not None:
-            self.button.clicked.connect(self._act)
-            column.addSpacing(GRID)
-            column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
+            parts.append(stacked(self.button, margins=(0, GRID, 0, 0)))
+        column(2, *((part, Qt.AlignmentFlag.AlignHCenter) for part in parts), 3, of=self)
         appearance().changed.connect(self._restyle)
         self._restyle()
 

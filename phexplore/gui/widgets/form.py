@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
@@ -112,9 +112,8 @@ class FlagControl(QCheckBox):
 
     def show_value(self, value: Any) -> None:
         """Show a value."""
-        blocked = self.blockSignals(True)
-        self.setChecked(bool(value))
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            self.setChecked(bool(value))
 
 
 class EntriesControl(QWidget):

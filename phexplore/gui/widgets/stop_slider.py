@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
@@ -56,9 +56,8 @@ class StopSlider(QSlider):
             position -= 1
         if self.isSliderDown() or position == self.value():
             return
-        blocked = self.blockSignals(True)
-        self.setValue(position)
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            self.setValue(position)
 
     def set_mark(self, value: Fraction | None) -> None:
         """Draw a tick at `value`: the reference."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
@@ -69,31 +69,29 @@ class TickList(QListWidget):
         """
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
-            blocked, place = self.blockSignals(True), self.currentRow()
-            self.clear()
-            for entry in entries:
-                self.addItem(_item(entry))
-            self.setCurrentRow(place)
-            self.blockSignals(blocked)
+            place = self.currentRow()
+            with QSignalBlocker(self):
+                self.clear()
+                for entry in entries:
+                    self.addItem(_item(entry))
+                self.setCurrentRow(place)
         self.tick(ticked)
 
     def tick(self, keys: Collection[Hashable]) -> None:
         """Tick exactly these lines; nobody is told."""
-        blocked = self.blockSignals(True)
-        for item, entry in zip(self._items(), self._entries, strict=True):
-            if entry.key is not None:
-                item.setCheckState(_TICKED if entry.is_open and entry.key in keys else _FREE)
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            for item, entry in zip(self._items(), self._entries, strict=True):
+                if entry.key is not None:
+                    item.setCheckState(_TICKED if entry.is_open and entry.key in keys else _FREE)
 
     def _items(self) -> Iterator[QListWidgetItem]:
         return (self.item(place) for place in range(self.count()))
 
     def _restyle(self, _colours: object = None) -> None:
-        blocked = self.blockSignals(True)
-        for item, entry in zip(self._items(), self._entries, strict=True):
-            if entry.key is None:
-                item.setFont(appearance().font(relative=0.92, bold=True))
-        self.blockSignals(blocked)
+        with QSignalBlocker(self):
+            for item, entry in zip(self._items(), self._entries, strict=True):
+                if entry.key is None:
+                    item.setFont(appearance().font(relative=0.92, bold=True))
 
 
 def _item(entry: TickEntry) -> QListWidgetItem:

@@ -16,10 +16,9 @@ from phexplore.decide.signing import public_bytes
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
-from phexplore.gui.decision.bundle_page import BundlePage
+from phexplore.gui.decision.bundle_page import BundlePage, headline, lines
 from phexplore.gui.decision.bundle_process import BundleProcess
-from phexplore.gui.decision.bundle_report import headline, lines
-from phexplore.gui.decision.key_dialogs import KeyDialog
+from phexplore.gui.decision.dialogs import KeyDialog
 from phexplore.model.workbook import Workbook
 
 INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), (("Scenario", "Vote"), ("Status", "approved")))

@@ -1,25 +1,151 @@
-"""Dialogs about keys: make a pair to sign with, and look after the keys the user trusts."""
+"""Dialogs of a decision: the sheet before the record, a new pair of keys, and the keys the user trusts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QListWidget, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QListWidget, QWidget
 
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.signing import key_id_of, load_public_key
 from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
 from phexplore.errors import PhexploreError, visible
-from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.widgets.ask_dialog import AskDialog
+from phexplore.figures.tile import Tone
+from phexplore.gui.binding.tiles import SummaryEntry
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
-from phexplore.gui.widgets.labels import Text
-from phexplore.gui.widgets.layout import form, row
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text
+from phexplore.gui.widgets.layout import Part, column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
+from phexplore.gui.widgets.page import scrolling
 from phexplore.model.issues import InputProblemsError
+
+
+class AskDialog(QDialog):
+    """Title and sentence above, a reason and buttons below; gone when it is closed."""
+
+    def __init__(
+        self, parent: QWidget | None, title: str, sentence: str, *, width: int = 0, look: str = "muted"
+    ) -> None:
+        """Make the dialog.
+
+        Args:
+            parent: the window it belongs to.
+            title: what it asks, also of its frame.
+            sentence: what that leads to.
+            width: smallest in pixels.
+            look: of the sentence.
+        """
+        super().__init__(parent)
+        self._head = (Paragraph(title, bold=True, relative=1.25), Text(sentence, look=look, wrap=True))
+        self.setWindowTitle(title)
+        self.setAccessibleName(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(width)
+        self.reason = Reason()
+
+    def lay_out(self, *parts: Part, buttons: Sequence[Part]) -> None:
+        """Put everything in its place.
+
+        Args:
+            parts: between the sentence and the reason.
+            buttons: from left to right.
+        """
+        margins = (MARGIN, MARGIN, MARGIN, MARGIN)
+        column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)
+
+
+_LOOKS = {Tone.NEUTRAL: "", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
+_WIDTH, _HEIGHT = 88 * GRID, 80 * GRID
+
+
+class DecisionSheet(AskDialog):
+    """Asks once more. Closing it in any way but by its main button decides nothing.
+
+    The main button stays disabled until the name is typed and every required field is filled, so neither a double click nor
+    Return pressed twice can get through it.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        title: str,
+        sentence: str,
+        name: str,
+        *,
+        action: str,
+        instead: str,
+        entries: Sequence[SummaryEntry] = (),
+        fields: Sequence[tuple[str, QLineEdit]] = (),
+    ) -> None:
+        """Make the sheet.
+
+        Args:
+            parent: window it lies on.
+            title: the question.
+            sentence: what will hold afterwards, and in whose name.
+            name: of the scenario, to be typed.
+            action: text of the button that does it.
+            instead: text of the button that does nothing.
+            entries: what there is to know.
+            fields: captions and fields that must be filled.
+        """
+        super().__init__(parent, title, sentence, look="")
+        self._name, self._required = name, tuple(field for _, field in fields)
+        self.typed = LineField("Name of the scenario, to confirm", example="name of the scenario")
+        self.action = TextButton(action, look="primary", run=self.accept)
+        self.action.setDefault(True)
+        self.action.setEnabled(False)
+        self.instead = TextButton(instead, run=self.reject)
+        parts: list[Part] = []
+        if entries:
+            place = scrolling("What is decided about", _summary(entries))
+            place.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that keys scroll a long list of changes
+            parts.append((place, 1))
+        typed = (f"To confirm, type the name of the scenario: {name}", self.typed)
+        for caption, field in (*fields, typed):
+            parts.append(stacked(Paragraph(caption, look="muted"), field, gap=HALF))
+            field.textChanged.connect(self._weigh)
+        self.lay_out(*parts, *(() if entries else (1,)), buttons=(1, self.instead, self.action))
+        room = parent.window().size()
+        height = _HEIGHT if entries else self.sizeHint().height()
+        self.resize(min(_WIDTH, room.width() - 4 * GRID), min(height, room.height() - 8 * GRID))
+
+    def open_for(self, confirmed: Callable[[], object]) -> None:
+        """Open and return at once; `confirmed` is called when the main button is pressed, and only then."""
+        self.accepted.connect(confirmed)
+        self.open()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        (*self._required, self.typed)[0].setFocus()
+
+    def accept(self) -> None:
+        if self.action.isEnabled():
+            super().accept()
+
+    def _weigh(self) -> None:
+        is_filled = all(field.text().strip() for field in self._required)
+        self.action.setEnabled(is_filled and _plain(self.typed.text()) == _plain(self._name))
+
+
+def _plain(text: str) -> str:
+    """Return a name as people compare it: whatever the capitals, spaces and ways to compose a letter."""
+    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+
+
+def _summary(entries: Sequence[SummaryEntry]) -> QWidget:
+    parts: list[Part] = []
+    for entry in entries:
+        parts.append(Text(entry.caption, bold=True, wrap=True))
+        parts.append(stacked(Paragraph("\n".join(entry.lines), look=_LOOKS[entry.tone]), margins=(0, 0, 0, HALF)))
+    return stacked(*parts, 1, gap=HALF, margins=(0, 0, GRID, 0))
+
 
 _LINES = 6
 """Height of the list of keys, in keys."""
