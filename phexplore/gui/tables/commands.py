@@ -20,6 +20,10 @@ from phexplore.gui.tables.parameter_table import Entry, ParameterColumn
 Index = QModelIndex | QPersistentModelIndex
 
 
+_ALLOWED = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+"""With what a key still stands for a command; with Shift only signs such as +, which need it on many keyboards."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableCommand:
     """What a room does with the selected cells: a line of the context menu, and a key.
@@ -88,7 +92,7 @@ class TableCommands:
             self.copy()
         elif event.matches(QKeySequence.StandardKey.Paste):
             self.paste()
-        elif event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+        elif event.modifiers() & ~_ALLOWED or (_is_shifted(event) and not _is_sign(event.text())):
             return False
         else:
             command = next((each for each in self.own if each.key == event.key() and each.is_enabled()), None)
@@ -155,3 +159,11 @@ class TableCommands:
             for number, column in enumerate(self._model.table.columns)
             if not self._view.isColumnHidden(number) and (chosen is None or number in chosen)
         ]
+
+
+def _is_shifted(event: QKeyEvent) -> bool:
+    return bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+
+
+def _is_sign(text: str) -> bool:
+    return bool(text.strip()) and text.isprintable() and not text.isalnum()

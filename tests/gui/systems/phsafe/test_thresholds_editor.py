@@ -64,6 +64,8 @@ def test_that_buttons_and_keys_step_and_stop_at_one(qtbot, thresholds, session) 
     assert session.scenario.phsafe.thresholds["PH3"] == 7
     qtbot.keyClick(thresholds.view, Qt.Key.Key_Plus)
     assert session.scenario.phsafe.thresholds["PH3"] == 8
+    qtbot.keyClick(thresholds.view, Qt.Key.Key_Plus, Qt.KeyboardModifier.ShiftModifier)
+    assert session.scenario.phsafe.thresholds["PH3"] == 9
     for _ in range(10):
         less.click()
     assert session.scenario.phsafe.thresholds["PH3"] == 1
