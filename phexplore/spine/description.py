@@ -14,8 +14,8 @@ from phexplore.model.numbers import exact_text
 from phexplore.spine.allocation import Allocation, bypassed_units, moved_budget
 from phexplore.spine.building import Spine, build_spine, place_mcd
 from phexplore.spine.distance import QUANTILES, Distances, distances
-from phexplore.spine.geography import CLASS_TITLES, TABULATION, EntitySet, entities_of, entity_set
-from phexplore.spine.settings import PLACE_MCD, SpineSettings, settings_json
+from phexplore.spine.geography import TABULATION, EntitySet, entities_of, entity_set
+from phexplore.spine.settings import CLASS_TITLES, PLACE_MCD, SpineSettings, settings_json
 
 if TYPE_CHECKING:
     from phexplore.model.topdown import TopDown

@@ -16,33 +16,13 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, characters, numbers_of_texts
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.issues import Issue
-from phexplore.spine.settings import AIAN_RANGES, BLOCK_GROUP, PLACE_MCD, QUARTERS
+from phexplore.spine.settings import AIAN_RANGES, BLOCK_GROUP
 
 if TYPE_CHECKING:
     from phexplore.data.blocks.population import BlockPopulation
 
 NOWHERE = -1
 """Stands for a block that lies in no area of a class."""
-
-CLASS_TITLES: Mapping[str, str] = MappingProxyType(
-    {
-        "place": "Places",
-        "cousub": "County subdivisions (towns)",
-        "aiannh": "American Indian, Alaska Native and Native Hawaiian areas",
-        "school_dist": "School districts, unified or elementary",
-        "secondary_sd": "School districts, secondary",
-        "sldu": "State legislative districts, upper chamber",
-        "sldl": "State legislative districts, lower chamber",
-        "cd": "Congressional districts",
-        "zcta": "ZIP code tabulation areas",
-        "county": "Counties",
-        "tract": "Census tracts",
-        BLOCK_GROUP: "Block groups of the tabulation",
-        PLACE_MCD: "Towns of strong-MCD states, places elsewhere, outside tribal areas",
-        QUARTERS: "Combinations of group quarters types",
-    }
-)
-"""Words for the classes of areas."""
 
 TABULATION = ("county", "tract", BLOCK_GROUP)
 """Classes that every block's code tells."""

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
@@ -57,6 +58,26 @@ AIAN_AREAS_2020 = (
 
 PLACE_MCD, QUARTERS, BLOCK_GROUP = "place_mcd", "gq", "block_group"
 """Targets that are no column: town or place by state, the types of group quarters present, the tabulation block group."""
+
+CLASS_TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "place": "Places",
+        "cousub": "County subdivisions (towns)",
+        "aiannh": "American Indian, Alaska Native and Native Hawaiian areas",
+        "school_dist": "School districts, unified or elementary",
+        "secondary_sd": "School districts, secondary",
+        "sldu": "State legislative districts, upper chamber",
+        "sldl": "State legislative districts, lower chamber",
+        "cd": "Congressional districts",
+        "zcta": "ZIP code tabulation areas",
+        "county": "Counties",
+        "tract": "Census tracts",
+        BLOCK_GROUP: "Block groups of the tabulation",
+        PLACE_MCD: "Towns of strong-MCD states, places elsewhere, outside tribal areas",
+        QUARTERS: "Combinations of group quarters types",
+    }
+)
+"""Words for the classes of areas."""
 
 DEFAULT_TARGETS = (PLACE_MCD, "aiannh", QUARTERS)
 

@@ -22,8 +22,7 @@ from phexplore.spine.allocation import Allocation, allocation_of, bypassed_units
 from phexplore.spine.area_variance import added_variances, area_variances
 from phexplore.spine.building import Spine, build_spine
 from phexplore.spine.description import STANDARD, class_entities, default_classes
-from phexplore.spine.geography import CLASS_TITLES
-from phexplore.spine.settings import settings_for, with_levels
+from phexplore.spine.settings import CLASS_TITLES, settings_for, with_levels
 from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN, Kinds, Prediction, predict
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from phexplore.errors import PhexploreError
 from phexplore.model.topdown import SpineChoice
-from phexplore.spine.geography import CLASS_TITLES
-from phexplore.spine.settings import BLOCK_GROUP, PLACE_MCD, QUARTERS, settings_json, settings_of
+from phexplore.spine.settings import BLOCK_GROUP, CLASS_TITLES, PLACE_MCD, QUARTERS, settings_json, settings_of
 from phexplore.systems.topdown.wording import spine_title
 
 

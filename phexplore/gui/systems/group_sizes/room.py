@@ -11,7 +11,6 @@ from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.gui.systems.group_sizes.summary import inspect, size_tiles
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ class GroupSizesRoom(PlainRoom):
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return budget, margin at the lowest level, and whether sums hold."""
+        from phexplore.gui.systems.group_sizes.summary import size_tiles
+
         return size_tiles(self.session.shown)
 
     def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
@@ -55,6 +56,8 @@ class GroupSizesRoom(PlainRoom):
 
     def inspect(self) -> Inspection:
         """Return what the inspector says."""
+        from phexplore.gui.systems.group_sizes.summary import inspect
+
         return inspect(self.session.shown, self.session.selection)
 
     def make_parameters(self) -> QWidget:

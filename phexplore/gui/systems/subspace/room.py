@@ -12,7 +12,6 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
-from phexplore.gui.systems.subspace.summary import inspect, subspace_tiles
 
 if TYPE_CHECKING:
     from phexplore.figures.figure import Figure
@@ -30,6 +29,8 @@ class SubspaceRoom(PlainRoom):
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return ε and δ, what is published exactly, and the expected error of an answer."""
+        from phexplore.gui.systems.subspace.summary import subspace_tiles
+
         return subspace_tiles(self.session.shown)
 
     def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
@@ -51,6 +52,8 @@ class SubspaceRoom(PlainRoom):
 
     def inspect(self) -> Inspection:
         """Return what the inspector says."""
+        from phexplore.gui.systems.subspace.summary import inspect
+
         return inspect(self.session.shown, self.session.selection)
 
     def make_parameters(self) -> QWidget:

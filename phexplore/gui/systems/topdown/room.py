@@ -16,7 +16,6 @@ from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.room import Make
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
 from phexplore.gui.systems.topdown.session import Place, TopDownSession, topdown_session
-from phexplore.gui.systems.topdown.summary import change_lines, inspect, place_of, topdown_tiles
 from phexplore.model.issues import Issue
 from phexplore.systems.topdown.wording import place_title
 
@@ -50,6 +49,8 @@ class TopDownRoom(PlainRoom):
 
     def tiles(self) -> tuple[TileContent, ...]:
         """Return total, ε, margin of a total."""
+        from phexplore.gui.systems.topdown.summary import topdown_tiles
+
         return topdown_tiles(self.session.shown)
 
     def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
@@ -60,14 +61,20 @@ class TopDownRoom(PlainRoom):
 
     def inspect(self) -> Inspection:
         """Return what explains the selected place."""
+        from phexplore.gui.systems.topdown.summary import inspect
+
         return inspect(self.session.shown, self.session.selection, self.session.project)
 
     def changes(self) -> tuple[ChangeLine, ...]:
         """Return every difference; a column of shares that moved together is one."""
+        from phexplore.gui.systems.topdown.summary import change_lines
+
         return change_lines(self.session.shown)
 
     def go_to_issue(self, issue: Issue) -> None:
         """Go to the share or the page an issue is about."""
+        from phexplore.gui.systems.topdown.summary import place_of
+
         kind = issue.path[0] if issue.path else ""
         if kind in {"levels", "queries"}:
             self.show_place(place_of(issue, self.session.shown.method))
