@@ -22,7 +22,7 @@ HELD_BACK = (
 _SHARED = (
     "version", "identity", "fingerprint", "scenario", "mode", "seed", "reproducible", "releasable", "synthetic_data", "trials",
     "trials_asked", "code_version", "seconds", "checks", "failsafe", "relaxed", "unfinished", "privacy", "conventions", "design",
-    "coverage", "confidentiality",
+    "coverage", "confidentiality", "estimator",
 )  # fmt: skip
 _SHARED_METRICS = ("table", "level", "cells", "margin", "confidence", "coverage", "observed_margin", "noise")
 """Of the metrics of PHSafe; those of other systems are errors against exact counts."""

@@ -52,7 +52,7 @@ _LEVEL: Shape = {
     "queries": [{"cells": count, "variance": number, "*": text}], "*": single,
 }  # fmt: skip
 SUMMARY: Shape = {
-    "version": count, "identity": text, "fingerprint": text, "scenario": text, "mode": text, "code_version": text, "seed": number,
+    "version": count, "identity": text, "fingerprint": text, "scenario": text, "mode": text, "estimator": text, "code_version": text, "seed": number,
     "trials": count, "trials_asked": count, "reproducible": flag, "releasable": flag, "synthetic_data": flag, "numbers": count,
     "seconds": {"*": number}, "checks": {"*": single}, "failsafe": count, "relaxed": count, "unfinished": count,
     "broken_totals": {"*": {"units!": count, "trials!": count, "broken!": count}},

@@ -21,7 +21,16 @@ from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopD
 FROZEN = json.loads(Path(__file__).with_name("frozen_specs.json").read_text(encoding="utf-8"))
 """Written by version 0.9.0 of the program, by the code of a hand-written codec."""
 
-FLAGS = {"--expand", "--microdata", "--block-by-block", "--rounder-target", "--keep-measurements", "--measurements"}
+FLAGS = {
+    "--expand",
+    "--microdata",
+    "--block-by-block",
+    "--rounder-target",
+    "--keep-measurements",
+    "--measurements",
+    "--estimator",
+    "--pool-leaves",
+}
 """Of TopDown, as documents and scripts call them."""
 
 

@@ -217,7 +217,7 @@ def test_that_pooling_on_a_cluster_changes_no_bit(cluster, monkeypatch):
 
     def pooled(sources, **places):
         start = pool(world, sources, pools_leaves=True, **places)
-        return descend(world, start.sources, Estimation(pooled=True), **places)
+        return descend(world, start, Estimation(pooled=True), **places)
 
     here = pooled(draws(world))
     for sources in (draws(world), [HereAlone(Draw(TrialKey(1, 0))) for _ in world.design.levels]):

@@ -20,7 +20,7 @@ from phexplore.gui.widgets.labels import Reason, Text, field_label
 from phexplore.gui.widgets.layout import column, row
 from phexplore.model.fields import Declared, Field, declared_fields
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.kinds import RunDirectory
+from phexplore.model.kinds import RunDirectory, Switch
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 from phexplore.runs.place import HERE, Place
@@ -181,8 +181,9 @@ class LaunchForm(QFrame):
         sources = {each.name for each in self._sources}
         if self._read_run() is not None and (part.name in TAKEN_FROM_A_RUN or part.unless in sources):
             return False
-        if part.unless == "mode":
-            return bool(self.controls["mode"].currentData() is RunMode.PRIVATE)
+        chosen = self._parts.get(part.unless)
+        if chosen is not None and isinstance(chosen.kind, Switch) and self._counts(chosen):
+            return bool(self.controls[chosen.name].currentData() == chosen.default)
         return True
 
     def _lay_out(self) -> None:

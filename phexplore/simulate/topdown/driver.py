@@ -230,6 +230,7 @@ def descend(
     sources: Sequence[MeasurementSource],
     options: Estimation | None = None,
     *,
+    record: TrialRecord | None = None,
     mapper: Mapper = in_order,
     elsewhere: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
@@ -241,6 +242,7 @@ def descend(
         world: what all trials share.
         sources: of the measurements, one per level.
         options: of the estimation.
+        record: what was done for the trial before; how it goes is added.
         mapper: applies a function to ranges of families.
         elsewhere: whether the mapper works where memory and files of this process cannot be reached; ranges then take
             along what only this process can measure.
@@ -252,7 +254,7 @@ def descend(
         RepairError: the failsafe failed.
     """
     chosen = options or Estimation()
-    record = TrialRecord()
+    record = record or TrialRecord()
     levels: list[Histograms] = []
     for number, level in enumerate(world.design.levels):
         parents = levels[-1] if levels else None

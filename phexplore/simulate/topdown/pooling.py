@@ -11,7 +11,6 @@ It is post-processing of answers already paid for: exact counts enter in no othe
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from phexplore.optimize.plan import LevelPlan
 from phexplore.simulate.topdown.design import LevelDesign
-from phexplore.simulate.topdown.driver import Mapper, World, in_order, range_edges
+from phexplore.simulate.topdown.driver import Mapper, TrialRecord, World, in_order, range_edges
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, MeasurementSource, weights_of
 from phexplore.workload.queries import detailed_query
@@ -33,16 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 WORTH_POOLING = 0.05
-"""From this share of the leaves' sums in what is known of their parents' cells the leaves are pooled where nothing is said."""
-
-
-class PoolLeaves(enum.Enum):
-    """Whether the answers of the leaves are pooled too; they are then drawn or read twice. The value is the word in files."""
-
-    AUTO = "auto"
-    """Where they add at least `WORTH_POOLING` to what is known of the cells of the units above them."""
-    YES = "yes"
-    NO = "no"
+"""From this `weight_of_leaves` it pays to pool the answers of the leaves, which are then drawn or read twice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,51 +148,32 @@ class PoolResult:
     seconds: tuple[float, ...]
 
 
-@dataclass(slots=True)
-class Pooled:
-    """What a trial's descent starts from.
-
-    Attributes:
-        sources: of every level: pooled answers, and below them the leaves' own.
-        within: noise within its margin, of what was pooled.
-        numbers: noise in all, of what was pooled.
-        measuring: seconds, summed over threads.
-        pooling: the same.
-    """
-
-    sources: tuple[MeasurementSource, ...]
-    within: int = 0
-    numbers: int = 0
-    measuring: float = 0.0
-    pooling: float = 0.0
-
-
 def pool(
     world: World,
     sources: Sequence[MeasurementSource],
+    record: TrialRecord | None = None,
     *,
     pools_leaves: bool,
     mapper: Mapper = in_order,
     elsewhere: bool = False,
-    keep: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
     on_answers: Callable[[int, NDArray[Any]], None] | None = None,
-) -> Pooled:
-    """Pool the answers of every level with those below it.
+) -> tuple[MeasurementSource, ...]:
+    """Return what the descent starts from: pooled answers of every level, and below them the leaves' own.
 
     Args:
         world: what all trials share.
         sources: of the measurements, one per level; that of the leaves gives equal answers each time where they are pooled.
+        record: of the trial; seconds and noise within its margin are added.
         pools_leaves: whether the answers of the leaves are pooled.
         mapper: applies a function to ranges of units.
         elsewhere: whether the mapper works where memory and files of this process cannot be reached.
-        keep: whether the noisy answers are handed back.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
         on_answers: called with a level's number and ``answers[units, answers]`` of its next units as they were measured, for
-            every level above the leaves, where they are kept.
+            every level above the leaves; None where nobody keeps them.
     """
     last = len(world.design.levels) - 1
-    found = Pooled(tuple(sources))
+    record = record or TrialRecord()
     made: list[MeasurementSource] = [sources[last]]
     children: PooledLevel | None = None
     for number in range(last - 1, -1, -1):
@@ -213,31 +184,20 @@ def pool(
         there = [each if each.is_anywhere or not elsewhere else None for each in (sources[number], sources[last])]
         children = PooledLevel(np.empty((units, level.plan.answers)), np.empty((units, len(level.plan.measured))))
         done = 0
-        for result in mapper(partial(pool_range, source=there[0], leaves=there[1], keep=keep), tasks):
+        for result in mapper(partial(pool_range, source=there[0], leaves=there[1], keep=on_answers is not None), tasks):
             part = slice(done, done + len(result.pooled.answers))
             children.answers[part], children.weights[part] = result.pooled.answers, result.pooled.weights
             done = part.stop
-            found.within += result.within
-            found.numbers += result.numbers
-            found.measuring += result.seconds[0]
-            found.pooling += result.seconds[1]
+            record.within += result.within
+            record.numbers += result.numbers
+            for name, seconds in zip(("measure", "pool"), result.seconds, strict=True):
+                record.seconds[name] = record.seconds.get(name, 0.0) + seconds
             if on_answers is not None and result.answers is not None:
                 on_answers(number, result.answers)
             if on_progress is not None:
                 on_progress(f"{level.name}, from below", done, units)
         made.append(PooledMeasurements(children))
-    found.sources = tuple(reversed(made))
-    return found
-
-
-def pools_leaves(world: World, wanted: PoolLeaves) -> bool:
-    """Return whether a run pools the answers of the leaves.
-
-    Args:
-        world: what all trials share; the answer depends on its budgets and units, not on its counts.
-        wanted: what is asked.
-    """
-    return wanted is PoolLeaves.YES or (wanted is PoolLeaves.AUTO and weight_of_leaves(world) >= WORTH_POOLING)
+    return tuple(reversed(made))
 
 
 def weight_of_leaves(world: World) -> float:

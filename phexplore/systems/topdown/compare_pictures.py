@@ -220,9 +220,11 @@ def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]
 
 
 def _name(run: TopDownRun, runs: list[TopDownRun]) -> str:
-    name = run.spec.scenario.name
-    if topdown_options(run.spec).mechanism is Mechanism.BLOCK_BY_BLOCK:
+    name, options = run.spec.scenario.name, topdown_options(run.spec)
+    if options.mechanism is Mechanism.BLOCK_BY_BLOCK:
         return f"Block by block, {name}"
+    if options.is_pooled:
+        name = f"Pooled, {name}"
     same = sum(each.spec.scenario.name == name for each in runs) > 1
     return f"{name}, {started_words(run.directory)}".rstrip(", ") if same else name
 

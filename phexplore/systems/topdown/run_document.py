@@ -193,10 +193,16 @@ def _warning(results: TopDownResults) -> str:
 
 
 def _cautions(results: TopDownResults) -> tuple[str, ...]:
-    if topdown_options(results.spec).mechanism is not Mechanism.BLOCK_BY_BLOCK:
-        return (noise_caution(results.spec),)
-    baseline = "Block by block: all of the budget was spent at the blocks, and nothing holds the totals above."
-    return (noise_caution(results.spec), baseline)
+    options, cautions = topdown_options(results.spec), [noise_caution(results.spec)]
+    if options.mechanism is Mechanism.BLOCK_BY_BLOCK:
+        cautions.append(
+            "Block by block: all of the budget was spent at the blocks, and nothing holds the totals above."
+        )
+    if options.is_pooled:
+        cautions.append(
+            "Pooled estimator: the same noisy answers, estimated in another way than the Census Bureau did."
+        )
+    return tuple(cautions)
 
 
 def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
@@ -326,6 +332,7 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         len(results.trials),
         ("Expansion seed", "none" if options.expand is None else str(options.expand)),
         ("Mechanism", options.mechanism.value),
+        ("Estimator", options.estimator.value),
         ("Rounder target", options.target.value),
     )
     if summary is None:

@@ -18,6 +18,24 @@ class Mechanism(enum.Enum):
     """All of the budget at the leaves, each leaf estimated alone (TopDown paper, eq. 7.1 and 7.3): the baseline."""
 
 
+class Estimator(enum.Enum):
+    """What estimates a unit. The value is the word in files and on the command line."""
+
+    TOP_DOWN = "top-down"
+    """Its own noisy answers, as in production."""
+    POOLED = "pooled"
+    """Its own and those of everything inside it, pooled query by query; the Bureau does not."""
+
+
+class PoolLeaves(enum.Enum):
+    """Whether the answers of the leaves are pooled too; they are then drawn or read twice."""
+
+    AUTO = "auto"
+    """Where they tell something of the units above them (`phexplore.simulate.topdown.pooling.WORTH_POOLING`)."""
+    YES = "yes"
+    NO = "no"
+
+
 class RounderTarget(enum.Enum):
     """What the controlled rounder draws its answers to."""
 
@@ -35,6 +53,8 @@ class TopDownOptions(Declared):
         expand: seed of the expansion to the full schema; None takes the data as they are.
         mechanism: how histograms are estimated.
         target: of the rounder.
+        estimator: what estimates a unit.
+        pool_leaves: whether the pooled estimator uses the answers of the blocks too.
         microdata: whether microdata and published tables are written for every trial.
         keep_measurements: whether the noisy answers are kept.
         measurements: directory of a run whose kept answers are post-processed again; "" draws new ones.
@@ -79,6 +99,38 @@ class TopDownOptions(Declared):
         doc="Fraction (the paper's), or whole (as in production).",
         said="rounded as production",
     )
+    estimator: Estimator = parameter(
+        Choice(
+            Estimator,
+            {
+                Estimator.TOP_DOWN: "each unit's own answers (production)",
+                Estimator.POOLED: "pooled with the answers below",
+            },
+        ),
+        default=Estimator.TOP_DOWN,
+        option="--estimator",
+        unless="mechanism",
+        is_omitted=True,
+        doc="Top-down (as in production), or pooled: each unit's answers with those of everything inside it; not the Bureau's method.",
+        said="pooled estimator",
+    )
+    pool_leaves: PoolLeaves = parameter(
+        Choice(
+            PoolLeaves,
+            {
+                PoolLeaves.AUTO: "where they tell something",
+                PoolLeaves.YES: "pooled",
+                PoolLeaves.NO: "not pooled",
+            },
+        ),
+        default=PoolLeaves.AUTO,
+        option="--pool-leaves",
+        unless="mechanism",
+        is_omitted=True,
+        title="answers of the blocks, when pooling",
+        doc="Of the pooled estimator: whether blocks are pooled too: auto (from 5 % of what is known above them), yes or no.",
+        said="blocks {}",
+    )
     microdata: bool = parameter(
         Flag(),
         default=False,
@@ -107,6 +159,21 @@ class TopDownOptions(Declared):
     )
     measured_identity: str = parameter(Text(), default="")
     measured_content: str = parameter(Text(), default="", is_omitted=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises:
+            ValueError: blocks that are estimated alone cannot be pooled.
+        """
+        Declared.__post_init__(self)
+        if self.is_pooled and self.mechanism is not Mechanism.TOP_DOWN:
+            raise ValueError("the pooled estimator goes from the root to the blocks; leave out --block-by-block")
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the pooled estimator is asked for."""
+        return self.estimator is Estimator.POOLED
 
 
 def topdown_options(spec: RunSpec) -> TopDownOptions:

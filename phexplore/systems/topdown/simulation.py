@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,11 +27,21 @@ from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, make_design
-from phexplore.simulate.topdown.driver import Descent, Mapper, Threads, World, descend, in_order, make_world
+from phexplore.simulate.topdown.driver import (
+    Descent,
+    Mapper,
+    Threads,
+    TrialRecord,
+    World,
+    descend,
+    in_order,
+    make_world,
+)
 from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import histograms_of, sums_up
-from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey
+from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey, secret_key
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
+from phexplore.simulate.topdown.pooling import WORTH_POOLING, pool, weight_of_leaves
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.facilities import write_facilities
 from phexplore.systems.topdown.forecast import noise_of
@@ -48,7 +58,7 @@ from phexplore.systems.topdown.release import write_release
 from phexplore.systems.topdown.run_checks import spent_on_noise, trial_checks
 from phexplore.systems.topdown.run_data import check_input, read_input
 from phexplore.systems.topdown.run_files import LeafFiles
-from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions, topdown_options
+from phexplore.systems.topdown.run_options import Mechanism, PoolLeaves, RounderTarget, TopDownOptions, topdown_options
 from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
 from phexplore.systems.topdown.summary import TrialReader, topdown_summary
 
@@ -96,6 +106,7 @@ class Prepared:
         files: of the run.
         label: what the trials are and what they are not fit for.
         margins: per level and measured query, the scenario's margin, people.
+        pools_leaves: whether the pooled estimator uses the answers of the leaves; drawn twice they need a key.
         watched: the figure of the stop rule, None for the coverage.
     """
 
@@ -105,6 +116,7 @@ class Prepared:
     files: LeafFiles
     label: str
     margins: tuple[tuple[int, ...], ...]
+    pools_leaves: bool
     watched: WatchedFigure | None
 
 
@@ -173,9 +185,25 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             if spec.stop is not None and spec.stop.figure:
                 watched = parse_watched(spec.stop.figure, full)
             margins = self._margins(world.design)
-            self._shared = Prepared(population, full, world, files, self.label, margins, watched)
-        for text in (*given.remarks, *world.design.remarks, *spine_remarks, self.label):
+            pools_leaves, remarks = False, (*given.remarks, *world.design.remarks, *spine_remarks)
+            if self.options.is_pooled:
+                pools_leaves, remark = self._pools_leaves(world)
+                remarks = (*remarks, remark)
+            self._shared = Prepared(population, full, world, files, self.label, margins, pools_leaves, watched)
+        for text in (*remarks, self.label):
             watch.note(text)
+
+    def _pools_leaves(self, world: World) -> tuple[bool, str]:
+        """Return whether the answers of the leaves are pooled, and what is said of it."""
+        share = weight_of_leaves(world)
+        pools = {PoolLeaves.AUTO: share >= WORTH_POOLING, PoolLeaves.YES: True, PoolLeaves.NO: False}[
+            self.options.pool_leaves
+        ]
+        return pools, (
+            "Pooled estimator: the noisy answers of every unit together with those of the units inside it; not the Bureau's "
+            f"method. Those of {world.design.levels[-1].name} are {'pooled too' if pools else 'not pooled'}: they make up "
+            f"{share:.1%} of what is known of the cells above them."
+        )
 
     def _margins(self, design: Design) -> tuple[tuple[int, ...], ...]:
         conventions = self._spec.scenario.conventions
@@ -236,17 +264,33 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         if self._prepares and self._cluster is None and self._watch is not None:
             self._watch.progress(PREPARING, 0, 0)
         target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
-        keep = self.options.keep_measurements
+        keep, pooled = self.options.keep_measurements, self.options.is_pooled
         framework = self._spec.scenario.topdown.framework.value
+        sources: Sequence[MeasurementSource] = self._sources(index)
+        elsewhere, on_progress = self._cluster is not None, self._progress(index)
+        on_answers = MeasurementWriter(self._directory, index, shared.world, framework) if keep else None
+        record = TrialRecord()
         with self._mapper() as mapper:
+            if pooled:
+                sources = pool(
+                    shared.world,
+                    sources,
+                    record,
+                    pools_leaves=shared.pools_leaves,
+                    mapper=mapper,
+                    elsewhere=elsewhere,
+                    on_progress=on_progress,
+                    on_answers=on_answers,
+                )
             return descend(
                 shared.world,
-                self._sources(index),
-                Estimation(rounder=RounderOptions(target=target), keep=keep),
+                sources,
+                Estimation(rounder=RounderOptions(target=target), keep=keep, pooled=pooled),
+                record=record,
                 mapper=mapper,
-                elsewhere=self._cluster is not None,
-                on_progress=self._progress(index),
-                on_answers=MeasurementWriter(self._directory, index, shared.world, framework) if keep else None,
+                elsewhere=elsewhere,
+                on_progress=on_progress,
+                on_answers=on_answers,
             )
 
     def _sources(self, index: int) -> list[MeasurementSource]:
@@ -259,7 +303,9 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 for level, units in zip(world.design.levels, world.tree.levels, strict=True)
             ]
         exact = self._spec.mode is RunMode.NO_NOISE
-        key = TrialKey(self._spec.seed, index)
+        # What is drawn twice has to come out the same: noise of the operating system gets a key, which nobody keeps.
+        is_keyed = self._spec.seed is None and self.prepared.pools_leaves
+        key = secret_key(index) if is_keyed else TrialKey(self._spec.seed, index)
         return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]
 
     def _mapper(self) -> AbstractContextManager[Mapper]:

@@ -28,6 +28,7 @@ from phexplore.systems.topdown import run_checks as topdown_checks
 from phexplore.systems.topdown import run_errors as errors
 from phexplore.systems.topdown.run_errors import answers_of
 from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 from phexplore.workload.schema import Schema
 
@@ -99,6 +100,7 @@ def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialR
             held["broken"] += counts["broken"]
     covered, numbers = [int(each["covered"]) for each in found], int(found[0]["numbers"]) if found else 0
     return {
+        "estimator": topdown_options(spec).estimator.value,
         "checks": {
             "budget_spent_equals_declared": True,
             **{name: outcome(sum(int(each["checks"][name]) for each in found)) for name in topdown_checks.CHECKS},

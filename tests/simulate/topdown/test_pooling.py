@@ -12,7 +12,7 @@ from phexplore.optimize.plan import LevelPlan
 from phexplore.simulate.topdown import driver, kernels
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, LevelDesign, measuring
-from phexplore.simulate.topdown.driver import Threads, World, descend
+from phexplore.simulate.topdown.driver import Threads, TrialRecord, World, descend
 from phexplore.simulate.topdown.families import Estimation, with_known_totals
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import (
@@ -25,7 +25,7 @@ from phexplore.simulate.topdown.measuring import (
     weights_of,
 )
 from phexplore.simulate.topdown.on_spine import world_on_spine
-from phexplore.simulate.topdown.pooling import PoolLeaves, pool, pools_leaves, weight_of_leaves
+from phexplore.simulate.topdown.pooling import pool, weight_of_leaves
 from phexplore.spine.settings import choice_of, settings_of
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.systems.topdown.forecast import noise_of
@@ -90,11 +90,11 @@ def pooled_maps(world):
     for column, unit in enumerate(np.eye(edges[-1])):
         given = [unit[edges[n] : edges[n + 1]].reshape(-1, width) for n in range(len(sizes))]
         found = pool(world, [Given(each) for each in given], pools_leaves=True)
-        for number, (level, source) in enumerate(zip(world.design.levels, found.sources, strict=True)):
+        for number, (level, source) in enumerate(zip(world.design.levels, found, strict=True)):
             measured = source.measure(level, world.truth[number], 0, world.classes[number])
             maps[number][:, :, column] = measured.answers
     weights = []
-    for number, (level, source) in enumerate(zip(world.design.levels, found.sources, strict=True)):
+    for number, (level, source) in enumerate(zip(world.design.levels, found, strict=True)):
         own = source.measure(level, world.truth[number], 0, world.classes[number]).weights
         weights.append(weights_of(level, world.classes[number]) if own is None else own)
     return maps, weights
@@ -230,19 +230,19 @@ def optimised():
     return world_on_spine(world_of(full(), method), method, full(), lambda b: noise_of(method.framework, b)[0])[0]
 
 
-def estimated(world, sources, leaves=PoolLeaves.YES, **places):
-    found = pool(world, sources, pools_leaves=pools_leaves(world, leaves), **places)
-    return descend(world, found.sources, Estimation(pooled=True), **places)
+def estimated(world, sources, *, leaves=True, **places):
+    found = pool(world, sources, pools_leaves=leaves, **places)
+    return descend(world, found, Estimation(pooled=True), **places)
 
 
 def test_that_exact_measurements_give_the_input_back(world):
     assert estimated(world, draws(world, exact=True)).leaves.differences(world.truth[-1]) == 0
 
 
-@pytest.mark.parametrize("leaves", [PoolLeaves.YES, PoolLeaves.NO])
+@pytest.mark.parametrize("leaves", [True, False])
 def test_that_every_unit_keeps_sums_invariants_and_signs(world, leaves):
     for trial in range(2):
-        found = estimated(world, draws(world, trial), leaves)
+        found = estimated(world, draws(world, trial), leaves=leaves)
         assert trial_checks(world, found) == NOTHING_WRONG
         assert (found.record.failed, found.record.relaxed) == (0, 0)
 
@@ -267,7 +267,7 @@ def test_that_pooled_answers_have_no_bias_and_the_variance_they_claim():
     ]
     for trial in range(60):
         found = pool(world, draws(world, trial), pools_leaves=True)
-        for number, (source, level, truth, classes) in enumerate(parts(world, found.sources)):
+        for number, (source, level, truth, classes) in enumerate(parts(world, found)):
             measured = source.measure(level, truth, 0, classes)
             if measured.weights is None:
                 continue
@@ -305,9 +305,6 @@ def test_that_leaves_are_pooled_where_they_say_something_of_the_units_above():
     )
     below = leaf / np.diff(world.tree.levels[-2].first_child)
     assert weight_of_leaves(world) == pytest.approx(float((below / (above + below)).mean()), rel=1e-12)
-    assert pools_leaves(world, PoolLeaves.AUTO) == (weight_of_leaves(world) >= 0.05)
-    assert pools_leaves(world, PoolLeaves.YES)
-    assert not pools_leaves(world, PoolLeaves.NO)
 
 
 def test_that_units_without_answers_of_their_own_do_not_decide_about_the_leaves():
@@ -334,9 +331,10 @@ def test_that_margins_are_counted_once():
     margins = [tuple(10 for _ in level.plan.measured) for level in world.design.levels]
     sources = [DrawnMeasurements(Draw(TrialKey(1, 0), margins=each)) for each in margins]
     plain = descend(world, sources).record
-    pooled = pool(world, sources, pools_leaves=True)
-    rest = descend(world, pooled.sources, Estimation(pooled=True)).record
-    assert (pooled.within + rest.within, pooled.numbers + rest.numbers) == (plain.within, plain.numbers)
+    record = TrialRecord()
+    descend(world, pool(world, sources, record, pools_leaves=True), Estimation(pooled=True), record=record)
+    assert (record.within, record.numbers) == (plain.within, plain.numbers)
+    assert record.seconds["pool"] > 0
 
 
 def test_that_raw_answers_are_kept_and_pooled_ones_are_not():
@@ -345,8 +343,8 @@ def test_that_raw_answers_are_kept_and_pooled_ones_are_not():
     def keep(number, answers):
         kept.setdefault(number, []).append(answers)
 
-    found = pool(world, draws(world), pools_leaves=True, keep=True, on_answers=keep)
-    descend(world, found.sources, Estimation(pooled=True, keep=True), on_answers=keep)
+    found = pool(world, draws(world), pools_leaves=True, on_answers=keep)
+    descend(world, found, Estimation(pooled=True, keep=True), on_answers=keep)
     for number, (source, level, truth, classes) in enumerate(parts(world, draws(world))):
         assert (np.concatenate(kept[number]) == source.measure(level, truth, 0, classes).answers).all()
 
@@ -355,4 +353,4 @@ def test_that_one_level_is_what_it_was():
     world = leaves_alone(world_of(blocks()), PERSONS.total, lambda budget: noise_of(PERSONS.framework, budget)[0])
     assert weight_of_leaves(world) == 0
     found = pool(world, draws(world), pools_leaves=False)
-    assert descend(world, found.sources).leaves.differences(descend(world, draws(world)).leaves) == 0
+    assert descend(world, found).leaves.differences(descend(world, draws(world)).leaves) == 0
