@@ -15,8 +15,6 @@ from phexplore.cli import (
     data_commands,
     decide_commands,
     demo_commands,
-    format_commands,
-    key_commands,
     run_commands,
     scenario_commands,
 )
@@ -61,13 +59,12 @@ def program() -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "obj": load_scenario},
     )
-    for commands in (scenario_commands, decide_commands, data_commands, run_commands, key_commands):
+    for commands in (scenario_commands, decide_commands, data_commands, run_commands):
         commands.register(app)
     for system in systems().values():
         if system.commands is not None:
             system.commands(app)
     demo_commands.register(app)
-    format_commands.register(app)
     app.command()(gui)
     return app
 

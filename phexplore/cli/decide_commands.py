@@ -1,4 +1,4 @@
-"""Commands that lead from a number to a decision: solve, and what follows from it."""
+"""Commands that lead from a number to a decision: solve, what follows from it, and the store of keys somebody trusts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from phexplore.report.terminal import tell
+from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.arguments import JSON, SCENARIO
 from phexplore.systems.registry import budgets_of
 from phexplore.systems.sources import load_scenario
@@ -21,6 +21,11 @@ def register(app: typer.Typer) -> None:
     app.command()(approve)
     app.command()(bundle)
     app.command()(verify)
+    keys = typer.Typer(help="Public keys you know, with whose they are; verify shows signatures by them as known.")
+    keys.command("add")(add_key)
+    keys.command("list")(list_keys)
+    keys.command("remove")(remove_key)
+    app.add_typer(keys, name="keys")
 
 
 def solve(
@@ -226,3 +231,45 @@ def verify(
     print_verification(result, as_json=as_json)
     if not result.is_accepted:
         raise typer.Exit(1)
+
+
+def add_key(
+    key: Path = typer.Argument(help="A public key (.pub of OpenSSH, or .pem)."),
+    name: str = typer.Option(..., "--name", help="Whose it is, after you have checked it with them."),
+) -> None:
+    """Add a public key to your store. Compare the fingerprint with its owner by telephone first.
+
+    Example: phexplore keys add ada.pub --name "Ada Lovelace"
+    """
+    from phexplore.decide.signing import load_public_key
+    from phexplore.decide.trusted_keys import trust_key
+
+    added = trust_key(name, load_public_key(key))
+    tell(f"{added.fingerprint}  {added.name}")
+
+
+def list_keys(as_json: bool = JSON) -> None:
+    """List the keys of your store with their full fingerprints (SHA-256 of the 32 bytes of the key).
+
+    Example: phexplore keys list
+    """
+    from phexplore.decide.trusted_keys import store_path, trusted_keys
+
+    found = trusted_keys()
+    if as_json:
+        print_json([{"fingerprint": key.fingerprint, "name": key.name} for key in found])
+    elif found:
+        print_table(("fingerprint", "whose"), [(key.fingerprint, key.name) for key in found])
+    else:
+        say(f"No key is in the store {store_path()}.")
+
+
+def remove_key(fingerprint: str = typer.Argument(help="All 64 digits, as phexplore keys list prints them.")) -> None:
+    """Remove a key from your store.
+
+    Example: phexplore keys remove 904ce312eed95827eccbee0bbd939095fadc9b9442d19b96af8449128a86f79d
+    """
+    from phexplore.decide.trusted_keys import forget_key
+
+    removed = forget_key(fingerprint)
+    tell(f"Removed {removed.fingerprint}  {removed.name}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import typer
 
-from phexplore.cli.progress import ProgressLine
 from phexplore.cli.run_options import chosen_options, chosen_settings, with_run_options
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.files.output_folder import writes_into_out
@@ -16,6 +17,7 @@ from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, say, say_issues
+from phexplore.runs.events import Event, Note, PhaseDone, Progress
 from phexplore.runs.place import HERE
 from phexplore.runs.run_settings import RunSettings
 from phexplore.systems.arguments import SCENARIO
@@ -23,6 +25,7 @@ from phexplore.systems.registry import system_of
 from phexplore.systems.sources import load_scenario
 
 _MOST_NAMED = 12
+_BAR = 24
 
 _TRIALS_ON_CLUSTER = 4
 """Few units stand at the top of a tree: while one trial estimates them, the others keep the cluster busy."""
@@ -181,3 +184,51 @@ def report(
         say(f"Wrote {path}")
     if len(written) > _MOST_NAMED:
         say(f"… and {len(written) - _MOST_NAMED} more files.")
+
+
+class ProgressLine:
+    """Shows the progress of a run on standard error: a bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._open = False
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the line."""
+        self._end()
+
+    def show(self, event: Event) -> None:
+        """Show an event of a worker."""
+        match event:
+            case Progress(phase, done, total, seconds_left) if self._live and total:
+                filled = round(_BAR * done / total)
+                left = "" if seconds_left is None else f"  {_duration(seconds_left)} left"
+                bar = "█" * filled + "░" * (_BAR - filled)
+                sys.stderr.write(f"\r{phase:<12} {bar} {done:,}/{total:,}{left}\x1b[K")
+                sys.stderr.flush()
+                self._open = True
+            case PhaseDone(name, seconds):
+                self._line(f"{name}: {seconds:.2f} s")
+            case Note(text):
+                self._line(text)
+            case _:
+                pass
+
+    def _line(self, text: str) -> None:
+        self._end()
+        say(text)
+
+    def _end(self) -> None:
+        if self._open:
+            sys.stderr.write("\r\x1b[K")
+            self._open = False
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,13 +1,14 @@
-"""Commands about parameters: presets, check, forecast, diff, export."""
+"""Commands about parameters and their files: presets, check, forecast, diff, export, formats."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.diff import diff as differences
 from phexplore.model.diff import in_parts, parameters_only, value_text
@@ -29,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command()(forecast)
     app.command()(diff)
     app.command()(export)
+    app.command()(formats)
 
 
 def presets(as_json: bool = JSON) -> None:
@@ -190,3 +192,28 @@ def export(
     _refuse_errors(found)
     for path in export_scenario(found, form, out):
         say(f"Wrote {path}")
+
+
+@writes_into_out("formats")
+def formats(
+    name: str = typer.Argument("", help="A format; all of them are listed without one."),
+    out: str = typer.Option("", "--out", help="Write NAME.schema.json of every format, or of this one, into a folder."),
+) -> None:
+    """List the file formats, or print the JSON Schema of one.
+
+    Example: phexplore formats project
+    """
+    from phexplore.systems.formats import FORMATS, json_schema
+
+    if name and name not in FORMATS:
+        raise UnknownNameError("file format", name, list(FORMATS))
+    if out:
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in [name] if name else FORMATS:
+            text = json.dumps(json_schema(each), indent=2, ensure_ascii=False) + "\n"
+            (folder / f"{each}.schema.json").write_text(text, encoding="utf-8")
+    elif name:
+        print_json(json_schema(name))
+    else:
+        print_table(("format", "content", "files"), [(f.name, f.title, f.files) for f in FORMATS.values()])

@@ -9,10 +9,10 @@ from phexplore.files.goals_file import goals_json
 from phexplore.files.rules_json import decode_rule, encode_rule
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.goals import Cap, CapOn, Goals, Key, Tie, TiedBy
-from phexplore.model.keys import parse_query
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rules import Rule
-from phexplore.model.topdown import parse_level_query
+from phexplore.model.scenario import METHODS
+from phexplore.model.topdown import LEVEL_QUERY
 from phexplore.model.workbook import Workbook
 
 
@@ -43,8 +43,8 @@ def decode_goals(value: Any) -> dict[str, Goals]:
     """
     if not isinstance(value, dict):
         raise TypeError(f"goals by system are expected, got {value!r}")
-    return {str(system): _goals(entry, parse_query if system == "phsafe" else parse_level_query)
-            for system, entry in value.items()}  # fmt: skip
+    known = {cls.__name__.casefold(): getattr(cls, "query_key", LEVEL_QUERY) for cls in METHODS.values()}
+    return {str(system): _goals(entry, known.get(system, LEVEL_QUERY).read) for system, entry in value.items()}
 
 
 def _goals(value: Any, parse: Callable[[str], Key]) -> Goals:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.keys import QueryKey, TableId, parse_query
-from phexplore.model.kinds import Choice, Entries, Exact, Listing, Members, Name, Text, Whole
+from phexplore.model.kinds import Choice, Entries, Exact, Kind, Listing, Members, Name, Text, Whole
 from phexplore.model.numbers import Budget
 
 
@@ -47,6 +47,7 @@ class PhSafe(Declared):
     data_kind: ClassVar[DataKind] = DataKind.POPULATION
     demonstration: ClassVar[str] = ""
     file_kind: ClassVar[str] = "phsafe"
+    query_key: ClassVar[Kind] = QUERY
     file_order: ClassVar[tuple[str, ...]] = (
         "framework", "budgets", "thresholds", "states", "reader", "targets", "locks",
     )  # fmt: skip

@@ -8,20 +8,13 @@ from typing import Any
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.model.conventions import Conventions
+from phexplore.model.fields import encode
 from phexplore.model.numbers import exact_text
 
 
 def conventions_json(conventions: Conventions) -> dict[str, Any]:
     """Return the conventions with exact numbers as text and a float beside them where checks compare."""
-    return {
-        "neighbours": conventions.neighbours.value,
-        "margin": conventions.margin.value,
-        "z": exact_text(conventions.z),
-        "confidence": exact_text(conventions.confidence),
-        "rounding": conventions.rounding.value,
-        "rounding_step": exact_text(conventions.rounding_step),
-        "delta": float(conventions.delta),
-    }
+    return {**encode(conventions), "delta": float(conventions.delta)}
 
 
 def epsilon_json(figure: EpsilonFigure, unconverted: str = "pure-dp") -> dict[str, Any]:

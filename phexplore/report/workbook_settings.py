@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phexplore.model.conventions import Conventions
-from phexplore.model.numbers import exact_text
+from phexplore.model.fields import declared_fields
 
 LEVELS_SHEET, THRESHOLDS_SHEET, SETTINGS_SHEET = "Levels", "Thresholds", "Settings"
 YES, NO = "yes", "no"
@@ -11,17 +11,4 @@ SETTING_HEADERS = ("Setting", "Value")
 NAME, NOTE, BASELINE, FRAMEWORK, READER, STATES = (
     "Scenario", "Note", "Started from", "Privacy definition", "Reader", "States",
 )  # fmt: skip
-CONVENTION_KEYS = ("neighbours", "margin", "z", "confidence", "rounding", "rounding_step", "delta")
-
-
-def convention_texts(conventions: Conventions) -> dict[str, str]:
-    """Return the conventions by their name in a workbook."""
-    return {
-        "neighbours": conventions.neighbours.value,
-        "margin": conventions.margin.value,
-        "z": exact_text(conventions.z),
-        "confidence": exact_text(conventions.confidence),
-        "rounding": conventions.rounding.value,
-        "rounding_step": exact_text(conventions.rounding_step),
-        "delta": exact_text(conventions.delta),
-    }
+CONVENTION_KEYS = tuple(part.file_name for part in declared_fields(Conventions))

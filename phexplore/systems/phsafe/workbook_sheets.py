@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from phexplore.catalog.tables import config_tables, truncated_tables
+from phexplore.model.fields import encode
 from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
 from phexplore.report.workbook_settings import (
@@ -25,7 +26,6 @@ from phexplore.report.workbook_settings import (
     STATES,
     THRESHOLDS_SHEET,
     YES,
-    convention_texts,
 )
 
 TABLE_HEADER, THRESHOLD_HEADER = "Table", "Truncation Threshold"
@@ -97,5 +97,5 @@ def settings_of(scenario: Scenario) -> dict[str, str]:
         FRAMEWORK: method.framework.value,
         READER: method.reader,
         STATES: ", ".join(method.states),
-        **convention_texts(scenario.conventions),
+        **encode(scenario.conventions),
     }

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from phexplore.metrics.topdown.distribution import ErrorDistribution
 from phexplore.metrics.topdown.worst import WorstBy, WorstUnit
 from phexplore.noise.distributions import Noise
-from phexplore.runs.run_folder import RunFolder
-from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec
+from phexplore.runs.spec import RunSpec
+from phexplore.runs.states import RunState
+from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, load_summary, present_trials, state_of
 from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.systems.topdown.error_pictures import answer_labels
 from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
@@ -34,8 +35,18 @@ class NamedUnit(NamedTuple):
     sentence: str
 
 
-class TopDownResults(RunFolder):
-    """One run directory."""
+class TopDownResults:
+    """One run directory; reads nothing until it is asked.
+
+    Attributes:
+        directory: of the run.
+        spec: what it does.
+    """
+
+    def __init__(self, directory: Path, spec: RunSpec) -> None:
+        """Use `open`."""
+        self.directory = directory
+        self.spec = spec
 
     @classmethod
     def open(cls, directory: Path) -> TopDownResults:
@@ -49,6 +60,21 @@ class TopDownResults(RunFolder):
         if not (directory / TRUTH_FILE).exists():
             raise RunUnreadableError(f"The run in {directory} has not counted yet.", "Wait for it, or resume it.")
         return cls(directory, spec)
+
+    @property
+    def state(self) -> RunState:
+        """Where the run is in its life, as the disk tells it now."""
+        return state_of(self.directory)
+
+    @property
+    def trials(self) -> tuple[int, ...]:
+        """The trials on disk, ascending."""
+        return present_trials(self.directory)
+
+    @cached_property
+    def summary(self) -> dict[str, Any] | None:
+        """The content of ``summary.json``, None while the run is not complete."""
+        return load_summary(self.directory)
 
     @cached_property
     def run(self) -> TopDownRun:

@@ -6,6 +6,7 @@ import io
 from datetime import UTC, datetime
 from typing import Any
 
+from phexplore.model.fields import encode
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
@@ -17,7 +18,6 @@ from phexplore.report.workbook_settings import (
     SETTING_HEADERS,
     SETTINGS_SHEET,
     YES,
-    convention_texts,
 )
 from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
 
@@ -175,7 +175,7 @@ class _Writer:
             FRAMEWORK: method.framework.value,
             SCHEMA: method.schema,
             TOTAL: str(method.total),
-            **convention_texts(scenario.conventions),
+            **encode(scenario.conventions),
         }
         for line, cells in enumerate(values.items(), start=1):
             self._line(sheet, line, cells, self._wrap)
