@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from phexplore import __version__
+from phexplore.data.digest import FilesDigest, digest_blocks, digest_files
 from phexplore.data.provenance import Provenance
 from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
@@ -30,8 +31,6 @@ neither is believed."""
 
 LARGEST_SEED = 2**63 - 1
 """Seeds are kept within what every file format and form holds."""
-
-_CHUNK_BYTES = 1 << 20
 
 
 class RunSpecError(PhexploreError):
@@ -117,27 +116,15 @@ def describe_data(path: Path, *, on_progress: Callable[[int, int], None] | None 
         RunDataError: files are unreadable.
     """
     source = find_source(path)
-    files = [file for frame in sorted(source.files) for file in source.files[frame]]
-    overall, seen, hashes = hashlib.sha256(), 0, dict[str, str]()
-    try:
-        size = sum(file.stat().st_size for file in files)
-        for file in files:
-            own = hashlib.sha256()
-            with file.open("rb") as stream:
-                while piece := stream.read(_CHUNK_BYTES):
-                    own.update(piece)
-                    seen += len(piece)
-                    if on_progress is not None:
-                        on_progress(seen, size)
-            name = file.relative_to(source.directory).as_posix()
-            hashes[name] = own.hexdigest()
-            overall.update(f"{name}\0{own.hexdigest()}\n".encode())
-    except OSError as error:
-        raise RunDataError(
-            f"The data at {path} cannot be read ({error.strerror or error}).", "Check that you may read these files."
-        ) from error
+    files = {
+        file.relative_to(source.directory).as_posix(): file
+        for frame in sorted(source.files)
+        for file in source.files[frame]
+    }
+    digest = _digest_of(path, lambda: digest_files(files, on_progress))
     place = path if path.exists() else source.directory
-    return RunData(str(place.absolute()), overall.hexdigest(), size, _is_synthetic(source.provenance, hashes))
+    synthetic = _is_synthetic(source.provenance, digest.hashes)
+    return RunData(str(place.absolute()), digest.sha256, digest.size, synthetic)
 
 
 def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | None = None) -> RunData:
@@ -151,15 +138,17 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    from phexplore.data.blocks.digest import digest_blocks  # noqa: PLC0415 - brings numpy
+    digest = _digest_of(path, lambda: digest_blocks(path, on_progress))
+    return RunData(str(path.absolute()), digest.sha256, digest.size, blocks=True)
 
+
+def _digest_of(path: Path, read_files: Callable[[], FilesDigest]) -> FilesDigest:
     try:
-        sha256, size = digest_blocks(path, on_progress)
+        return read_files()
     except OSError as error:
         raise RunDataError(
             f"The data at {path} cannot be read ({error.strerror or error}).", "Check that you may read these files."
         ) from error
-    return RunData(str(path.absolute()), sha256, size, blocks=True)
 
 
 DEMONSTRATION = "demo"

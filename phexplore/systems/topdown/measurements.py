@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from phexplore.data.digest import digest_files
 from phexplore.errors import PhexploreError
 from phexplore.model.numbers import exact_text
 from phexplore.runs.belonging import runs_in
 from phexplore.runs.run_files import check_columns, check_rows, lists_of_integers, mark_of, reading
-from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, load_spec, sha256_of
+from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, load_spec
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.design import Design, LevelDesign
 from phexplore.simulate.topdown.driver import World
@@ -193,16 +194,14 @@ def kept_content(directory: Path) -> str:
     Raises:
         RunUnreadableError: one cannot be read, or there is none.
     """
-    root, overall = directory / MEASUREMENTS_DIRECTORY, hashlib.sha256()
-    files = sorted(path for path in root.rglob("*.parquet") if path.is_file())
+    root = directory / MEASUREMENTS_DIRECTORY
+    files = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*.parquet")) if path.is_file()}
     if not files:
         raise RunUnreadableError(f"There are no kept answers in {directory}.", _REMEDY)
     try:
-        for path in files:
-            overall.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
+        return digest_files(files).sha256
     except OSError as error:
         raise RunUnreadableError(f"{error.filename} cannot be read ({error.strerror}).", _REMEDY) from error
-    return overall.hexdigest()
 
 
 def confirm_kept(directory: Path, content: str) -> None:

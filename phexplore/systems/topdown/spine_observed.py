@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.data.blocks.digest import digest_blocks
+from phexplore.data.digest import digest_blocks
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.spine.geodict import same_spine
@@ -86,7 +86,7 @@ class ObservedErrors:
         status = path.stat()
         key = (path, status.st_mtime_ns, status.st_size)
         if key not in self._digests:
-            self._digests = {key: digest_blocks(path)[0]}
+            self._digests = {key: digest_blocks(path).sha256}
         return self._digests[key]
 
 
