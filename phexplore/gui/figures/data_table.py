@@ -262,11 +262,6 @@ class TableTwin(QObject):
         self.fill()
         return self._table
 
-    @property
-    def numbers(self) -> Table:
-        """The numbers of the figure."""
-        return self.table.numbers
-
     def use(self, figure: Figure | None, description: str) -> None:
         """Follow another figure.
 

@@ -139,7 +139,7 @@ class FigureView(QFrame):
     @property
     def numbers(self) -> Table:
         """The numbers of the table twin."""
-        return self._twin.numbers
+        return self.table.numbers
 
     @property
     def sheet(self) -> Sheet:

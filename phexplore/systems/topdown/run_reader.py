@@ -31,6 +31,7 @@ from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
 from phexplore.systems.topdown.place_pictures import path_figure, place_figure
 from phexplore.systems.topdown.plausible_pictures import plausible_figure
 from phexplore.systems.topdown.run_choice import TopDownChoice, choosers, settled
+from phexplore.systems.topdown.run_spine import spine_figure
 from phexplore.systems.topdown.wording import counted, level_title
 
 PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
@@ -44,6 +45,7 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "plausible": plausible_figure,
     "compare": compare_figure,
     "map": map_of_errors,
+    "spine": spine_figure,
 }
 """The pictures of a run by tab: of the window, of the report and of files."""
 ERRORS_ALONE = frozenset({"errors", "shape", "compare"})

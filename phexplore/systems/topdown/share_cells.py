@@ -222,3 +222,17 @@ def tip(cell: ShareCell, shown: Version) -> str:
     if isinstance(cell.key, LevelQuery):
         lines.append(query_sentence(shown.scenario.topdown.schema, cell.key.query))
     return "\n".join(lines)
+
+
+def cost_text(cell: ShareCell, shown: Version) -> str:
+    """Return what a share costs and buys, "" where nothing is measured.
+
+    Args:
+        cell: the share.
+        shown: the version.
+    """
+    if cell.share is None:
+        return ""
+    words = f"{shown.scenario.topdown.framework.symbol} {significant(cell.budget)}"
+    margin = margin_of(cell, shown)
+    return words if margin is None else f"{words}, ±{people(margin)}"

@@ -379,4 +379,4 @@ def _summary(tree: SpineTree) -> str:
     bypassed = sum(units for _, units in tree.content.bypassed)
     first = f"{bypassed:,} units were bypassed. " if bypassed else ""
     area = f"{tree.content.parts:,} units make up {tree.content.area}. " if tree.content.area else ""
-    return f"{first}{area}Arrows walk the tree, Enter fills the picture with a unit; Enter on the root shows all again."
+    return f"{first}{area}One row per level from the root down to blocks, each unit as wide as the blocks it holds."

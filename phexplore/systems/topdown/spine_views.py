@@ -406,6 +406,15 @@ class SpineAnswer:
     problem: str
     content: SpineContent
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, and what is odd in the blocks."""
+        warnings = self.blocks.warnings
+        if not warnings:
+            return self.remarks
+        more = f" And {len(warnings) - 1:,} more like it." if len(warnings) > 1 else ""
+        return (*self.remarks, f"Odd, but read: {warnings[0].place}: {warnings[0].sentence}{more}")
+
 
 @dataclass(frozen=True, slots=True)
 class BlocksRefused:

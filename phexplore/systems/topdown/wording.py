@@ -102,6 +102,17 @@ def plural(record: str) -> str:
     return {"person": "people"}.get(record, f"{record}s")
 
 
+def schema_sentence(schema_id: str) -> str:
+    """Return what a schema is and whether it can be simulated."""
+    try:
+        schema = load_schema(schema_id)
+    except PhexploreError as error:
+        return error.sentence
+    sizes = " × ".join(f"{attribute.name} {attribute.levels}" for attribute in schema.attributes)
+    limit = f" {schema.analytic_only}" if schema.analytic_only else ""
+    return f"{schema.title}: {sizes} = {schema.cells:,} cells.{limit}"
+
+
 def spine_title(kind: str) -> str:
     """Return the name of a kind of spine."""
     return _SPINES.get(kind, kind)

@@ -27,7 +27,7 @@ from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.system import TOPDOWN
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-PICTURES = ["errors", "shape", "bias", "criterion", "worst", "place", "plausible"]
+PICTURES = ["errors", "shape", "bias", "criterion", "worst", "place", "plausible", "spine"]
 """What can be drawn of a run alone that kept no noisy answers."""
 
 
@@ -55,6 +55,8 @@ def test_that_csv_fills_a_folder(finished, tmp_path):
     tables, pictures = [path.name for path in written[:4]], [path.name for path in written[4:]]
     assert tables == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
     assert pictures == [f"picture-{name}.csv" for name in PICTURES]
+    levels = {row["Level"]: row["Units"] for row in rows((tmp_path / "picture-spine.csv").read_text())}
+    assert levels["Block"] == "150"  # of the file that was run
 
 
 def test_that_figures_are_those_of_the_files(finished, tmp_path):
@@ -136,7 +138,7 @@ def test_that_an_unknown_format_and_a_run_without_trials_are_refused(finished, t
         report_files(tmp_path / "run", "html", tmp_path, NOW)
 
 
-def test_that_the_report_holds_all_ten_pictures_of_the_page_of_results(tmp_path):
+def test_that_the_report_holds_all_eleven_pictures_of_the_page_of_results(tmp_path):
     """Of a run that kept its noisy answers, beside another run, with a file of shapes."""
     write_block_file(blocks(), tmp_path / "blocks.csv")
     for name, seed in (("run", 1), ("other", 2)):
@@ -153,7 +155,7 @@ def test_that_the_report_holds_all_ten_pictures_of_the_page_of_results(tmp_path)
     chosen = {"shapes": str(tmp_path / "shapes.geojson"), "others": str(tmp_path / "other")}
     charts = run_charts(TOPDOWN, tmp_path / "run", chosen)
     assert [chart.id for chart in charts] == [tab.id for tab in TOPDOWN.results.tabs]
-    assert len(charts) == 10
+    assert len(charts) == 11
     with pytest.raises(UnknownNameError, match="shape"):
         run_charts(TOPDOWN, tmp_path / "run", {"shape": "x"})
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFormLayout
 
-from phexplore.errors import PhexploreError
 from phexplore.figures.wording import framework_title
 from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.widgets.labels import Text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.topdown.wording import level_title
-from phexplore.workload.schema import load_schema
+from phexplore.systems.topdown.wording import level_title, schema_sentence
 
 _CONSEQUENCES = {
     PrivacyFramework.ZCDP: "The total is ρ; noise is discrete Gaussian, σ² = 1/ρ per query group and level.",
@@ -41,14 +39,3 @@ class TopDownScenarioEditor(ScenarioForm):
         method = self._session.scenario.topdown
         self._schema.setText(schema_sentence(method.schema))
         self._levels.setText(" › ".join(level_title(level) for level in method.levels))
-
-
-def schema_sentence(schema_id: str) -> str:
-    """Return what a schema is and whether it can be simulated."""
-    try:
-        schema = load_schema(schema_id)
-    except PhexploreError as error:
-        return error.sentence
-    sizes = " × ".join(f"{attribute.name} {attribute.levels}" for attribute in schema.attributes)
-    limit = f" {schema.analytic_only}" if schema.analytic_only else ""
-    return f"{schema.title}: {sizes} = {schema.cells:,} cells.{limit}"

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from phexplore.figures.stops import log_stops
-from phexplore.figures.wording import people, share_percent, significant
-from phexplore.gui.systems.topdown.session import TopDownSession, TopDownShown
+from phexplore.figures.wording import share_percent
+from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
@@ -21,7 +21,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.shares import largest_share
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.edits import query_column, set_level_share, set_query_share
-from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, cell_of, query_rows
+from phexplore.systems.topdown.share_cells import Key, Quantity, cell_of, cost_text, query_rows
 from phexplore.systems.topdown.share_typing import edit_of, lock_edit
 from phexplore.systems.topdown.wording import level_title, place_title, query_title, share_exact
 
@@ -80,7 +80,7 @@ class ShareLine(QObject):
         self.lock.setChecked(cell.is_locked)
         self.lock.set_symbol("locked" if cell.is_locked else "unlocked")
         self.percent.setText("not measured" if cell.share is None else share_percent(cell.share))
-        self.result.setText(_result(cell, shown))
+        self.result.setText(cost_text(cell, shown))
         self.name.setText(name)
         self.name.set_look("accent" if cell.is_changed else "")
 
@@ -146,12 +146,3 @@ class ShareSliders(QWidget):
         for place, widget in enumerate(line.widgets):
             self._grid.addWidget(widget, len(self.lines), place, Qt.AlignmentFlag.AlignVCenter)
         self.lines.append(line)
-
-
-def _result(cell: ShareCell, shown: TopDownShown) -> str:
-    if cell.share is None:
-        return ""
-    words = f"{shown.method.framework.symbol} {significant(cell.budget)}"
-    if cell.entry is not None and cell.entry.margins is not None:
-        words += f", ±{people(cell.entry.margins.by(shown.scenario.conventions.margin))}"
-    return words

@@ -217,7 +217,7 @@ class SpinePage(QWidget):
         self._pages.setCurrentWidget(self._scrolled)
         self.finding.setText(answer.finding)
         self.problem.setText(answer.problem)
-        notes = (*answer.remarks, *_warned(answer))
+        notes = answer.notes
         self.pictures.reason.setText(answer.reason)
         self.pictures.notes.setText("\n".join(notes))
         self.notes_shown.setText(f"Notes ({len(notes)})")
@@ -246,12 +246,3 @@ def _switch(text: str, name: str, part: QWidget) -> TextButton:
     button.toggled.connect(part.setVisible)
     part.hide()
     return button
-
-
-def _warned(answer: SpineAnswer) -> tuple[str, ...]:
-    warnings = answer.blocks.warnings
-    if not warnings:
-        return ()
-    first = warnings[0]
-    more = f" And {len(warnings) - 1:,} more like it." if len(warnings) > 1 else ""
-    return (f"Odd, but read: {first.place}: {first.sentence}{more}",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from phexplore.systems.topdown.spine_views import SpineAnswer, SpineMap, SpineRe
 from phexplore.systems.topdown.wording import spine_preset_title
 
 _TEACHING = "The picture appears here once the blocks are read."
+_KEYS = "Arrows walk the tree, Enter fills the picture with a unit; Enter on the root shows all again."
 _NAMES = {
     SpineTab.DISTANCE: "Off-spine distance",
     SpineTab.MARGINS: "Predicted margins of areas",
@@ -74,7 +76,8 @@ class SpineTreeView(QWidget):
         low, high = tree.interval(self.seen)
         if last <= low or first >= high:
             self.seen = tree.parent(unit) or ROOT
-        self.chart.show_figure(tree_figure(tree, self.seen, unit))
+        figure = tree_figure(tree, self.seen, unit)
+        self.chart.show_figure(replace(figure, summary=f"{figure.summary} {_KEYS}"))
         self.chart.select_key(unit)
         self.sentence.setText(tree.sentence(unit))
         self.path.set_numbers(tree.path_numbers(unit))
