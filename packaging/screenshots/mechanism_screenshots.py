@@ -74,7 +74,7 @@ def _experiment(window: MainWindow, system: str) -> Iterator[int]:
 
 def _results(window: MainWindow, system: str) -> Iterator[int]:
     page = window.areas.runs.results[system]
-    page.show_tab("truth")
+    page.tabs.show_tab("truth")
     waited = 0
     while waited < _LONGEST_MS and (page.answer is None or page.answer.request.tab != "truth"):
         yield _POLL_MS

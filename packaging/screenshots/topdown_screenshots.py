@@ -98,13 +98,13 @@ def _ended(window: MainWindow) -> list[RunRow]:
 
 def _look(page: ResultsPage, tab: str, choices: Mapping[str, Choice]) -> Iterator[int]:
     """Show a picture and wait until it has every trial."""
-    page.show_tab(tab)
+    page.tabs.show_tab(tab)
     page.choose(choices)
     waited = 0
     while waited < _LONGEST_READ_MS:
         yield _POLL_MS
         waited += _POLL_MS
         answer = page.answer
-        if answer is not None and answer.request.tab == tab and not answer.waiting and not page.is_reading:
+        if answer is not None and answer.request.tab == tab and not answer.waiting and not page.reader.is_busy:
             break
     yield _SETTLE_MS

@@ -253,3 +253,8 @@ def letter(number: int) -> str:
     """Return the letter of the column or group of a number from 0 on: A to Z, then A2 and so on."""
     rounds, place = divmod(number, 26)
     return chr(ord("A") + place) + (str(rounds + 1) if rounds else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things, e.g. ``1 error`` or ``2 errors``."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")

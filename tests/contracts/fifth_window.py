@@ -78,7 +78,7 @@ def drive(window):
     SEEN["inspector"] = [each.text() for pair in window.inspector.parts for each in pair]
     SEEN["decision"] = window.room.decision_part().changes
     forms = {form.id: form for form in export_formats()}
-    window.export(forms["json"], HOME / "mine.json")
+    window.commands.export(forms["json"], HOME / "mine.json")
     until((HOME / "mine.json").exists)
     window.files.import_parameters(HOME / "mine.json")
     SEEN["imported"] = [each.method == session.scenario.method for each in session.shown.workbook.scenarios]
@@ -106,7 +106,7 @@ def drive(window):
     chart.menu.save_picture(HOME / "noise.svg")
     exports = {form.id: form for form in FORMATS}
     for form in ("html", "pdf"):
-        results.export_to(exports[form], HOME / f"report.{form}")
+        results.export.write(exports[form], HOME / f"report.{form}")
         until(results.export.isEnabled)
     headline = window.headline.tiles[3]
     until(lambda: "reading" not in headline.accessibleName())

@@ -5,8 +5,12 @@ Both ends are this program, started by itself; nothing from elsewhere is ever un
 
 from __future__ import annotations
 
+import os
 import pickle
 import struct
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -41,6 +45,25 @@ def frame(value: object) -> bytes:
     """Return a value as the bytes of one frame."""
     body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
+
+
+def send(stream: BinaryIO, value: object) -> None:
+    """Write a value at once."""
+    stream.write(frame(value))
+    stream.flush()
+
+
+def serve_parent(serve: Callable[[BinaryIO, BinaryIO], object]) -> int:
+    """Serve the program that started this one until it is gone; return the exit status.
+
+    Args:
+        serve: takes the stream of requests and that of answers.
+    """
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints must not end up among the answers
+    with suppress(BrokenPipeError):  # the window is gone
+        serve(sys.stdin.buffer, answers)
+    return 0
 
 
 def read_frame(stream: BinaryIO) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -45,20 +44,23 @@ class HistoryList(QAbstractListModel):
         is_current = number == self._cursor
         is_undone = number > self._cursor
         state = ", current" if is_current else ", undone" if is_undone else ""
-        answers: dict[int, Callable[[], Any]] = {
-            int(Qt.ItemDataRole.DisplayRole): lambda: self._labels[number],
-            int(Qt.ItemDataRole.ToolTipRole): lambda: self._tip(number),
-            int(Qt.ItemDataRole.AccessibleTextRole): lambda: f"Step {number + 1}: {self._labels[number]}{state}",
-            int(Qt.ItemDataRole.ForegroundRole): lambda: QColor(appearance().colours.muted) if is_undone else None,
-            int(Qt.ItemDataRole.FontRole): lambda: _font(is_current=is_current, is_undone=is_undone),
-            IS_CURRENT_ROLE: lambda: is_current,
-            TIME_ROLE: lambda: self._time(number),
-        }
-        answer = answers.get(role)
-        return answer() if answer else None
-
-    def _tip(self, number: int) -> str:
-        return f"{self._labels[number]}\n{self._time(number)}".strip()
+        answer: Any = None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                answer = self._labels[number]
+            case Qt.ItemDataRole.ToolTipRole:
+                answer = f"{self._labels[number]}\n{self._time(number)}".strip()
+            case Qt.ItemDataRole.AccessibleTextRole:
+                answer = f"Step {number + 1}: {self._labels[number]}{state}"
+            case Qt.ItemDataRole.ForegroundRole if is_undone:
+                answer = QColor(appearance().colours.muted)
+            case Qt.ItemDataRole.FontRole:
+                answer = _font(is_current=is_current, is_undone=is_undone)
+            case _ if role == IS_CURRENT_ROLE:
+                answer = is_current
+            case _ if role == TIME_ROLE:
+                answer = self._time(number)
+        return answer
 
     def _time(self, number: int) -> str:
         at = self._session.project.steps[number].at

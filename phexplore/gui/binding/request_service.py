@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from phexplore import entry
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.frames import FrameDecoder, Progress, Refused, frame
 from phexplore.gui.binding.process_service import Ended, ProcessService
@@ -248,3 +249,28 @@ class RequestService(QObject):
         if self.is_busy is not self._told and not self._stopped:
             self._told = self.is_busy
             self.busy_changed.emit(self._told)
+
+
+RESULTS = Wording(
+    "The results could not be read: their reader stopped",
+    "Choose the run again; if it stops again, the run may need more memory than there is.",
+    "The reader of results could not be started.",
+)
+BLOCKS = Wording(
+    "The spine could not be worked out: its process stopped",
+    "Try again; if it stops again, the blocks may need more memory than there is.",
+    "The process that reads blocks could not be started.",
+)
+
+
+def reader_process(
+    parent: QObject | None = None, *, wording: Wording = RESULTS, command: Sequence[str] | None = None
+) -> RequestProcess:
+    """Return a process that reads.
+
+    Args:
+        parent: owner.
+        wording: what is said when it fails.
+        command: program and arguments to start instead of the shipped reader.
+    """
+    return RequestProcess(command or entry.program_command(entry.READER), wording, parent)

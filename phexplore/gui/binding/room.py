@@ -9,11 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.actions import Action, Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine, change_lines
 from phexplore.gui.binding.project_data import ProjectData
@@ -23,6 +22,64 @@ from phexplore.gui.binding.system_session import SystemSession, plain_session
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.model.issues import Issue
 from phexplore.systems.protocol import System
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing the window can do.
+
+    Attributes:
+        id: short name; the part before the dot is the menu it is in.
+        text: in menus.
+        run: does it.
+        shortcut: keys, "" for none.
+        enabled: whether it can be done now.
+        checked: whether it is ticked now; None for actions that are not a choice.
+        symbol: its picture, "" for none.
+        group: submenu it is in, "" for the menu itself.
+        also: further keys for people who know them from elsewhere; the menu shows the first.
+        is_local: its keys are handled by the widget with the focus; the menu only shows them.
+        starts_part: a line is drawn above it.
+        shown: whether it is listed at all.
+        hint: the command line that does the same, with {this} and {other} for the scenarios; "" for none.
+    """
+
+    id: str
+    text: str
+    run: Callable[[], object]
+    shortcut: str = ""
+    enabled: Callable[[], bool] = lambda: True
+    checked: Callable[[], bool] | None = None
+    symbol: str = ""
+    group: str = ""
+    also: str = ""
+    is_local: bool = False
+    starts_part: bool = False
+    shown: Callable[[], bool] = lambda: True
+    hint: str = ""
+
+    @property
+    def words(self) -> str:
+        """Its text as it is read and spoken."""
+        return self.text.replace("&", "").removesuffix("…")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One line of the palette.
+
+    Attributes:
+        words: what is read and searched.
+        keys: its shortcut, "" for none.
+        run: does it.
+        hint: the command line that does the same, "" for none.
+    """
+
+    words: str
+    keys: str
+    run: Callable[[], object]
+    hint: str = ""
+
 
 Make = Callable[[], QWidget]
 MakePicture = Callable[[], Any]
@@ -42,6 +99,30 @@ class TableView(Protocol):
         """Repeat the first selected row."""
 
 
+class News(QObject):
+    """What the parts of a window tell it.
+
+    Signals:
+        wanted: the `Area` to go to.
+        failed: a `PhexploreError`.
+        noted: a sentence about what was done.
+        warned: a sentence that deserves attention.
+        said: a sentence worth a short message.
+        written: the `Path` of a file.
+        completed: the `RunRow` of a run that is complete.
+        last_run: `TileContent` of the active scenario's last run with trials, None when there is none.
+    """
+
+    wanted = Signal(object)
+    failed = Signal(object)
+    noted = Signal(object)
+    warned = Signal(object)
+    said = Signal(object)
+    written = Signal(object)
+    completed = Signal(object)
+    last_run = Signal(object)
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What a room may use of its window.
@@ -52,7 +133,9 @@ class Surroundings:
         data: of the project.
         experiments: folder of what experiments found.
         runs: the controller of the project's runs, made on first use.
+        room: of the active scenario's system.
         area: the area that is shown.
+        news: what is told to the window.
         window: owner of dialogs.
     """
 
@@ -61,21 +144,14 @@ class Surroundings:
     data: ProjectData
     experiments: Path
     runs: Callable[[], Any]
+    room: Callable[[], Any]
     area: Callable[[], Area]
+    news: News
     window: QWidget
 
 
 class Room(QObject):
-    """One system in the window. Pages are made when they are first looked at; areas without one of its own are shared by all.
-
-    Signals:
-        wanted: the `Area` to go to.
-        failed: a `PhexploreError` of a page.
-
-    """
-
-    wanted = Signal(object)
-    failed = Signal(object)
+    """One system in the window. Pages are made when they are first looked at; areas without one of its own are shared by all."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.EXPERIMENT})
     """Areas that say nothing about this system."""
@@ -100,6 +176,8 @@ class Room(QObject):
         """
         super().__init__(around.window)
         self.system, self.around = system, around
+        self.wanted: SignalInstance = around.news.wanted
+        self.failed: SignalInstance = around.news.failed
         self.session: SystemSession[Any] = self.make_session()
         self.inspector: QWidget | None = None
 

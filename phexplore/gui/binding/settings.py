@@ -6,6 +6,7 @@ It is a small JSON file and not Qt's own store, which makes any object that a da
 from __future__ import annotations
 
 import base64
+import enum
 import hashlib
 import json
 import re
@@ -20,8 +21,11 @@ from PySide6.QtCore import QByteArray, QStandardPaths
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.json_text import plain_values
+from phexplore.gui.theme.appearance import ThemeChoice
+from phexplore.gui.theme.number_style import NumberStyle
 
 Value = TypeVar("Value")
+Choice = TypeVar("Choice", bound=enum.Enum)
 FILE = "settings.json"
 MOST_RECENT = 10
 _LARGEST = 2**22
@@ -50,6 +54,10 @@ def _word(kept: Any) -> str | None:
     return kept if isinstance(kept, str) else None
 
 
+def _one_of(choices: type[Choice]) -> Callable[[Any], Choice | None]:
+    return lambda kept: next((choice for choice in choices if choice.value == kept), None)
+
+
 def _number(kept: Any) -> int | None:
     return int(kept) if _DIGITS.fullmatch(str(kept)) else None
 
@@ -70,8 +78,10 @@ def _bytes(kept: Any) -> QByteArray | None:
     return None
 
 
-THEME = Setting("look/theme", "system", _word, "Theme: system, light or dark")
-NUMBERS = Setting("look/numbers", "system", _word, "How numbers are written: system, point or comma")
+THEME = Setting("look/theme", ThemeChoice.SYSTEM, _one_of(ThemeChoice), "Theme: system, light or dark")
+NUMBERS = Setting(
+    "look/numbers", NumberStyle.SYSTEM, _one_of(NumberStyle), "How numbers are written: system, point or comma"
+)
 TEXT_SIZE = Setting("look/text_size", 100, _number, "Text size in percent")
 FOLDER = Setting("files/folder", "", _word, "Folder of the last file")
 RECENT: Setting[tuple[str, ...]] = Setting("files/recent", (), _names, "Files opened lately, newest first")
@@ -100,7 +110,8 @@ class Settings:
 
     def keep(self, setting: Setting[Value], value: Value) -> None:
         """Keep a value, at least until the program ends."""
-        self._put(setting.key, base64.b64encode(value.data()).decode() if isinstance(value, QByteArray) else value)
+        written: Any = value.value if isinstance(value, enum.Enum) else value
+        self._put(setting.key, base64.b64encode(value.data()).decode() if isinstance(value, QByteArray) else written)
 
     def _put(self, key: str, value: object) -> None:
         kept = {**self._read(), key: value}  # another window may have written since

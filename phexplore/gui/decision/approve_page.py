@@ -17,6 +17,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.decision.approval_state import DEEDS, clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.decision_summary import decision_summary
@@ -24,7 +25,6 @@ from phexplore.gui.decision.dialogs import DecisionSheet
 from phexplore.gui.decision.run_citations import RunCitations
 from phexplore.gui.decision.status import TONES
 from phexplore.gui.figures.data_table import NumbersTable
-from phexplore.gui.run_manager.file_tasks import FileTasks
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -85,7 +85,7 @@ class ApprovePage(Page):
         self._session, self._controller, self._save, self._part = session, controller, save, part
         self._waiting: _Confirmed | None = None
         self.sheet: DecisionSheet | None = None
-        self._tasks = FileTasks(self)
+        self._tasks = Tasks(self)
         self._tasks.failed.connect(self._refuse)
         self._make_fields()
         fields = form(

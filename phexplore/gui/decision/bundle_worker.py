@@ -6,14 +6,12 @@ takes seconds and holds the interpreter, and private keys do not enter the windo
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import suppress
+from functools import partial
 from typing import BinaryIO
 
 from phexplore.decide.bundle_jobs import Began, carry_out
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.frames import Progress, Refused, frame, read_frame
+from phexplore.gui.binding.frames import Progress, Refused, read_frame, send, serve_parent
 from phexplore.model.issues import InputProblemsError
 
 
@@ -23,10 +21,7 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
     if order is None:
         return
 
-    def say(value: object) -> None:
-        answers.write(frame(value))
-        answers.flush()
-
+    say = partial(send, answers)
     try:
         say(carry_out(order, lambda number, steps, sentence: say(Progress(Began(number, steps, sentence)))))
     except InputProblemsError as error:
@@ -38,8 +33,4 @@ def work(orders: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> int:
     """Serve the process that started this one."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints must not end up among the answers
-    with suppress(BrokenPipeError):  # the window is gone
-        work(sys.stdin.buffer, answers)
-    return 0
+    return serve_parent(work)

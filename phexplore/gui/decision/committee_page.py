@@ -12,11 +12,11 @@ from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consen
 from phexplore.decide.matrix_view import matrix_view
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.run_manager.file_tasks import FileTasks
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_for_several
@@ -92,7 +92,7 @@ class CommitteePage(TickPage):
         super().__init__(session, "Committee", "Members' proposals")
         self._read, self._folder = read, folder
         self._matrix: CommitteeMatrix | None = None
-        self._tasks = FileTasks(self)
+        self._tasks = Tasks(self)
         self._tasks.failed.connect(lambda error: self.say_empty(error.full))
         tip = "What members' values are compared with"
         self.start = Chooser("Where all started", tip=tip, letters=12, run=self.follow)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QWidget
 
-from phexplore.figures.tile import TileContent, Tone
+from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.room import MakePicture
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.status import TONES, status_now
@@ -32,7 +32,6 @@ from phexplore.systems.registry import meeting_parameters
 PROJECTOR_SCALE = 150
 """Text size in percent while the meeting is on."""
 MOST_SLIDERS = 6
-_LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
 
 
 class MeetingSlider(QFrame):
@@ -168,9 +167,7 @@ class MeetingView(QWidget):
         self._changed.setText(project.labels[project.cursor] if project.cursor else "")
         self.undo.setEnabled(project.can_undo)
         for tile, content in zip(self.tiles, self._tiles_of(), strict=False):
-            tile.show_figure(
-                content.caption, content.value, beside=content.beside, change=content.change, look=_LOOKS[content.tone]
-            )
+            tile.show_content(content)
         for slider in self.sliders:
             slider.refresh()
         if self.picture is not None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
+from phexplore.figures.wording import counted
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
@@ -83,8 +84,7 @@ def show_problems(
     parent: QWidget | None, title: str, issues: Sequence[Issue], *, offers: Sequence[Offer] = ()
 ) -> Message:
     """Show every problem of a file with its place and remedy."""
-    count = len(issues)
-    sentence = f"{count} problem" + ("" if count == 1 else "s") + " found. Nothing was loaded or changed."
+    sentence = f"{counted(len(issues), 'problem')} found. Nothing was loaded or changed."
     details = "\n".join(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in issues)
     return show_failure(parent, title, sentence, details=details, offers=offers)
 

@@ -10,8 +10,8 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from phexplore.figures.figure import Figure, nothing
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.system_session import SystemSession
+from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import field_label

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QProgressBar, QStackedWidget, QWidget
 
+from phexplore import entry
 from phexplore.errors import PhexploreError
-from phexplore.gui.experiments.process import ExperimentProcess
+from phexplore.files.atomic_files import write_atomically
+from phexplore.gui.binding.process_service import CommandError, CommandProcess
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -20,7 +23,66 @@ from phexplore.gui.widgets.labels import ElidedText, Text, field_label
 from phexplore.gui.widgets.layout import card, column, form, row, split, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
-from phexplore.systems.experiments import Experiment, Parameter, Picture, read_pictures
+from phexplore.systems.experiments import RESULT_FILE, Experiment, Parameter, Picture, read_pictures
+
+_PROGRESS = re.compile(r"([0-9,]+) of ([0-9,]+)\b")
+
+
+class ExperimentProcess(CommandProcess):
+    """Runs one experiment at a time. Stopped, it keeps what is finished; the next start takes that over.
+
+    Signals:
+        progressed: (sentence, units done, units in all; 0 = unknown).
+        finished: the `Path` of its folder, which holds `RESULT_FILE`.
+    """
+
+    progressed = Signal(object, object, object)
+    finished = Signal(object)
+
+    def __init__(self, parent: QObject | None = None, *, command: Sequence[str] | None = None) -> None:
+        """Prepare.
+
+        Args:
+            parent: owner.
+            command: program to start instead of this one.
+        """
+        super().__init__(parent, work="The experiment", niceness=0)
+        self._command = list(entry.program_command() if command is None else command)
+        self._folder = Path()
+        self.said.connect(self._on_line)
+        self.done.connect(self._keep)
+
+    def run(self, arguments: Sequence[str], folder: Path) -> None:
+        """Start an experiment; refused while another one runs.
+
+        Args:
+            arguments: of the command line.
+            folder: takes its result.
+        """
+        if not self.is_busy:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                self.failed.emit(CommandError(f"{folder} cannot be made: {error.strerror}.", "Free some space."))
+                return
+            self._folder = folder
+        self.start([*self._command, *arguments])
+
+    def _on_line(self, line: str) -> None:
+        if line.strip():
+            match = _PROGRESS.search(line)
+            done, total = (int(part.replace(",", "")) for part in match.groups()) if match else (0, 0)
+            self.progressed.emit(line.strip(), done, total)
+
+    def _keep(self, answer: str) -> None:
+        try:
+            json.loads(answer)
+            write_atomically(self._folder / RESULT_FILE, answer.encode())
+        except (ValueError, PhexploreError) as error:
+            self.failed.emit(CommandError(f"The result cannot be kept: {error}", "Run it again."))
+            return
+        self.finished.emit(self._folder)
+
 
 _TEACHING = "Run the experiment: its figures appear here, with the published ones beside where the paper prints any."
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
-from phexplore.gui.binding.actions import Action
+from phexplore.gui.binding.room import Action, Offer
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
@@ -35,16 +37,55 @@ class Done:
     hint: str = ""
 
 
+UNSAVED = "PROJECT.phx"
+"""Stands for a project that has no file yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the window works on.
+
+    Attributes:
+        project: its file, None before it is saved.
+        scenario: name of the active one.
+        reference: a preset id or the name of another scenario it is compared with, "" for nothing.
+        scenarios: names of all in the project.
+    """
+
+    project: Path | None
+    scenario: str
+    reference: str
+    scenarios: tuple[str, ...]
+
+    def hint(self, action: Action) -> str:
+        """Return the command line that does the same, "" where there is none: taste, undo and places of the window."""
+        other = self._named(self.reference) if self.reference else "OTHER.phx"
+        return action.hint.format(this=self._named(self.scenario), other=other)
+
+    def _named(self, scenario: str) -> str:
+        """Return a scenario of the project, or a preset, as a command takes it."""
+        if scenario not in self.scenarios:
+            return shlex.quote(scenario)
+        file = str(self.project) if self.project is not None else UNSAVED
+        return shlex.quote(file if len(self.scenarios) == 1 else f"{file}#{scenario}")
+
+
 class ActionTable(QObject):
     """Makes Qt's actions from the table and keeps them up to date."""
 
-    def __init__(self, actions: Iterable[Action], parent: QObject) -> None:
+    def __init__(self, actions: Iterable[Action], subject: Callable[[], Subject], parent: QObject) -> None:
+        """Make them.
+
+        Args:
+            actions: in the order of the menus.
+            subject: what the window works on now.
+            parent: owner.
+        """
         super().__init__(parent)
+        self._subject = subject
         self.entries: dict[str, Action] = {action.id: action for action in actions}
         self.done: deque[Done] = deque(maxlen=MOST_DONE)
-        self._made: dict[str, QAction] = {}
-        for action in self.entries.values():
-            self._made[action.id] = self._make(action)
+        self._made = {action_id: self._make(action) for action_id, action in self.entries.items()}
         appearance().changed.connect(self._restyle)
         self._restyle()
 
@@ -92,14 +133,25 @@ class ActionTable(QObject):
                     continue
                 if action.starts_part:
                     menu.addSeparator()
-                home = menu
-                if action.group:
-                    if action.group not in submenus:
-                        submenus[action.group] = menu.addMenu(action.group)
-                    home = submenus[action.group]
-                home.addAction(self._made[action.id])
+                if action.group and action.group not in submenus:
+                    submenus[action.group] = menu.addMenu(action.group)
+                submenus.get(action.group, menu).addAction(self._made[action.id])
                 if action.id in extra:
                     menu.addMenu(extra[action.id])
+
+    def offers(self, titles: Mapping[str, str]) -> list[Offer]:
+        """Return what can be done now, named by menu and text.
+
+        Args:
+            titles: of the menus, by the first part of the ids.
+        """
+        found, subject = [], self._subject()
+        for action in self.entries.values():
+            if action.enabled():
+                parts = (titles[action.id.partition(".")[0]], action.group, action.text)
+                words = ": ".join(part.replace("&", "").removesuffix("…") for part in parts if part)
+                found.append(Offer(words, action.shortcut, self._made[action.id].trigger, subject.hint(action)))
+        return found
 
     def _make(self, action: Action) -> QAction:
         made = QAction(action.text, self)
@@ -114,7 +166,7 @@ class ActionTable(QObject):
 
     def _run(self, action: Action) -> None:
         if action.enabled():
-            self.log(action.words, action.hint())
+            self.log(action.words, self._subject().hint(action))
             action.run()
         self.refresh()
 

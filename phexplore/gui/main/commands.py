@@ -3,49 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from phexplore.gui.binding.actions import Action
-from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.room import Room, TableView
+from phexplore.gui.binding.areas import AREAS, Area
+from phexplore.gui.binding.room import Action, News, Room, TableView
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.settings import FOLDER
+from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, TEXT_SIZE, THEME, TOUR, Settings
 from phexplore.gui.decision.status import DecisionTab
-from phexplore.gui.main.actions import ActionTable
-from phexplore.gui.main.command_hints import Subject, hint_of
+from phexplore.gui.editors.issues_panel import IssuesPanel
+from phexplore.gui.main.actions import ActionTable, Subject
+from phexplore.gui.main.bars import HeaderBar
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
+from phexplore.gui.main.notices import Notices
+from phexplore.gui.main.pages import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.shared_areas import SharedAreas
-from phexplore.gui.main.view_commands import ViewCommands, ViewedWindow
+from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
+from phexplore.gui.theme.number_style import NumberStyle, number_style
+from phexplore.gui.widgets.file_dialogs import ask_to_save
+from phexplore.gui.widgets.labels import rewrite_labels
 from phexplore.systems.registry import system_of
+
+if TYPE_CHECKING:
+    from phexplore.gui.main.guided_tour import GuidedTour
 
 MENUS: Mapping[str, str] = {
     "file": "&File", "edit": "&Edit", "run": "&Run", "decide": "&Decide", "view": "&View", "help": "&Help",
 }  # fmt: skip
+_STYLES = {
+    NumberStyle.SYSTEM: "As the system",
+    NumberStyle.POINT: "Decimal point: 1,234.5",
+    NumberStyle.COMMA: "Decimal comma: 1 234,5",
+}
+_THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
+_SCALE_STEP = 25
+_COMPARE = "phexplore compare {this} {other}"
+_RUN = "phexplore run {this} --data demo --trials 20 --seed 1 --out runs/new"
+_AREA_HINTS = {
+    Area.OVERVIEW: "phexplore forecast {this}",
+    Area.BUDGETS: "phexplore forecast {this} --json",
+    Area.TARGETS: "phexplore solve {this}",
+    Area.RUNS: _RUN,
+    Area.RESULTS: "phexplore report runs/new --format html --out report.html",
+    Area.DECISION: _COMPARE,
+}
 
 
-class CommandedWindow(ViewedWindow, Protocol):
+class CommandedWindow(Protocol):
     """What the actions need of the window."""
 
     session: Session
+    settings: Settings
+    news: News
     files: ProjectFiles
     exports: Exports
-
-    @property
-    def room(self) -> Room: ...
-
+    navigation: Navigation
+    notice: Notices
+    issues: IssuesPanel
     rooms: Mapping[str, Room]
     areas: SharedAreas
 
+    @property
+    def room(self) -> Room: ...
+    @property
+    def header(self) -> HeaderBar: ...
+    @property
+    def headline(self) -> QWidget: ...
+    @property
+    def pages(self) -> QWidget: ...
+    def menuBar(self) -> QMenuBar: ...
     def close(self) -> bool: ...
-    def export(self, form: ExportFormat, path: Path) -> None: ...
-    def show_palette(self) -> None: ...
-    def show_log(self) -> None: ...
-    def take_tour(self) -> None: ...
+    def show_inspector(self, *, shown: bool) -> None: ...
+    def show_issues(self, *, shown: bool) -> None: ...
 
 
 class Commands:
@@ -57,35 +90,29 @@ class Commands:
     """
 
     def __init__(self, window: CommandedWindow, parent: QWidget) -> None:
-        self._window = window
-        self._parent = parent
+        self._window, self._parent = window, parent
+        self.tour: GuidedTour | None = None
         self.recent = QMenu("Open &recent", parent)
         self.recent.setToolTipsVisible(True)
         self._formats = export_formats()
-        self.menus: Mapping[str, QMenu] = {"file.open": self.recent}
         self.refresh_recent()
-
-    def table(self) -> list[Action]:
-        """Return all actions, in the order of the menus."""
-        actions = [
-            *self._file(),
-            *self._edit(),
-            *self._run(),
-            *self._decide(),
-            *ViewCommands(self._window).table(),
-            *self._help(),
-        ]
-        for room in self._window.rooms.values():
+        parts = (self._file(), self._edit(), self._run_and_decide(), self._view(), self._help())
+        actions = [action for part in parts for action in part]
+        for room in window.rooms.values():
             for before, action in room.actions():
                 actions.insert(1 + [each.id for each in actions].index(before), action)
-        return [replace(action, hint=self._hinter(action.id)) for action in actions]
+        self.table = ActionTable(actions, self._subject, parent)
 
-    def export_menu(self, actions: ActionTable) -> QMenu:
+    def fill(self, bar: QMenuBar) -> None:
+        """Fill the menu bar."""
+        self.table.fill(bar, MENUS, {"file.open": self.recent})
+
+    def export_menu(self) -> QMenu:
         """Return a menu of the exports for the header."""
         menu = QMenu(self._parent)
         for form in self._formats:
-            menu.addAction(actions[f"file.export-{form.id}"])
-        menu.aboutToShow.connect(actions.refresh)
+            menu.addAction(self.table[f"file.export-{form.id}"])
+        menu.aboutToShow.connect(self.table.refresh)
         return menu
 
     def refresh_recent(self) -> None:
@@ -98,163 +125,215 @@ class Commands:
             action.triggered.connect(lambda _checked, file=path: self._window.files.open(file))
         self.recent.setEnabled(bool(files))
 
+    def export(self, form: ExportFormat, path: Path) -> None:
+        """Write a file beside the window."""
+        window = self._window
+        window.settings.keep(FOLDER, str(path.parent))
+        window.news.said.emit(f"Writing {path.name}…")
+        window.exports.start(form, window.session.shown, path)
+
+    def show_palette(self) -> None:
+        """Open the list of everything that can be done, and of every row of the budget table."""
+        from phexplore.gui.main.action_dialogs import Palette
+
+        Palette(self._parent, [*self.table.offers(MENUS), *self._window.room.offers()]).open()
+
+    def show_log(self) -> None:
+        """Open the list of what was done since the window was opened."""
+        from phexplore.gui.main.action_dialogs import ActionLogDialog
+
+        ActionLogDialog(self._parent, list(self.table.done)).open()
+
+    def take_tour(self) -> None:
+        """Show a person around."""
+        from phexplore.gui.main.guided_tour import GuidedTour
+
+        def end() -> None:
+            self.tour = None
+            window.navigation.setFocus()
+
+        window, header = self._window, self._window.header
+        if self.tour is None:
+            places = {
+                "scenario": header.scenario, "headline": window.headline, "areas": window.navigation,
+                "page": window.pages, "run": header.run, "export": header.export, "menus": window.menuBar(),
+            }  # fmt: skip
+            self.tour = GuidedTour(self._parent, window.navigation.choose, places)
+            self.tour.ended.connect(end)
+        self.tour.begin()
+
+    def offer_tour(self) -> None:
+        """Offer the tour to a person who starts the program for the first time on this computer."""
+        window = self._window
+        if window.settings.read(TOUR) or window.notice.text:
+            return
+        window.settings.keep(TOUR, True)
+        window.notice.offer_tour(self.take_tour)
+
+    # The menus
+
     def _file(self) -> list[Action]:
         window, files = self._window, self._window.files
+
+        def is_offered(form: ExportFormat) -> bool:
+            return system_of(window.session.scenario).id in form.formats
+
         exports = [
             Action(
-                f"file.export-{form.id}",
-                f"{form.title}…",
-                self._exporter(form),
-                shortcut="Ctrl+E" if number == 0 else "",
-                enabled=lambda: not window.exports.is_busy,
-                shown=self._exportable(form),
-                group="&Export",
+                f"file.export-{form.id}", f"{form.title}…", partial(self._choose_export, form),
+                shortcut="" if number else "Ctrl+E", enabled=lambda: not window.exports.is_busy,
+                shown=partial(is_offered, form), group="&Export",
+                hint=f"phexplore export {{this}} --format {next(iter(form.formats.values()))} --out FILE",
             )
             for number, form in enumerate(self._formats)
-        ]
+        ]  # fmt: skip
+        is_dirty, new = (lambda: not window.session.project.is_clean), partial(_choose_preset, self._parent, files)
+        load = files.choose_to_import
         return [
-            Action("file.new", "&New from preset…", self._new, "Ctrl+N", symbol="plus"),
+            Action("file.new", "&New from preset…", new, "Ctrl+N", symbol="plus", hint="phexplore presets"),
             Action("file.open", "&Open…", files.choose_to_open, "Ctrl+O", symbol="open"),
-            Action("file.save", "&Save", files.save, "Ctrl+S", enabled=self._is_dirty, symbol="save", starts_part=True),
+            Action("file.save", "&Save", files.save, "Ctrl+S", enabled=is_dirty, symbol="save", starts_part=True),
             Action("file.save-as", "Save &as…", files.choose_to_save, "Ctrl+Shift+S"),
-            Action(
-                "file.import",
-                "&Import parameters…",
-                files.choose_to_import,
-                "Ctrl+I",
-                symbol="import",
-                starts_part=True,
-            ),
+            Action("file.import", "&Import parameters…", load, "Ctrl+I", symbol="import", starts_part=True),
             *exports,
             Action("file.quit", "&Quit", window.close, "Ctrl+Q", starts_part=True),
         ]
 
     def _edit(self) -> list[Action]:
-        session = self._window.session
-        view = self._table
+        session, table, is_table = self._window.session, self._on_table, self._is_table
+        copy, headed = table(lambda view: view.copy()), table(lambda view: view.copy(headers=True))
+        paste, fill = table(lambda view: view.paste()), table(lambda view: view.fill_down())
+        can_undo, can_redo = (lambda: session.project.can_undo), (lambda: session.project.can_redo)
         return [
-            Action(
-                "edit.undo", "&Undo", session.undo, "Ctrl+Z", enabled=lambda: session.project.can_undo, symbol="undo"
-            ),
-            Action(
-                "edit.redo",
-                "&Redo",
-                session.redo,
-                "Ctrl+Shift+Z",
-                also="Ctrl+Y",
-                enabled=lambda: session.project.can_redo,
-                symbol="redo",
-            ),
-            Action(
-                "edit.copy",
-                "&Copy",
-                view(lambda t: t.copy()),
-                "Ctrl+C",
-                self._is_table,
-                is_local=True,
-                starts_part=True,
-            ),
-            Action(
-                "edit.copy-headers",
-                "Copy with &headers",
-                view(lambda t: t.copy(headers=True)),
-                "Ctrl+Shift+C",
-                self._is_table,
-            ),
-            Action("edit.paste", "&Paste", view(lambda t: t.paste()), "Ctrl+V", self._is_table, is_local=True),
-            Action("edit.fill-down", "&Fill down", view(lambda t: t.fill_down()), "Ctrl+D", self._is_table),
+            Action("edit.undo", "&Undo", session.undo, "Ctrl+Z", can_undo, symbol="undo"),
+            Action("edit.redo", "&Redo", session.redo, "Ctrl+Shift+Z", can_redo, symbol="redo", also="Ctrl+Y"),
+            Action("edit.copy", "&Copy", copy, "Ctrl+C", is_table, is_local=True, starts_part=True),
+            Action("edit.copy-headers", "Copy with &headers", headed, "Ctrl+Shift+C", is_table),
+            Action("edit.paste", "&Paste", paste, "Ctrl+V", is_table, is_local=True),
+            Action("edit.fill-down", "&Fill down", fill, "Ctrl+D", is_table),
         ]
 
-    def _run(self) -> list[Action]:
+    def _run_and_decide(self) -> list[Action]:
+        areas = self._window.areas
+        compare, committee, meeting, approve, bundle = (partial(areas.show_decision, tab) for tab in DecisionTab)
+        approving = "phexplore approve {this} --who NAME --role ROLE"
+        bundling = "phexplore bundle {this} --out decision.zip"
+        start = lambda: areas.decision.start_meeting()  # noqa: E731, PLW0108 - the area is made on first use
+        run = partial(self._window.navigation.choose, Area.RUNS)
         return [
-            Action("run.new", "&New run…", lambda: self._window.navigation.choose(Area.RUNS), "Ctrl+R", symbol="run")
+            Action("run.new", "&New run…", run, "Ctrl+R", symbol="run", hint=_RUN),
+            Action("decide.compare", "&Compare scenarios and runs", compare, "Ctrl+K", hint=_COMPARE),
+            Action("decide.committee", "C&ommittee: members' proposals", committee, "Ctrl+J"),
+            Action("decide.meeting", "Start the &meeting", start, "F11", symbol="run"),
+            Action("decide.meeting-sliders", "Choose the meeting's &sliders…", meeting),
+            Action(
+                "decide.approve", "&Approve…", approve, "Ctrl+Shift+A", symbol="tick", starts_part=True, hint=approving
+            ),
+            Action("decide.bundle", "Write or check a &bundle…", bundle, "Ctrl+B", hint=bundling),
         ]
 
-    def _decide(self) -> list[Action]:
-        show = self._window.areas.show_decision
-        return [
-            Action("decide.compare", "&Compare scenarios and runs", lambda: show(DecisionTab.COMPARE), "Ctrl+K"),
-            Action("decide.committee", "C&ommittee: members' proposals", lambda: show(DecisionTab.COMMITTEE), "Ctrl+J"),
-            Action("decide.meeting", "Start the &meeting", self._window.areas.start_meeting, "F11", symbol="run"),
-            Action("decide.meeting-sliders", "Choose the meeting's &sliders…", lambda: show(DecisionTab.MEETING)),
+    def _view(self) -> list[Action]:
+        window, navigation, settings, look = self._window, self._window.navigation, self._window.settings, appearance()
+
+        def scale(change: int) -> None:
+            look.set_scale(look.scale + change if change else SMALLEST_SCALE)
+            settings.keep(TEXT_SIZE, look.scale)
+
+        def write_numbers(style: NumberStyle) -> None:
+            look.write_numbers(style)
+            rewrite_labels()
+            settings.keep(NUMBERS, style)
+
+        def colour(choice: ThemeChoice) -> None:
+            look.choose(choice)
+            settings.keep(THEME, choice)
+
+        areas = [
             Action(
-                "decide.approve",
-                "&Approve…",
-                lambda: show(DecisionTab.APPROVE),
-                "Ctrl+Shift+A",
-                symbol="tick",
-                starts_part=True,
-            ),
-            Action("decide.bundle", "Write or check a &bundle…", lambda: show(DecisionTab.BUNDLE), "Ctrl+B"),
+                f"view.{area.name.lower()}", area.value, partial(navigation.choose, area),
+                enabled=partial(navigation.is_offered, area), shown=partial(navigation.is_offered, area),
+                checked=_is(lambda: navigation.area, area), hint=_AREA_HINTS.get(area, ""),
+            )
+            for area in AREAS
+        ]  # fmt: skip
+        themes = [
+            Action(
+                f"view.theme-{choice.value}", title, partial(colour, choice), checked=_is(lambda: look.choice, choice),
+                group="&Theme", starts_part=choice is ThemeChoice.SYSTEM,
+            )
+            for choice, title in _THEMES.items()
+        ]  # fmt: skip
+        styles = [
+            Action(
+                f"view.numbers-{style.value}", title, partial(write_numbers, style),
+                checked=_is(number_style, style), group="N&umbers",
+            )
+            for style, title in _STYLES.items()
+        ]  # fmt: skip
+        larger, smaller = partial(scale, _SCALE_STEP), partial(scale, -_SCALE_STEP)
+        inspect = lambda: window.show_inspector(shown=not settings.read(INSPECTOR))  # noqa: E731 - as the next one
+        list_issues = lambda: window.show_issues(shown=window.issues.isHidden())  # noqa: E731 - one line of the table
+        inspects, lists = partial(settings.read, INSPECTOR), partial(settings.read, ISSUES)
+        check = "phexplore check {this}"
+        return [
+            *(*areas, *themes, *styles),
+            Action("view.larger", "&Larger text", larger, "Ctrl++", lambda: look.scale < LARGEST_SCALE),
+            Action("view.smaller", "&Smaller text", smaller, "Ctrl+-", lambda: look.scale > SMALLEST_SCALE),
+            Action("view.normal", "&Normal text", partial(scale, 0), "Ctrl+0"),
+            Action("view.inspector", "&Inspector", inspect, "F4", checked=inspects, starts_part=True),
+            Action("view.issues", "Iss&ues", list_issues, "F8", checked=lists, hint=check),
         ]
 
     def _help(self) -> list[Action]:
+        find = "&Find a command or a parameter…"
         return [
-            Action(
-                "help.palette",
-                "&Find a command or a parameter…",
-                self._window.show_palette,
-                "Ctrl+Shift+P",
-                symbol="search",
-            ),
-            Action("help.glossary", "&Glossary", self._show_glossary, "F1"),
-            Action("help.log", "&Log of actions", self._window.show_log),
-            Action("help.tour", "&Tour of the window", self._window.take_tour),
-            Action("help.about", "&About phexplore", self._show_about),
+            Action("help.palette", find, self.show_palette, "Ctrl+Shift+P", symbol="search"),
+            Action("help.glossary", "&Glossary", partial(_show_glossary, self._parent), "F1", hint="phexplore --help"),
+            Action("help.log", "&Log of actions", self.show_log),
+            Action("help.tour", "&Tour of the window", self.take_tour),
+            Action("help.about", "&About phexplore", partial(_show_about, self._parent)),
         ]
 
-    def _show_glossary(self) -> None:
-        from phexplore.gui.dialogs.glossary import GlossaryDialog
-
-        GlossaryDialog(self._parent).open()
-
-    def _show_about(self) -> None:
-        from phexplore.gui.dialogs.about import show_about
-
-        show_about(self._parent)
-
-    def _new(self) -> None:
-        from phexplore.gui.dialogs.preset_dialog import PresetDialog
-
-        PresetDialog(self._parent, self._window.files.new).open()
-
-    def _is_dirty(self) -> bool:
-        return not self._window.session.project.is_clean
+    # What they do
 
     def _is_table(self) -> bool:
         return self._window.navigation.area is Area.BUDGETS and self._window.room.has_table
 
-    def _table(self, act: Callable[[TableView], object]) -> Callable[[], object]:
+    def _on_table(self, act: Callable[[TableView], object]) -> Callable[[], object]:
         def run() -> None:
             if (view := self._window.room.table) is not None:
                 act(view)
 
         return run
 
-    def _hinter(self, action_id: str) -> Callable[[], str]:
-        def hint() -> str:
-            session = self._window.session
-            book = session.shown.workbook
-            return hint_of(action_id, Subject(session.project.path, book.active, book.comparison, tuple(book.names)))
+    def _subject(self) -> Subject:
+        session = self._window.session
+        book = session.shown.workbook
+        return Subject(session.project.path, book.active, book.comparison, tuple(book.names))
 
-        return hint
+    def _choose_export(self, form: ExportFormat) -> None:
+        take, kinds = partial(self.export, form), f"{form.title} (*{form.suffix})"
+        proposed = self._window.files.folder() / form.file_name
+        ask_to_save(self._parent, form.title, take, kinds=kinds, proposed=proposed)
 
-    def _exportable(self, form: ExportFormat) -> Callable[[], bool]:
-        window = self._window
-        return lambda: system_of(window.session.scenario).id in form.formats
 
-    def _exporter(self, form: ExportFormat) -> Callable[[], object]:
-        def choose() -> None:
-            window = self._window
-            path = window.session.project.path
-            folder = path.parent if path is not None else Path(window.settings.read(FOLDER))
-            dialog = QFileDialog(
-                self._parent, form.title, str(folder / form.file_name), f"{form.title} (*{form.suffix})"
-            )
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix(form.suffix[1:])
-            dialog.selectFile(form.file_name)
-            dialog.fileSelected.connect(lambda name: window.export(form, Path(name)))
-            dialog.open()
+def _is(read: Callable[[], object], value: object) -> Callable[[], bool]:
+    return lambda: read() is value
 
-        return choose
+
+def _choose_preset(parent: QWidget, files: ProjectFiles) -> None:
+    from phexplore.gui.dialogs.preset_dialog import PresetDialog
+
+    PresetDialog(parent, files.new).open()
+
+
+def _show_glossary(parent: QWidget) -> None:
+    from phexplore.gui.dialogs.help import GlossaryDialog
+
+    GlossaryDialog(parent).open()
+
+
+def _show_about(parent: QWidget) -> None:
+    from phexplore.gui.dialogs.help import show_about
+
+    show_about(parent)

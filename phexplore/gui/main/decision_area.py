@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
-from phexplore.gui.binding.room import Room
-from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.settings import FOLDER, Settings
+from phexplore.gui.binding.room import Surroundings
 from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
@@ -22,43 +19,26 @@ from phexplore.gui.widgets.lazy_tabs import LazyTabs
 from phexplore.model.scenario import Scenario
 
 
-class DecisionArea(QObject):
-    """Makes the tabs of a decision and looks after them.
-
-    Signals:
-        written: the `Path` of a bundle.
-        said: a sentence worth a message.
-        failed: a `PhexploreError` of a picture.
-    """
-
-    written = Signal(object)
-    said = Signal(object)
-    failed = Signal(object)
+class DecisionArea:
+    """Makes the tabs of a decision and looks after them."""
 
     def __init__(
         self,
-        session: Session,
-        room: Callable[[], Room],
+        around: Surroundings,
         controller: RunController,
         files: ProjectFiles,
-        settings: Settings,
         tiles: Callable[[], tuple[TileContent, ...]],
-        parent: QObject,
     ) -> None:
         """Prepare the area.
 
         Args:
-            session: the project.
-            room: of the active scenario.
-            controller: its runs.
-            files: saves it.
-            settings: remembers folders.
+            around: what the window offers.
+            controller: of the project's runs.
+            files: saves the project.
             tiles: the figures of the headline.
-            parent: owner.
         """
-        super().__init__(parent)
-        self._room, self._tiles = room, tiles
-        self._session, self._controller, self._files, self._settings = session, controller, files, settings
+        self._around, self._controller, self._files, self._tiles = around, controller, files, tiles
+        self._session, self._news = around.session, around.news
         self.page = LazyTabs(
             {
                 DecisionTab.COMPARE: self._make_compare,
@@ -76,33 +56,8 @@ class DecisionArea(QObject):
         for page in self.page.contents:
             page.stop()
 
-    def _folder(self) -> Path:
-        path = self._session.project.path
-        return path.parent if path is not None else Path(self._settings.read(FOLDER))
-
-    def _make_compare(self, _place: QWidget) -> QWidget:
-        from phexplore.gui.decision.compare_page import ComparePage
-
-        page = ComparePage(self._session, self._controller)
-        page.failed.connect(self.failed)
-        return page
-
-    def _make_committee(self, _place: QWidget) -> QWidget:
-        from phexplore.gui.decision.committee_page import CommitteePage
-
-        page = CommitteePage(self._session, read_proposal, self._folder)
-        page.compared.connect(self.compare)
-        page.said.connect(self.said)
-        page.failed.connect(self.failed)
-        return page
-
-    def _make_meeting(self, _place: QWidget) -> QWidget:
-        from phexplore.gui.decision.meeting_page import MeetingPage
-
-        return MeetingPage(self._session, self._tiles, lambda: self._room().pictures())
-
     def start_meeting(self) -> None:
-        """Fill the screen with today's sliders."""
+        """Show the parameters under discussion full-screen."""
         self.page[DecisionTab.MEETING].start()
 
     def compare(self, keys: Sequence[str]) -> None:
@@ -111,19 +66,42 @@ class DecisionArea(QObject):
         page.refresh()
         page.tick(*keys)
 
+    def _make_compare(self, _place: QWidget) -> QWidget:
+        from phexplore.gui.decision.compare_page import ComparePage
+
+        page = ComparePage(self._session, self._controller)
+        page.failed.connect(self._news.failed)
+        return page
+
+    def _make_committee(self, _place: QWidget) -> QWidget:
+        from phexplore.gui.decision.committee_page import CommitteePage
+
+        page = CommitteePage(self._session, read_proposal, self._files.folder)
+        page.compared.connect(self.compare)
+        page.said.connect(self._news.said)
+        page.failed.connect(self._news.failed)
+        return page
+
+    def _make_meeting(self, _place: QWidget) -> QWidget:
+        from phexplore.gui.decision.meeting_page import MeetingPage
+
+        return MeetingPage(self._session, self._tiles, lambda: self._around.room().pictures())
+
     def _make_approve(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.approve_page import ApprovePage
 
-        page = ApprovePage(self._session, self._controller, self._files.save, lambda: self._room().decision_part())
-        page.decided.connect(lambda one: self.said.emit(f"{one.scenario}: {one.status.value} by {one.who}."))
+        page = ApprovePage(
+            self._session, self._controller, self._files.save, lambda: self._around.room().decision_part()
+        )
+        page.decided.connect(lambda one: self._news.said.emit(f"{one.scenario}: {one.status.value} by {one.who}."))
         page.bundle_wanted.connect(lambda: self.page.show_tab(DecisionTab.BUNDLE))
         return page
 
     def _make_bundle(self, _place: QWidget) -> QWidget:
         from phexplore.gui.decision.bundle_page import BundlePage
 
-        page = BundlePage(self._session, self._controller, self._folder)
-        page.written.connect(self.written)
+        page = BundlePage(self._session, self._controller, self._files.folder)
+        page.written.connect(self._news.written)
         return page
 
 

@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from phexplore.decide.scenario_export import export_order, report_bytes
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.scenario_view import ScenarioView
+from phexplore.gui.binding.tasks import Latest
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of, systems

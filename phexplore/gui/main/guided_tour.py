@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
+from phexplore.resources import resource
 
 _WIDTH = 46 * GRID
 _FRAME = 3
@@ -26,14 +30,20 @@ class Stop:
     Attributes:
         title: what it is.
         text: what it is for.
-        go: makes the place visible.
-        place: the widget that is framed.
+        place: name of the widget that is framed.
+        area: where it is seen.
     """
 
     title: str
     text: str
-    go: Callable[[], object]
-    place: Callable[[], QWidget]
+    place: str
+    area: Area
+
+
+def tour_stops() -> tuple[Stop, ...]:
+    """Return the stops, in order."""
+    entries = tomllib.loads(resource("tour.toml").read_text(encoding="utf-8"))["stops"]
+    return tuple(Stop(each["title"], each["text"], each["place"], Area(each["area"])) for each in entries)
 
 
 class _Outline(QWidget):
@@ -64,15 +74,17 @@ class GuidedTour(QFrame):
 
     ended = Signal()
 
-    def __init__(self, window: QWidget, stops: Sequence[Stop]) -> None:
+    def __init__(self, window: QWidget, go: Callable[[Area], object], places: Mapping[str, QWidget]) -> None:
         """Make the card; `begin` shows it.
 
         Args:
             window: what it is shown in.
-            stops: at least one.
+            go: makes an area visible.
+            places: that can be framed, by their names in the stops.
         """
         super().__init__(window)
-        self._window, self._stops, self._at = window, tuple(stops), 0
+        self._window, self._go, self.places, self._at = window, go, places, 0
+        self._stops = tour_stops()
         self._watched: QWidget | None = None
         self.setProperty("look", "card")
         self.setAutoFillBackground(True)
@@ -80,23 +92,11 @@ class GuidedTour(QFrame):
         self._title = Text(bold=True, relative=1.25, wrap=True)
         self._text = Text(wrap=True)
         self._count = Text(look="muted")
-        self.back = TextButton("Back")
-        self.onward = TextButton("Next", look="primary", name="Next stop of the tour")
-        self.end = TextButton("End the tour", look="link")
-        self.back.clicked.connect(lambda: self.show_stop(self._at - 1))
-        self.onward.clicked.connect(self._advance)
-        self.end.clicked.connect(self.finish)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self._count, 1)
-        for button in (self.end, self.back, self.onward):
-            row.addWidget(button)
-        self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(GRID)
-        column.addWidget(self._title)
-        column.addWidget(self._text)
-        column.addLayout(row)
+        self.back = TextButton("Back", run=lambda: self.show_stop(self._at - 1))
+        self.onward = TextButton("Next", look="primary", name="Next stop of the tour", run=self._advance)
+        self.end = TextButton("End the tour", look="link", run=self.finish)
+        buttons = row((self._count, 1), self.end, self.back, self.onward)
+        self._column = column(self._title, self._text, buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         self.hide()
         self._outline.hide()
         window.installEventFilter(self)
@@ -115,10 +115,10 @@ class GuidedTour(QFrame):
         """Go to a stop; numbers outside the tour are brought to its ends."""
         self._at = min(max(number, 0), len(self._stops) - 1)
         stop, is_last = self.stop, self._at == len(self._stops) - 1
-        stop.go()
+        self._go(stop.area)
         if self._watched is not None:
             self._watched.removeEventFilter(self)
-        self._watched = stop.place()
+        self._watched = self.places[stop.place]
         self._watched.installEventFilter(self)
         self._title.setText(stop.title)
         self._text.setText(stop.text)
@@ -169,7 +169,7 @@ class GuidedTour(QFrame):
         room = self._window.rect().adjusted(GRID, GRID, -GRID, -GRID)
         self.setFixedWidth(min(_WIDTH * appearance().scale // 100, room.width()))
         self.resize(self.width(), self._column.totalHeightForWidth(self.width()))
-        place = self.stop.place()
+        place = self.places[self.stop.place]
         framed = QRect(place.mapTo(self._window, QPoint(0, 0)), place.size()) if place.isVisible() else QRect()
         self._outline.setVisible(not framed.isNull())
         self._outline.setGeometry(framed.adjusted(-_FRAME, -_FRAME, _FRAME, _FRAME).intersected(self._window.rect()))

@@ -14,17 +14,14 @@ from phexplore.systems.sources import parameter_file
 from phexplore.systems.sources import read_parameters as read_parameters_of
 
 PROJECT_SUFFIX = ".phx"
-CONFIG_SUFFIX = ".json"
-INI_SUFFIX = ".ini"
-WORKBOOK_SUFFIX = ".xlsx"
-BUNDLE_SUFFIX = ".zip"
-TABLE_SUFFIXES = frozenset({".csv", ".xlsx", ".tsv", ".txt"})
-PARAMETER_SUFFIXES = frozenset({CONFIG_SUFFIX, INI_SUFFIX, BUNDLE_SUFFIX}) | TABLE_SUFFIXES
+_WORKBOOK, _BUNDLE = ".xlsx", ".zip"
+_TABLES = frozenset({".csv", _WORKBOOK, ".tsv", ".txt"})
+_READABLE = frozenset({PROJECT_SUFFIX, ".json", ".ini", _BUNDLE}) | _TABLES
 
 
 def is_readable(path: Path) -> bool:
     """Return whether the window reads files of this name."""
-    return path.suffix.lower() in PARAMETER_SUFFIXES | {PROJECT_SUFFIX}
+    return path.suffix.lower() in _READABLE
 
 
 def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issue]]:
@@ -44,11 +41,10 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
         InputProblemsError: everything that is wrong with it.
         PhexploreError: it cannot be read.
     """
-    if path.suffix.lower() == BUNDLE_SUFFIX:
+    suffix = path.suffix.lower()
+    if suffix == _BUNDLE:
         return _from_bundle(path)
-    if path.suffix.lower() in TABLE_SUFFIXES and (
-        path.suffix.lower() != WORKBOOK_SUFFIX or parameter_file(path) is None
-    ):
+    if suffix in _TABLES and (suffix != _WORKBOOK or parameter_file(path) is None):
         if (read_table := system_of(like).read_table) is None:
             able = " or ".join(system.title for system in systems().values() if system.read_table is not None)
             raise PhexploreError(

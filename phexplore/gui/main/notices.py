@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.session import Refusal
 from phexplore.gui.widgets.notice_bar import NoticeBar
 
 if TYPE_CHECKING:
@@ -19,10 +17,6 @@ if TYPE_CHECKING:
 class Notices(NoticeBar):
     """The notices of a window."""
 
-    def tell_refused(self, refusal: Refusal) -> None:
-        """Say why an edit was refused."""
-        self.say(refusal.full, look="refused")
-
     def tell_trouble(self, trouble: PhexploreError, save_as: Callable[[], object]) -> None:
         """Say why edits are not kept beside the file.
 
@@ -30,12 +24,8 @@ class Notices(NoticeBar):
             trouble: the reason.
             save_as: lets somebody choose another file.
         """
-        self.say(
-            self._behind_attention(f"{trouble.sentence} {trouble.remedy}"),
-            look="refused",
-            action="Save as…",
-            run=save_as,
-        )
+        text = self._behind_attention(f"{trouble.sentence} {trouble.remedy}")
+        self.say(text, look="refused", action="Save as…", run=save_as)
 
     def warn(self, text: str) -> None:
         """Say what deserves attention."""
@@ -62,10 +52,6 @@ class Notices(NoticeBar):
         """
         self.say(self._behind_attention(question), look="attention", action="Reopen", run=reopen)
 
-    def tell_written(self, path: Path) -> None:
-        """Say that a file was written."""
-        self.say(f"{path.name} was written to {path.parent}.")
-
     def tell_failure(self, error: BaseException) -> None:
         """Say why something could not be done.
 
@@ -88,11 +74,8 @@ class Notices(NoticeBar):
 
     def offer_tour(self, take: Callable[[], object]) -> None:
         """Offer to show a person around who starts the program for the first time."""
-        self.say(
-            "New here? Seven stops of a sentence or two show where everything is.",
-            action="Show me around",
-            run=take,
-        )
+        text = "New here? Seven stops of a sentence or two show where everything is."
+        self.say(text, action="Show me around", run=take)
 
     def _behind_attention(self, text: str) -> str:
         """Return a text behind what is being said with attention, e.g. that edits were brought back or a crash left a report."""

@@ -1,15 +1,101 @@
-"""The area of each page of the window, made when it is first looked at."""
+"""The areas of the window: their list, the page of each, made when it is first looked at, and the order of the Tab key.
+
+Pages are made when they are wanted, so Qt puts them behind everything that was there before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
+from phexplore.gui.binding.areas import AREAS, Area, area_keys
 from phexplore.gui.binding.room import Make
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.icons import icon
+from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.stack import Stack
+
+_SYMBOLS = {
+    Area.OVERVIEW: "overview",
+    Area.BUDGETS: "budgets",
+    Area.LEVELS: "levels",
+    Area.SPINE: "spine",
+    Area.TARGETS: "targets",
+    Area.SCENARIO: "scenario",
+    Area.EXPERIMENT: "experiment",
+    Area.RUNS: "runs",
+    Area.RESULTS: "results",
+    Area.DECISION: "decision",
+    Area.HISTORY: "history",
+}
+
+
+class Navigation(QListWidget):
+    """The list of areas at the left.
+
+    Signals:
+        chosen: the `Area`.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("look", "navigation")
+        self.setAccessibleName("Areas")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrap(True)
+        self.setIconSize(QSize(2 * GRID + 4, 2 * GRID + 4))
+        for area in AREAS:
+            self.addItem(QListWidgetItem(area.value))
+        self.name_areas({}, ())
+        self.currentRowChanged.connect(self._announce)
+        appearance().changed.connect(self._restyle)
+        self._restyle()
+
+    @property
+    def area(self) -> Area:
+        """The chosen area."""
+        return AREAS[max(0, self.currentRow())]
+
+    @property
+    def offered(self) -> tuple[Area, ...]:
+        """The areas of the active system, from top to bottom."""
+        return tuple(area for area in AREAS if self.is_offered(area))
+
+    def is_offered(self, area: Area) -> bool:
+        """Return whether the active system has this area."""
+        return not self.item(AREAS.index(area)).isHidden()
+
+    def name_areas(self, titles: Mapping[Area, str], hidden: Collection[Area]) -> None:
+        """Call some areas otherwise, the others by their own name, and hide what says nothing; keys count what is left."""
+        keys = area_keys(hidden)
+        for number, area in enumerate(AREAS):
+            title, item = titles.get(area, area.value), self.item(number)
+            item.setText(title)
+            item.setToolTip(f"{title} ({keys[area]})" if keys.get(area) else title)
+            item.setHidden(area in hidden)
+
+    def choose(self, area: Area) -> None:
+        """Go to an area."""
+        self.setCurrentRow(AREAS.index(area))
+
+    def _announce(self, row: int) -> None:
+        self._restyle()
+        if row >= 0:
+            self.chosen.emit(AREAS[row])
+
+    def _restyle(self) -> None:
+        for number, area in enumerate(AREAS):
+            role = "accent_ink" if number == self.currentRow() else "muted"
+            self.item(number).setIcon(icon(_SYMBOLS[area], appearance().colours, role=role))
+        self.setFixedWidth(4 * GRID + 16 * GRID * appearance().scale // 100)
+
 
 _PAUSE_MS = 250
 """Between two pages that are made ahead."""
@@ -27,33 +113,51 @@ class Pages(Stack):
         self._idle.setInterval(_PAUSE_MS)
         self._idle.timeout.connect(self._prepare_next)
 
-    def show_area(self, area: Hashable) -> QWidget:
-        """Show an area and return its page."""
-        page = self.page(area)
+    def show_area(self, system: str, area: Area) -> QWidget:
+        """Show an area of a system, its own or the one all share, and return its page."""
+        page = self._page(self._key(system, area))
         self.setCurrentWidget(page)
         return page
 
-    def prepare(self, areas: Sequence[Hashable]) -> None:
-        """Make the pages of these areas one by one, with pauses, before somebody looks at them."""
-        self._wanted = list(areas)
+    def prepare(self, system: str, areas: Iterable[Area]) -> None:
+        """Make the pages of these areas of a system one by one, with pauses, before somebody looks at them."""
+        self._wanted = [self._key(system, area) for area in areas]
         self._idle.start()
+
+    def _key(self, system: str, area: Area) -> Hashable:
+        return (system, area) if (system, area) in self._makers else area
 
     def _prepare_next(self) -> None:
         if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
             return  # something is being dragged
         if self._wanted:
-            self.page(self._wanted.pop(0))
+            self._page(self._wanted.pop(0))
         else:
             self._idle.stop()
 
-    def __contains__(self, area: object) -> bool:
-        """Return whether there is such a page."""
-        return area in self._makers
-
-    def page(self, area: Hashable) -> QWidget:
-        """Return the page of an area, made on first use."""
+    def _page(self, area: Hashable) -> QWidget:
         if area not in self._made:
             page = self._makers[area]()
             self._made[area] = page
             self.addWidget(page)
         return self._made[area]
+
+
+def put_behind(page: QWidget, parts: Sequence[QWidget]) -> None:
+    """Let the Tab key reach the parts of a window after its page, each in the order it has.
+
+    Args:
+        page: what comes first.
+        parts: what comes behind it, in this order; in the window of the page.
+    """
+    chain: list[QWidget] = []
+    widget = page.nextInFocusChain()
+    while widget is not None and widget is not page:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            chain.append(widget)
+        widget = widget.nextInFocusChain()
+    late = [widget for part in parts for widget in chain if part.isAncestorOf(widget)]
+    order = [widget for widget in chain if page.isAncestorOf(widget)] + late
+    if chain[: len(order)] != order:
+        for before, after in pairwise(order):
+            QWidget.setTabOrder(before, after)

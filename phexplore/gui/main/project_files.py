@@ -18,11 +18,13 @@ from phexplore.catalog.presets import Preset
 from phexplore.document.project import FileChangedError, Project
 from phexplore.document.safekeeping import PREVIOUS_SUFFIX
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import counted
 from phexplore.files.project_salvage import salvage_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.registry import preset
@@ -40,9 +42,8 @@ Then = Callable[[], object]
 def scratch_folder() -> Path:
     """Return the folder of the journals of projects that were never saved, made if it is not there."""
     folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)) / "unsaved"
-    with suppress(
-        OSError
-    ):  # then what is written there says so, and the user is told that edits are in the window only
+    # Where it cannot be made, what is written there says so, and the user is told that edits are in the window only.
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -118,8 +119,9 @@ def opened_sentence(project: Project) -> str:
     """Return what the user should know about a project just opened, "" for nothing."""
     words = [f"{issue.sentence} {issue.remedy}" for issue in project.issues]
     if project.recovered:
-        count = f"{project.recovered} edit" + ("" if project.recovered == 1 else "s")
-        words.insert(0, f"{count} that had not been saved when the program ended were brought back.")
+        words.insert(
+            0, f"{counted(project.recovered, 'edit')} that had not been saved when the program ended were brought back."
+        )
     elif project.path is None and (runs := unsaved_runs(project)):
         count = "A finished run" if runs == 1 else f"{runs} finished runs"
         words.insert(
@@ -177,7 +179,7 @@ def left_unsaved(recent: Sequence[Path]) -> tuple[str, Path] | None:
     path = next((path for path in recent if left[path]), recent[0] if recent else None)
     if path is None or (edits := left[path]) is None:
         return None
-    unsaved = (f" with {edits} unsaved edit" + ("" if edits == 1 else "s")) if edits else ""
+    unsaved = f" with {counted(edits, 'unsaved edit')}" if edits else ""
     return f"phexplore ended unexpectedly. Reopen {path.name}{unsaved}?", path
 
 
@@ -243,11 +245,12 @@ class ProjectFiles(QObject):
 
     def choose_to_open(self) -> None:
         """Let the user choose a file."""
-        self._choose("Open", _OPENABLE, self.open)
+        self.dialog = ask_to_open(self._window, "Open", self.open, kinds=_OPENABLE, folder=self.folder())
 
     def choose_to_import(self) -> None:
         """Let the user choose a parameter file for a new scenario."""
-        self._choose("Import parameters", _PARAMETERS, self.import_parameters)
+        take, folder = self.import_parameters, self.folder()
+        self.dialog = ask_to_open(self._window, "Import parameters", take, kinds=_PARAMETERS, folder=folder)
 
     def open(self, path: Path) -> None:
         """Open a project, or import a parameter file into this one."""
@@ -282,7 +285,7 @@ class ProjectFiles(QObject):
 
     def choose_to_save(self, then: Then | None = None) -> None:
         """Let the user choose a name, save, then go on."""
-        dialog = QFileDialog(self._window, "Save as", self._folder(), _PROJECTS)
+        dialog = QFileDialog(self._window, "Save as", str(self.folder()), _PROJECTS)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
         dialog.fileSelected.connect(lambda name: self.save_to(Path(name), then))
@@ -349,26 +352,38 @@ class ProjectFiles(QObject):
         present = self._session.project
         if path == present.path:
             present.close()
+        ways_out = partial(self._ways_out, path)
+        shown = self._show(path, partial(Project.open, path, refuge=refuge), "opened", opened_sentence, ways_out)
+        if not shown and path == present.path:
+            present.reopen_journal()
+
+    def _show(
+        self,
+        path: Path,
+        read: Callable[[], Project],
+        deed: str,
+        note: Callable[[Project], str],
+        ways_out: Callable[[PhexploreError], Sequence[tuple[str, Then]]] = lambda _error: (),
+    ) -> bool:
+        """Show a project in the place of the present one; where it cannot be, say why and return False."""
         try:
-            project = Project.open(path, refuge=refuge)
+            project = read()
         except PhexploreError as error:
-            if path == present.path:
-                present.reopen_journal()
-            self._say_failure(f"{path.name} cannot be opened", error, offers=self._ways_out(path, error))
-            return
+            self._say_failure(f"{path.name} cannot be {deed}", error, offers=ways_out(error))
+            return False
         try:
             self._install(project)
         except PhexploreError as error:
             project.close()
-            if path == present.path:
-                present.reopen_journal()
             self._say_failure(f"{path.name} cannot be shown", error)
-            return
-        self._settings.remember_file(path)
-        if note := opened_sentence(project):
-            self.noted.emit(note)
+            return False
+        if project.path is not None:
+            self._settings.remember_file(path)
+        if text := note(project):
+            self.noted.emit(text)
         self._session.tell_trouble()
         self.changed.emit()
+        return True
 
     def _ways_out(self, path: Path, error: PhexploreError) -> list[tuple[str, Then]]:
         """Return what can be done about a project file that is damaged: nothing that changes the file."""
@@ -385,20 +400,9 @@ class ProjectFiles(QObject):
 
     def _salvage(self, path: Path) -> None:
         """Show what can be read of a damaged file as a new project."""
-        try:
-            project = Project.salvage(path, scratch=scratch_file(), refuge=refuge)
-        except PhexploreError as error:
-            self._say_failure(f"{path.name} cannot be read", error)
-            return
-        try:
-            self._install(project)
-        except PhexploreError as error:
-            project.close()
-            self._say_failure(f"{path.name} cannot be shown", error)
-            return
-        self.noted.emit(f"{path.name} was opened as a new project. {opened_sentence(project)}".strip())
-        self._session.tell_trouble()
-        self.changed.emit()
+        read = partial(Project.salvage, path, scratch=scratch_file(), refuge=refuge)
+        about = f"{path.name} was opened as a new project."
+        self._show(path, read, "read", lambda project: f"{about} {opened_sentence(project)}".strip())
 
     def _install(self, project: Project) -> None:
         before = self._session.project
@@ -411,13 +415,7 @@ class ProjectFiles(QObject):
         else:
             self.dialog = show_failure(self._window, title, error.full, offers=offers)
 
-    def _choose(self, title: str, names: str, take: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self._window, title, self._folder(), names)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda name: take(Path(name)))
-        self.dialog = dialog
-        dialog.open()
-
-    def _folder(self) -> str:
+    def folder(self) -> Path:
+        """Return where files of the project are likely to be."""
         path = self._session.project.path
-        return str(path.parent) if path is not None else self._settings.read(FOLDER)
+        return path.parent if path is not None else Path(self._settings.read(FOLDER))

@@ -6,31 +6,35 @@ import shutil
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from phexplore.decide.rule_evaluation import judge
+from phexplore.decide.verdict_words import verdict_detail, verdict_summary
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.binding.project_data import ProjectData
-from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.binding.room import Room
+from phexplore.gui.binding.request_service import RequestService, reader_process
+from phexplore.gui.binding.room import Room, Surroundings
 from phexplore.gui.binding.session import Session
 from phexplore.gui.dialogs.messages import Message, ask
 from phexplore.gui.main.project_files import left_behind_runs
-from phexplore.gui.main.run_verdicts import RunVerdicts
-from phexplore.gui.run_manager.last_run import LastRun
-from phexplore.gui.run_manager.result_reader import reader_process
+from phexplore.gui.run_manager.last_run import LastRun, ShownRun, reservation
 from phexplore.gui.run_manager.run_controller import DoubtedRun, RunController
+from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.run_manager.run_strip import RunStrip
-from phexplore.gui.run_manager.shown_run import ShownRun
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.labels import Paragraph
+from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.stack import Stack
+from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.rules import Outcome
 from phexplore.runs.belonging import RUNS_SUFFIX, runs_folder
 from phexplore.runs.confidentiality import person_here
 from phexplore.runs.states import RunState
+from phexplore.runs.store import load_summary
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 
@@ -39,73 +43,130 @@ if TYPE_CHECKING:
     from phexplore.gui.run_manager.runs_page import RunsPage
 
 
-class RunsArea(QObject):
-    """Owns the controller of the project's runs and joins the pages to the window.
+class ResultPages(QWidget):
+    """The results of every system, with what is to be known of the run that is shown above them.
 
-    Signals:
-        headline_changed: `TileContent` of the active scenario's last run with trials, None when there is none.
-        opened: the `Area` to go to.
-        failed: a `PhexploreError`.
-        written: the `Path` of an exported file.
-        completed: the `RunRow` of a run that is complete.
-        noted: a sentence worth a notice.
+    Attributes:
+        pages: those that were looked at, by the id of their system.
     """
 
-    headline_changed = Signal(object)
-    opened = Signal(object)
-    failed = Signal(object)
-    written = Signal(object)
-    completed = Signal(object)
-    noted = Signal(object)
-
     def __init__(
-        self, session: Session, data: ProjectData, home: Path, rooms: Mapping[str, Room], parent: QObject
+        self, session: Session, controller: RunController, make: Callable[[System, QWidget], ResultsPage]
     ) -> None:
+        """Show the results of the active scenario's system.
+
+        Args:
+            session: whose rules are judged.
+            controller: of the runs.
+            make: makes the page of a system in a place.
+        """
+        super().__init__()
+        self._session, self._controller, self._make = session, controller, make
+        self.pages: dict[str, ResultsPage] = {}
+        self._shown: dict[str, ShownRun] = {}
+        self._system: System | None = None
+        self._read: tuple[Path, int, object] | None = None
+        self._stack = Stack()
+        self.reservation = Paragraph("", look="attention", bold=True)
+        self.line = Paragraph("", bold=True)
+        self._place = stacked(self.reservation, self.line, margins=(MARGIN, GRID, MARGIN, 0))
+        self.reservation.hide()
+        self.line.hide()
+        column(self._place, (self._stack, 1), of=self, gap=0)
+        self._seen = WhenSeen(self, self._refresh, session.settled, controller.changed)
+        session.settled.connect(self._follow_system)
+        self._follow_system()
+
+    def pick(self, row: RunRow) -> None:
+        """Show the results of a run."""
+        system = system_of(self._session.scenario if row.spec is None else row.spec.scenario)
+        self._show_system(system)
+        self._shown[system.id].pick(row.directory)
+
+    def _follow_system(self, _view: object = None) -> None:
+        """Show the results of the active scenario's system when that changes."""
+        if (system := system_of(self._session.scenario)) is not self._system:
+            self._show_system(system)
+
+    def _show_system(self, system: System) -> None:
+        self._system = system
+        if system.id not in self.pages:
+            page = self.pages[system.id] = self._make(system, self._stack)
+            self._stack.addWidget(page)
+            self._shown[system.id] = shown = ShownRun(self._session, self._controller, page)
+            shown.followed.connect(self._seen.request)
+            page.run.currentIndexChanged.connect(self._seen.request)
+        self._stack.setCurrentWidget(self.pages[system.id])
+        self._seen.request()
+
+    def _refresh(self) -> None:
+        directory = None if self._system is None else self.pages[self._system.id].directory
+        row = None if directory is None else self._controller.row(directory)
+        self.reservation.setText("" if row is None else reservation(self._session.scenario, row))
+        self.reservation.setVisible(bool(self.reservation.text()))
+        self._judge(row)
+        self._place.setVisible(not (self.reservation.isHidden() and self.line.isHidden()))
+
+    def _judge(self, row: RunRow | None) -> None:
+        rules = self._session.project.workbook.rules
+        if not rules or row is None or row.spec is None:
+            self.line.hide()
+            self._read = None
+            return
+        wanted = (row.directory, row.trials, rules)
+        if wanted == self._read:
+            return
+        self._read = wanted
+        try:
+            summary = load_summary(row.directory)
+        except PhexploreError:
+            summary = None
+        self.line.setVisible(summary is not None)
+        if summary is None:
+            self._read = None  # it is written when the run ends
+            return
+        verdicts = judge(rules, row.spec.scenario, summary)
+        self.line.setText(verdict_summary(verdicts))
+        self.line.setToolTip("\n\n".join(verdict_detail(each) for each in verdicts))
+        failed = any(each.outcome is Outcome.FAIL for each in verdicts)
+        self.line.set_look("refused" if failed else "good")
+
+
+class RunsArea(QObject):
+    """Owns the controller of the project's runs and joins the pages to the window."""
+
+    def __init__(self, around: Surroundings, home: Path, rooms: Mapping[str, Room], strip: QHBoxLayout) -> None:
         """Look after the runs of a project.
 
         Args:
-            session: the project.
-            data: of the project.
+            around: what the window offers.
             home: folder of the runs of a project that is kept in no file.
             rooms: of the window, by the id of their system.
-            parent: owner.
+            strip: where the progress of runs is shown.
         """
-        super().__init__(parent)
-        self._session, self._data, self._home, self._rooms = session, data, home, rooms
+        super().__init__(around.window)
+        self._around, self._session, self._news = around, around.session, around.news
+        self._home, self._rooms = home, rooms
         self.question: Message | None = None
-        self._project = session.project
+        self._project = self._session.project
         self._has_file = self._project.path is not None
         self.controller = RunController(self._folder_of(self._project), self)
         self.page: RunsPage | None = None
         """Where runs are started and listed, made when it is first looked at."""
-        self.results: dict[str, Any] = {}
-        """The pages of results that were looked at, by the id of their system."""
-        self._result_pages: Stack | None = None
-        self._verdicts: RunVerdicts | None = None
-        self._shown_system: System | None = None
+        self.shown: ResultPages | None = None
+        """The pages of results, made when they are first looked at."""
         self._reader = reader_process(self)
-        self._shown: dict[str, ShownRun] = {}
-        self._last = LastRun(session, self.controller, self, service=self._service())
-        self._last.changed.connect(self.headline_changed)
+        self._last = LastRun(self._session, self.controller, self, service=self._service())
+        self._last.changed.connect(self._news.last_run)
         self.controller.ended.connect(self._on_ended)
-        self.controller.failed.connect(self.failed)
+        self.controller.failed.connect(self._news.failed)
         self.controller.doubted.connect(self._ask_about_data)
-        session.saved.connect(self._follow_project)
-        data.changed.connect(self._offer_data)
+        self._session.saved.connect(self._follow_project)
+        around.data.changed.connect(self._offer_data)
+        line = RunStrip(self.controller)
+        line.wanted.connect(self.ask_for_run)
+        strip.addWidget(line)
         self._fetch()
-
-    @property
-    def active(self) -> tuple[RunRow, ...]:
-        """Runs with a worker."""
-        return self.controller.active
-
-    def fill_strip(self, place: QHBoxLayout) -> RunStrip:
-        """Put the progress of runs into the bottom bar."""
-        strip = RunStrip(self.controller)
-        strip.wanted.connect(self.ask_for_run)
-        strip.failed.connect(self.failed)
-        place.addWidget(strip)
-        return strip
 
     def make_runs_page(self) -> QWidget:
         """Return the page that starts and lists runs."""
@@ -113,68 +174,46 @@ class RunsArea(QObject):
 
         self.page = RunsPage(self.controller, self._session)
         self.page.opened.connect(self.show_results)
-        self.page.failed.connect(self.failed)
         self.page.trust_wanted.connect(self._ask_about_cluster)
-        self.page.blocks_used.connect(self._data.use_blocks)
+        self.page.blocks_used.connect(self._around.data.use_blocks)
         self._offer_data()
         return self.page
 
     def make_results_page(self) -> QWidget:
         """Return the page of results, with that of the active scenario's system in front."""
-        self._result_pages = Stack()
-        self._session.settled.connect(self._follow_system)
-        self._verdicts = RunVerdicts(self._session, self.controller, self._result_pages)
-        self._show_results_of(system_of(self._session.scenario))
-        return self._verdicts
+        self.shown = ResultPages(self._session, self.controller, self._make_results)
+        return self.shown
+
+    @property
+    def results(self) -> Mapping[str, ResultsPage]:
+        """The pages of results that were looked at, by the id of their system."""
+        return {} if self.shown is None else self.shown.pages
 
     def _offer_data(self) -> None:
         """Offer the data of the project where a run is started."""
         if self.page is not None:
-            self.page.offer_blocks(self._data.blocks)
+            self.page.offer_blocks(self._around.data.blocks)
 
-    def _results_of(self, system: System) -> ResultsPage:
-        """Return the results of a system, made when they are first looked at."""
+    def _make_results(self, system: System, place: QWidget) -> ResultsPage:
         from phexplore.gui.run_manager.results_page import ResultsPage
 
-        if isinstance(made := self.results.get(system.id), ResultsPage):
-            return made
-        page = ResultsPage(self.controller, system, self._result_pages, service=self._service())
-        page.written.connect(self.written)
-        self._rooms[system.id].join_results(page)
-        self._shown[system.id] = shown = ShownRun(self._session, self.controller, page, page)
-        if self._verdicts is not None:
-            shown.followed.connect(self._verdicts.refresh)
+        page = ResultsPage(self.controller, system, place, service=self._service())
+        page.written.connect(self._news.written)
         page.runs_wanted.connect(self.ask_for_run)
-        page.failed.connect(self.failed)
-        if self._result_pages is not None:
-            self._result_pages.addWidget(page)
-        self.results[system.id] = page
+        page.failed.connect(self._news.failed)
+        self._rooms[system.id].join_results(page)
         return page
 
     def _service(self) -> RequestService:
         return RequestService(self._reader, self)
 
-    def _follow_system(self, _shown: object) -> None:
-        """Show the results of the active scenario's system when that changes."""
-        system = system_of(self._session.scenario)
-        if system is not self._shown_system:
-            self._show_results_of(system)
-
-    def _show_results_of(self, system: System) -> None:
-        self._shown_system = system
-        if self._result_pages is not None:
-            page = self._results_of(system)
-            self._result_pages.setCurrentWidget(page)
-            if self._verdicts is not None:
-                self._verdicts.follow(page.run)
-
     def ask_for_run(self) -> None:
         """Go to where a run is started."""
-        self.opened.emit(Area.RUNS)
+        self._news.wanted.emit(Area.RUNS)
 
     def run_on(self, data: Path) -> None:
         """Go to where a run is started, with this data in the form of the active scenario's system."""
-        self.opened.emit(Area.RUNS)
+        self._news.wanted.emit(Area.RUNS)
         if self.page is not None:
             self.page.form_of(system_of(self._session.scenario)).fill(data=str(data))
 
@@ -197,20 +236,18 @@ class RunsArea(QObject):
         row = self.controller.row(directory)
         if row is None:
             gone = PhexploreError("The run is not in the open project.", "Open its project to see its results.")
-            self.failed.emit(gone)
+            self._news.failed.emit(gone)
             return
-        self.opened.emit(Area.RESULTS)
-        system = system_of(self._session.scenario if row.spec is None else row.spec.scenario)
-        self._show_results_of(system)
-        self._shown[system.id].pick(row.directory)
+        self._news.wanted.emit(Area.RESULTS)
+        if self.shown is not None:
+            self.shown.pick(row)
 
     def _ask_about_data(self, doubted: DoubtedRun) -> None:
         """Let somebody answer for a run on data that may be confidential."""
         if doubted.doubt is None:
             return
-        window = self.parent()
         self.question = ask(
-            window if isinstance(window, QWidget) else None,
+            self._around.window,
             "Are these data confidential?",
             f"{doubted.doubt.sentence} If you start the run all the same, your account ({person_here()}), the time and the SHA-256 "
             "of the data are written into its record.",
@@ -221,9 +258,8 @@ class RunsArea(QObject):
 
     def _ask_about_cluster(self, address: str, start: Callable[[], object]) -> None:
         """Let somebody trust a scheduler, this time and for this run."""
-        window = self.parent()
         self.question = ask(
-            window if isinstance(window, QWidget) else None,
+            self._around.window,
             "Trust this address with running code?",
             f"The run is to be estimated by the Dask scheduler at {address}. Whoever controls that machine can run code on this "
             "computer, because Dask executes what it is sent. Go on only if people you trust run it. The address is kept in no "
@@ -235,12 +271,12 @@ class RunsArea(QObject):
 
     def _on_ended(self, row: RunRow) -> None:
         if row.problem:
-            self.failed.emit(PhexploreError(row.problem, row.remedy))
+            self._news.failed.emit(PhexploreError(row.problem, row.remedy))
         elif self.controller.row(row.directory) is None:
             file = row.directory.parent.name.removesuffix(RUNS_SUFFIX)
-            self.noted.emit(f"The run of {row.title!r} ended. It stays with {file}, where it was started.")
+            self._news.warned.emit(f"The run of {row.title!r} ended. It stays with {file}, where it was started.")
         elif row.state is RunState.COMPLETE:
-            self.completed.emit(row)
+            self._news.completed.emit(row)
 
     def _folder_of(self, project: Project) -> Path:
         """Return where new runs of a project go."""

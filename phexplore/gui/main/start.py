@@ -54,9 +54,8 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.main.importing import PROJECT_SUFFIX
     from phexplore.gui.main.project_files import first_project, report_folder, scratch_folder
     from phexplore.gui.main.window import MainWindow
-    from phexplore.gui.theme.appearance import ThemeChoice, appearance
+    from phexplore.gui.theme.appearance import appearance
     from phexplore.gui.theme.icons import program_icon
-    from phexplore.gui.theme.number_style import NumberStyle
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     application.setApplicationName("phexplore")
@@ -66,10 +65,8 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     settings = Settings()
     look = appearance()
     look.set_scale(settings.read(TEXT_SIZE))
-    look.write_numbers(
-        NumberStyle(settings.read(NUMBERS)) if settings.read(NUMBERS) in _style_words() else NumberStyle.SYSTEM
-    )
-    look.choose(ThemeChoice(settings.read(THEME)) if settings.read(THEME) in _theme_words() else ThemeChoice.SYSTEM)
+    look.write_numbers(settings.read(NUMBERS))
+    look.choose(settings.read(THEME))
     damaged: Path | None = None
     try:
         opening = first_project(path)
@@ -82,7 +79,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     log, crashes = FailureLog(report_folder()), CrashReport(report_folder())
     hook = FailureHook(
         lambda sentence, details: show_failure(window, "Something went wrong", sentence, details=details),
-        window.save_journal,
+        lambda: window.session.project.flush(),  # noqa: PLW0108 - of the project that is open then
         window,
         record=log.write,
     )
@@ -113,12 +110,6 @@ def _has_room(window: MainWindow) -> bool:
     return room.width() >= size.width() and room.height() >= size.height() + FRAME_HEIGHT
 
 
-def _style_words() -> set[str]:
-    from phexplore.gui.theme.number_style import NumberStyle
-
-    return {style.value for style in NumberStyle}
-
-
 def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashed: bool) -> None:
     """Say what there is to say about the project, once events are handled; look at a damaged file with the user."""
     from PySide6.QtCore import QTimer
@@ -130,7 +121,7 @@ def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashe
     QTimer.singleShot(0, window, window.session.tell_trouble)
     QTimer.singleShot(0, window, lambda: _offer_unsaved(window))
     if not crashed and damaged is None:
-        QTimer.singleShot(0, window, window.offer_tour)
+        QTimer.singleShot(0, window, window.commands.offer_tour)
     if damaged is not None:
         QTimer.singleShot(0, window, lambda: window.files.open(damaged))
 
@@ -160,9 +151,3 @@ def _say_why(error: PhexploreError) -> int:
         return BAD_INPUT
     print(visible(error.full), file=sys.stderr)  # noqa: T201 - no window yet
     return EXPECTED_FAILURE
-
-
-def _theme_words() -> set[str]:
-    from phexplore.gui.theme.appearance import ThemeChoice
-
-    return {choice.value for choice in ThemeChoice}

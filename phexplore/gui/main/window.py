@@ -4,45 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QMimeData, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from phexplore.decide.verdict_words import with_rules
 from phexplore.document.project import Project
 from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.areas import Area, area_keys
 from phexplore.gui.binding.project_data import ProjectData
-from phexplore.gui.binding.room import Make, Room, Surroundings
+from phexplore.gui.binding.room import Make, News, Room, Surroundings
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, ISSUES, LAYOUT, TOUR, Settings
+from phexplore.gui.binding.settings import GEOMETRY, INSPECTOR, ISSUES, LAYOUT, Settings
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.main.actions import ActionTable, edit_logger
-from phexplore.gui.main.bottom_bar import BottomBar
-from phexplore.gui.main.commands import MENUS, Commands
+from phexplore.gui.main.actions import edit_logger
+from phexplore.gui.main.bars import BottomBar, HeaderBar, HeadlineBar
+from phexplore.gui.main.commands import Commands
 from phexplore.gui.main.copying import TableCopies
-from phexplore.gui.main.exporting import ExportFormat, Exports
-from phexplore.gui.main.focus_order import put_behind
-from phexplore.gui.main.header import HeaderBar
-from phexplore.gui.main.headline_bar import HeadlineBar
+from phexplore.gui.main.exporting import Exports
 from phexplore.gui.main.importing import is_readable
-from phexplore.gui.main.navigation import Navigation
 from phexplore.gui.main.notices import Notices
-from phexplore.gui.main.pages import Pages
+from phexplore.gui.main.pages import Navigation, Pages, put_behind
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
 from phexplore.gui.systems.plain_room import PlainRoom
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.widgets.labels import line
+from phexplore.gui.widgets.layout import row, split, stacked
 from phexplore.gui.widgets.stack import Stack
-from phexplore.model.issues import Issue
 from phexplore.systems.registry import system_of, systems
-
-if TYPE_CHECKING:
-    from phexplore.gui.main.guided_tour import GuidedTour
 
 DEFAULT_SIZE = QSize(1280, 800)
 _ROOM_FOR_INSPECTOR = 1560
@@ -61,7 +53,7 @@ class MainWindow(QMainWindow):
             runs_home: folder of the runs of a project that is kept in no file.
         """
         super().__init__()
-        self.settings = settings
+        self.settings, self.news = settings, News(self)
         self.session = Session(project, self)
         self.data = ProjectData(self.session, settings, self)
         self.files = ProjectFiles(self.session, settings, self, is_running=lambda: self.areas.is_running)
@@ -74,7 +66,9 @@ class MainWindow(QMainWindow):
             self.data,
             runs_home.with_name("experiments"),
             lambda: self.areas.runs.controller,
+            lambda: self.room,
             lambda: self.navigation.area,
+            self.news,
             self,
         )
         self.rooms: Mapping[str, Room] = {
@@ -89,15 +83,14 @@ class MainWindow(QMainWindow):
         )
         self._shown_room: Room | None = None
         self._leaves_without_asking = False
-        self.tour: GuidedTour | None = None
         own: dict[Hashable, Make] = {
             (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
         }
         self.pages = Pages({**self.areas.makers(), **own})
         self.commands = Commands(self, self)
-        self.actions_table = ActionTable(self.commands.table(), self)
-        self.header: HeaderBar = self._make_header()
-        self.actions_table.fill(self.menuBar(), MENUS, self.commands.menus)
+        self.actions_table = self.commands.table
+        self.header = HeaderBar(self.session, self.actions_table, self.commands.export_menu())
+        self.commands.fill(self.menuBar())
         self._lay_out()
         self._connect()
         self._follow_system()
@@ -134,28 +127,6 @@ class MainWindow(QMainWindow):
         """What explains the selection of the active scenario."""
         return self.room.show_inspector()
 
-    def export(self, form: ExportFormat, path: Path) -> None:
-        """Write a file beside the window."""
-        self.settings.keep(FOLDER, str(path.parent))
-        self.bottom.say(f"Writing {path.name}…")
-        self.exports.start(form, self.session.shown, path)
-
-    def show_palette(self) -> None:
-        """Open the list of everything that can be done, and of every row of the budget table."""
-        from phexplore.gui.main.palette import Palette, offers_of
-
-        table = self.actions_table
-        offers = offers_of(list(table.entries.values()), dict(MENUS), lambda name: table[name].trigger())
-        Palette(self, [*offers, *self.room.offers()]).open()
-
-    def show_issue(self, issue: Issue) -> None:
-        """Go to the place of an issue."""
-        self.room.go_to_issue(issue)
-
-    def save_journal(self) -> bool:
-        """Force the journal of the project to disk; return whether every edit is there."""
-        return self.session.project.flush()
-
     def show_inspector(self, *, shown: bool) -> None:
         """Show or hide the inspector, in the areas it is of use."""
         self.settings.keep(INSPECTOR, shown)
@@ -166,33 +137,6 @@ class MainWindow(QMainWindow):
         self.issues.setVisible(shown)
         self.bottom.issues.setChecked(shown)
         self.settings.keep(ISSUES, shown)
-
-    def show_log(self) -> None:
-        """Open the list of what was done since the window was opened."""
-        from phexplore.gui.main.action_log import ActionLogDialog
-
-        ActionLogDialog(self, list(self.actions_table.done)).open()
-
-    def take_tour(self) -> None:
-        """Show a person around."""
-        from phexplore.gui.main.guided_tour import GuidedTour
-        from phexplore.gui.main.tour_stops import tour_stops
-
-        def end() -> None:
-            self.tour = None
-            self.navigation.setFocus()
-
-        if self.tour is None:
-            self.tour = GuidedTour(self, tour_stops(self))
-            self.tour.ended.connect(end)
-        self.tour.begin()
-
-    def offer_tour(self) -> None:
-        """Offer the tour to a person who starts the program for the first time on this computer."""
-        if self.settings.read(TOUR) or self.notice.text:
-            return
-        self.settings.keep(TOUR, True)
-        self.notice.offer_tour(self.take_tour)
 
     def leave_without_asking(self) -> None:
         """Close, losing unsaved edits: the user said so, or a program drives the window."""
@@ -245,83 +189,45 @@ class MainWindow(QMainWindow):
     def _tiles(self) -> tuple[TileContent, ...]:
         return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
 
-    def _make_header(self) -> HeaderBar:
-        actions = self.actions_table
-        return HeaderBar(
-            self.session,
-            undo=actions["edit.undo"],
-            redo=actions["edit.redo"],
-            run=actions["run.new"],
-            approve=actions["decide.approve"],
-            export=self.commands.export_menu(actions),
-        )
-
     def _lay_out(self) -> None:
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
+        sizes = [DEFAULT_SIZE.width() - INSPECTOR_WIDTH, INSPECTOR_WIDTH]
+        self._splitter = split(self.pages, self._inspectors, shares=(1,), sizes=sizes)
         self._splitter.setHandleWidth(1)
         self._splitter.setProperty("look", "lined")
-        self._splitter.addWidget(self.pages)
-        self._splitter.addWidget(self._inspectors)
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setSizes([DEFAULT_SIZE.width() - INSPECTOR_WIDTH, INSPECTOR_WIDTH])
-        middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addWidget(self.navigation)
-        middle.addWidget(line(vertical=True))
-        middle.addWidget(self._splitter, 1)
-        notices = QHBoxLayout()
-        notices.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-        notices.addWidget(self.notice)
         self.issues.setFixedHeight(16 * GRID)
-        centre = QWidget()
-        column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addLayout(notices)
-        column.addWidget(self.headline)
-        column.addWidget(line())
-        column.addLayout(middle, 1)
-        column.addWidget(line())
-        column.addWidget(self.issues)
-        column.addWidget(self.bottom)
-        self.setCentralWidget(centre)
+        notices = row(self.notice, margins=(2 * GRID, 0, 2 * GRID, 0))
+        middle = row(self.navigation, line(vertical=True), (self._splitter, 1), gap=0)
+        above = (self.header, notices, self.headline, line())
+        self.setCentralWidget(stacked(*above, (middle, 1), line(), self.issues, self.bottom, gap=0))
         self.show_issues(shown=self.settings.read(ISSUES))
 
     def _connect(self) -> None:
-        session = self.session
+        session, news, notice = self.session, self.news, self.notice
         session.updated.connect(self._follow_system)
         session.settled.connect(self._refresh)
         session.settled.connect(edit_logger(session, self.actions_table.log))
         session.saved.connect(self._refresh)
-        session.refused.connect(self.notice.tell_refused)
-        session.troubled.connect(lambda trouble: self.notice.tell_trouble(trouble, self.files.choose_to_save))
+        session.refused.connect(lambda refusal: notice.say(refusal.full, look="refused"))
+        session.troubled.connect(lambda trouble: notice.tell_trouble(trouble, self.files.choose_to_save))
         self.navigation.chosen.connect(self._go)
-        self.issues.opened.connect(self.show_issue)
+        self.issues.opened.connect(lambda issue: self.room.go_to_issue(issue))  # noqa: PLW0108 - of the room by then
         self.issues.counted.connect(self.bottom.count_issues)
         self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
         self.bottom.count_issues(self.issues.counts)
-        self.files.noted.connect(self.notice.warn)
+        self.files.noted.connect(news.warned)
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
-        self._connect_shared()
-        for room in self.rooms.values():
-            room.wanted.connect(self.navigation.choose)
-            room.failed.connect(self.notice.tell_failure)
-
-    def _connect_shared(self) -> None:
-        for part in (self.exports, self.areas):
-            part.written.connect(self.notice.tell_written)
-            part.failed.connect(self.notice.tell_failure)
-        areas = self.areas
-        areas.wanted.connect(self.navigation.choose)
-        areas.noted.connect(self.notice.say)
-        areas.warned.connect(self.notice.warn)
-        areas.said.connect(self.bottom.say)
-        areas.headline_changed.connect(self.headline.show_run)
-        areas.completed.connect(
-            lambda row: self.notice.tell_complete(row, lambda: areas.runs.show_results(row.directory))
+        self.exports.written.connect(news.written)
+        self.exports.failed.connect(news.failed)
+        news.wanted.connect(self.navigation.choose)
+        news.failed.connect(notice.tell_failure)
+        news.noted.connect(notice.say)
+        news.warned.connect(notice.warn)
+        news.said.connect(self.bottom.say)
+        news.written.connect(lambda path: notice.say(f"{path.name} was written to {path.parent}."))
+        news.last_run.connect(self.headline.show_run)
+        news.completed.connect(
+            lambda row: notice.tell_complete(row, lambda: self.areas.runs.show_results(row.directory))
         )
 
     def _refresh(self, _signal: object = None) -> None:
@@ -338,14 +244,10 @@ class MainWindow(QMainWindow):
     def _prepare(self) -> None:
         """Look after the runs and make the pages that may be wanted next."""
         _ = self.areas.runs  # made on first use
-        self.pages.prepare([self._page_key(area) for area in self.navigation.offered])
-
-    def _page_key(self, area: Area) -> Hashable:
-        own = (self.room.system.id, area)
-        return own if own in self.pages else area
+        self.pages.prepare(self.room.system.id, self.navigation.offered)
 
     def _go(self, area: Area) -> None:
-        page = self.pages.show_area(self._page_key(area))
+        page = self.pages.show_area(self.room.system.id, area)
         self._make_room()
         put_behind(page, (self._inspectors, self.issues, self.bottom))
 

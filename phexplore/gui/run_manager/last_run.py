@@ -1,25 +1,29 @@
-"""The last run of the active scenario: which one that is, and its figure for the top of the window."""
+"""Which runs of a scenario count: the last one, whose figure is at the top of the window, and the one whose results are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.gui.binding.request_service import RequestService
+from phexplore.gui.binding.request_service import RequestService, reader_process
 from phexplore.gui.binding.session import Session
-from phexplore.gui.run_manager.result_reader import reader_process
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words, trials_words
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.run_results import RunAnswer, RunRequest
+
+if TYPE_CHECKING:
+    from phexplore.gui.run_manager.results_page import ResultsPage
 
 _READING = TileContent("Last run", "reading", "", "The results of the run are being read")
 _UNREADABLE = TileContent("Last run", "unreadable", "", "Results says why", Tone.ATTENTION)
@@ -55,8 +59,8 @@ def last_run_of(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, s
     if not ready:  # every edit asks, and a fingerprint costs as much as a tile
         return None
     mine = fingerprint(scenario)
-    for is_wanted in (_is_complete, _is_unfinished):
-        candidates = [(row, spec) for row, spec in ready if is_wanted(row)]
+    for complete in (True, False):
+        candidates = [(row, spec) for row, spec in ready if (row.state is RunState.COMPLETE) is complete]
         current = next((row for row, spec in candidates if _print_of(row, spec, known) == mine), None)
         if current is not None:
             return FoundRun(current, is_current=True)
@@ -73,14 +77,6 @@ def runs_with_results(scenario: Scenario, rows: Sequence[RunRow]) -> list[tuple[
         for row in rows
         if row.trials and row.spec is not None and type(row.spec.scenario.method) is type(scenario.method)
     ]
-
-
-def _is_complete(row: RunRow) -> bool:
-    return row.state is RunState.COMPLETE
-
-
-def _is_unfinished(row: RunRow) -> bool:
-    return not _is_complete(row)
 
 
 def _print_of(row: RunRow, spec: RunSpec, known: dict[Path, str]) -> str:
@@ -151,10 +147,8 @@ class LastRun(QObject):
             return
         if not self._found.is_current:
             self.changed.emit(marked(self._tile, EDITED))
-        elif _is_unfinished(self._found.row):
-            self.changed.emit(
-                marked(self._tile, f"{state_words(self._found.row)}: {trials_words(self._found.row)} trials")
-            )
+        elif (row := self._found.row).state is not RunState.COMPLETE:
+            self.changed.emit(marked(self._tile, f"{state_words(row)}: {trials_words(row)} trials"))
         else:
             self.changed.emit(self._tile)
 
@@ -167,3 +161,89 @@ class LastRun(QObject):
 def marked(tile: TileContent, words: str) -> TileContent:
     """Return the figure with what speaks against relying on it."""
     return replace(tile, change=words, tone=Tone.ATTENTION)
+
+
+def wanted_run(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, str]) -> RunRow | None:
+    """Return the run whose results are shown unasked.
+
+    Args:
+        scenario: the one that is edited.
+        rows: all runs, newest first.
+        prints: fingerprints found earlier, by run; completed here.
+    """
+    found = last_run_of(scenario, rows, prints)
+    if found is not None:
+        return found.row
+    others = [row for row, _spec in runs_with_results(scenario, rows)]
+    return next((row for row in others if row.state is RunState.COMPLETE), next(iter(others), None))
+
+
+def reservation(scenario: Scenario, row: RunRow) -> str:
+    """Return why the results of a run are not simply those of the scenario that is edited, "" where they are."""
+    parts = []
+    if row.spec is not None and fingerprint(row.spec.scenario) != fingerprint(scenario):
+        parts.append(
+            "The scenario was edited since this run."
+            if row.spec.scenario.name == scenario.name
+            else f"These are results of another scenario, {row.title!r}; {scenario.name!r} is being edited."
+        )
+    if row.state is not RunState.COMPLETE:
+        parts.append(f"This run is not complete ({state_words(row)}): {trials_words(row)} trials.")
+    return " ".join(parts)
+
+
+class ShownRun(QObject):
+    """Keeps a page of results on the run that is wanted.
+
+    Signals:
+        followed: the page shows what it should.
+    """
+
+    followed = Signal()
+
+    def __init__(self, session: Session, controller: RunController, page: ResultsPage) -> None:
+        """Follow a project and its runs.
+
+        Args:
+            session: its active scenario counts.
+            controller: its runs.
+            page: shows one of them; follows the controller itself, and owns this.
+        """
+        super().__init__(page)
+        self._session, self._controller, self._page = session, controller, page
+        self._prints: dict[Path, str] = {}
+        self._picked: Path | None = None
+        self._scenario = session.scenario.name
+        self._seen = WhenSeen(page, self._follow)
+        page.run.activated.connect(self._on_activated)
+        controller.launched.connect(self._forget_pick)
+        controller.changed.connect(self._seen.request)
+        session.settled.connect(self._on_settled)
+        self._seen.request()
+
+    def pick(self, directory: Path) -> None:
+        """Show this run until another scenario is edited or a run is started."""
+        self._picked = directory
+        self._show(directory)
+
+    def _on_activated(self, _index: int) -> None:
+        self._picked = self._page.directory
+
+    def _forget_pick(self, _directory: object) -> None:
+        self._picked = None
+
+    def _on_settled(self, _shown: object) -> None:
+        if self._session.scenario.name != self._scenario:
+            self._scenario, self._picked = self._session.scenario.name, None
+        self._seen.request()
+
+    def _follow(self) -> None:
+        picked = None if self._picked is None else self._controller.row(self._picked)
+        row = picked or wanted_run(self._session.scenario, self._controller.rows, self._prints)
+        if row is not None:
+            self._show(row.directory)
+        self.followed.emit()
+
+    def _show(self, directory: Path) -> None:
+        if self._page.directory != directory:
+            self._page.show_run(directory)

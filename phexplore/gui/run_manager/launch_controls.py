@@ -126,8 +126,7 @@ class DataControl(QWidget):
             self.source.addItem(words, name)
         self.source.addItem("A file or folder…" if offer.kinds else "A folder…", "")
         self.line = _line("File or folder of the data", offer.data, self.changed)
-        self.browse = TextButton("Browse…", name="Choose the data")
-        self.browse.clicked.connect(self._browse)
+        self.browse = TextButton("Browse…", name="Choose the data", run=self._browse)
         self._own = stacked(row((self.line, 1), self.browse))
         self._own.hide()
         self.source.currentIndexChanged.connect(self._on_source)
@@ -175,8 +174,7 @@ class PlaceControl(QWidget):
         self.files = [_line(f"{words} (PEM)", words, self.changed) for words in TLS_WORDS]
         rows = []
         for words, line in zip(TLS_WORDS, self.files, strict=True):
-            browse = TextButton("Browse…", name=f"Choose: {words}")
-            browse.clicked.connect(partial(self._browse, words, line))
+            browse = TextButton("Browse…", name=f"Choose: {words}", run=partial(self._browse, words, line))
             rows.append(row((line, 1), browse))
         self.tls = stacked(*rows, gap=HALF)
         self.tls.hide()

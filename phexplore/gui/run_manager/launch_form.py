@@ -90,10 +90,8 @@ class LaunchForm(QFrame):
         self.reasons = {name: Reason() for name in self._parts}
         self._sentence = Text(look="muted", wrap=True)
         self._common = Text(look="muted", wrap=True)
-        self.use_seed = TextButton("Use its seed", look="link")
-        self.use_seed.clicked.connect(self._use_seed)
-        self.run = TextButton("Start run", look="primary", symbol="run")
-        self.run.clicked.connect(self.launch)
+        self.use_seed = TextButton("Use its seed", look="link", run=self._use_seed)
+        self.run = TextButton("Start run", look="primary", symbol="run", run=self.launch)
         self.setProperty("look", "card")
         self.setAccessibleName(self._offer.title)
         self._lay_out()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from phexplore.entry import program_command
 from phexplore.gui.binding.process_service import CommandProcess
+from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_save
 from phexplore.systems.run_results import Choice
 
 
@@ -69,3 +72,60 @@ class ReportProcess(CommandProcess):
         several = ((name, (value,) if isinstance(value, str) else value) for name, value in choices.items())
         chosen = [text for name, values in several for value in values for text in ("--choose", f"{name}={value}")]
         self.start(program_command("report", str(directory), "--format", form.id, "--out", str(out), *chosen))
+
+
+class ExportButton(QToolButton):
+    """Asks what of a run is to be written and where, and has it written.
+
+    Signals:
+        written: the `Path` of the file or folder.
+        failed: a `PhexploreError`.
+    """
+
+    written = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, directory: Callable[[], Path | None], choices: Callable[[], Mapping[str, Choice]]) -> None:
+        """Make the button.
+
+        Args:
+            directory: of the run that is shown.
+            choices: which of its pictures are shown, by the ids of their choosers.
+        """
+        super().__init__()
+        self._directory, self._choices = directory, choices
+        self.process = ReportProcess(self)
+        self.process.written.connect(self.written)
+        self.process.failed.connect(self.failed)
+        self.process.busy_changed.connect(self._show_busy)
+        self.setAccessibleName("Export the run")
+        self.setProperty("look", "bordered")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self)
+        for form in FORMATS:
+            menu.addAction(form.title, partial(self._choose, form)).setData(form)
+        self.setMenu(menu)
+        self._show_busy(busy=False)
+
+    def write(self, form: ReportFormat, path: Path) -> None:
+        """Write the report, the figures or the noisy measurements of the run shown, with its pictures as they are chosen.
+
+        Args:
+            form: what is written.
+            path: the file or folder.
+        """
+        if (directory := self._directory()) is not None:
+            self.process.write(directory, form, path, self._choices())
+
+    def _choose(self, form: ReportFormat) -> None:
+        if (directory := self._directory()) is None:
+            return
+        title, take = form.title.rstrip("…"), partial(self.write, form)
+        if form.is_folder:
+            ask_for_folder(self, title, take, folder=directory)
+        else:
+            ask_to_save(self, title, take, proposed=directory.parent / f"{directory.name}{form.suffix}")
+
+    def _show_busy(self, busy: bool) -> None:
+        self.setText("Writing…" if busy else "Export…")
+        self.setEnabled(not busy)

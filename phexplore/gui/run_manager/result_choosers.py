@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
+from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import field_label
+from phexplore.gui.widgets.layout import column, row
 from phexplore.systems.run_results import Asks, Choice, Option
 from phexplore.systems.run_results import Chooser as Offer
 
@@ -38,18 +41,26 @@ class ListField(Chooser):
     def show_offer(self, offer: Offer, runs: Words) -> None:
         """Show what is offered and chosen, without telling anybody; what did not change stays, also while it is open."""
         entries = [(_words(option, runs), option.value) for option in offer.options]
-        blocked = self.blockSignals(True)
-        if [self.itemData(place) for place in range(self.count())] != [value for _text, value in entries]:
-            self.clear()
-            for place, (text, value) in enumerate(entries):
-                self.addItem(text, value)
-                if tip := offer.options[place].tip:
-                    self.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
-        for place, (text, _value) in enumerate(entries):
-            if self.itemText(place) != text:
-                self.setItemText(place, text)
+        self.offer(entries, tips=[option.tip for option in offer.options])
         self.select(offer.chosen)
-        self.blockSignals(blocked)
+
+
+class RunChooser(Chooser):
+    """Which run is shown; it stays chosen while others come."""
+
+    def __init__(self) -> None:
+        super().__init__("Run", letters=10)
+
+    @property
+    def directory(self) -> Path | None:
+        """The chosen run, None when there is none."""
+        found = self.currentData()
+        return found if isinstance(found, Path) else None
+
+    def show_rows(self, rows: Sequence[RunRow]) -> None:
+        """List runs, the newest first; where the chosen one is gone, the newest with trials is chosen. Nothing is told."""
+        newest = next((row_.directory for row_ in rows if row_.trials), None)
+        self.offer(((run_words(row_), row_.directory) for row_ in rows), first=newest)
 
 
 class TextField(QLineEdit):
@@ -89,9 +100,8 @@ class FileField(TextButton):
             offer: what it is.
             tell: takes the path that was chosen.
         """
-        super().__init__("", name=offer.name)
+        super().__init__("", name=offer.name, run=self._browse)
         self._offer, self._tell = offer, tell
-        self.clicked.connect(self._browse)
 
     def show_offer(self, offer: Offer, _runs: Words) -> None:
         """Show the name of the file."""
@@ -99,12 +109,9 @@ class FileField(TextButton):
         self.setText(Path(str(offer.chosen)).name if offer.chosen else offer.options[0].words)
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self, self._offer.name, str(self._offer.chosen))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([self._offer.hint, "All files (*)"])
-        dialog.fileSelected.connect(self._tell)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        kinds = f"{self._offer.hint};;All files (*)"
+        take, now = (lambda path: self._tell(str(path))), str(self._offer.chosen)
+        ask_to_open(self, self._offer.name, take, kinds=kinds, folder=now)
 
 
 class RunsField(TextButton):
@@ -182,9 +189,7 @@ class ResultChoosers(QWidget):
         self._parts: dict[str, QWidget] = {}
         self._order: list[str] = []
         self._flow = FlowRow(gap=GRID)
-        column = QHBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._flow)
+        column(self._flow, of=self)
 
     def show_offers(self, offers: Sequence[Offer], runs: Words) -> None:
         """Show what a picture offers; nothing is announced.
@@ -205,12 +210,8 @@ class ResultChoosers(QWidget):
     def _add(self, offer: Offer) -> None:
         field = _FIELDS[offer.asks](offer, lambda value: self.chosen.emit(offer.id, value, offer.drops))
         part = QWidget(self._flow)
-        row = QHBoxLayout(part)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(HALF)
-        if offer.label:
-            row.addWidget(field_label(offer.label, field))
-        row.addWidget(field)
+        label = (field_label(offer.label, field),) if offer.label else ()
+        row(*label, field, of=part, gap=HALF)
         self.fields[offer.id], self._parts[offer.id] = field, part
 
     def _arrange(self, shown: list[str]) -> None:

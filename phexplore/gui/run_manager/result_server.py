@@ -7,13 +7,13 @@ come in on standard input, answers go out on standard output; the end of standar
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, BinaryIO, Protocol
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.frames import Progress, Refused, frame, read_frame
+from phexplore.gui.binding.frames import Progress, Refused, read_frame, send, serve_parent
 from phexplore.runs.store import load_spec
 from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import RunRequest
@@ -24,14 +24,13 @@ _NICENESS = 5
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer until the requests end."""
-
-    def tell(value: object) -> None:
-        answers.write(frame(value))
-        answers.flush()
-
+    tell = partial(send, answers)
     reader = Readers(tell)
     while (request := read_frame(requests)) is not None:
-        tell(_reply(reader, request))
+        try:
+            tell(reader.answer(request))
+        except PhexploreError as error:
+            tell(Refused(error.sentence, error.remedy))
 
 
 Tell = Callable[[object], None]
@@ -73,19 +72,8 @@ def _results_of(request: RunRequest) -> tuple[str, Callable[[Tell], Answer]]:
     return system.id, lambda _tell: system.results.reader().answer
 
 
-def _reply(reader: Readers, request: Question | RunRequest) -> object:
-    try:
-        return reader.answer(request)
-    except PhexploreError as error:
-        return Refused(error.sentence, error.remedy)
-
-
 def main() -> int:
     """Serve the process that started this one."""
     with suppress(OSError, AttributeError):  # not allowed, or a system without priorities
         os.nice(_NICENESS)
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints must not end up among the answers
-    with suppress(BrokenPipeError):  # the window is gone
-        serve(sys.stdin.buffer, answers)
-    return 0
+    return serve_parent(serve)

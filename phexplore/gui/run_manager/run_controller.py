@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.run_process import RunProcess
-from phexplore.gui.run_manager.file_tasks import FileTasks
+from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.gui.run_manager.run_homes import RunHomes, described
 from phexplore.gui.run_manager.run_list import RunList
@@ -93,7 +93,7 @@ class RunController(QObject):
         """
         super().__init__(parent)
         self._now = now
-        self._tasks = FileTasks(self)
+        self._tasks = Tasks(self)
         self._tasks.failed.connect(self.failed)
         self._tasks.busy_changed.connect(self.busy_changed)
         self._listed = RunList(self)
@@ -206,7 +206,19 @@ class RunController(QObject):
         self._demand(directory, RunAction.DELETE)
         self._workers.withdraw(directory)
         store = RunStore(directory.parent)
-        self._tasks.do(lambda: store.remove(directory), partial(self._forget, directory))
+
+        def forget(_nothing: object) -> None:
+            self._listed.rows.pop(directory, None)
+            self._listed.tell()
+
+        self._tasks.do(lambda: store.remove(directory), forget)
+
+    def attempt(self, act: Callable[[], object]) -> None:
+        """Do what a state may not allow; `failed` says why it was not done."""
+        try:
+            act()
+        except PhexploreError as error:
+            self.failed.emit(error)
 
     def shut_down(self) -> None:
         """End all workers because the window closes; their finished trials stay. Blocks for at most a few seconds."""
@@ -220,10 +232,6 @@ class RunController(QObject):
         self._listed.rows[row.directory] = row
         self._workers.enqueue(row.directory, place)
         self.launched.emit(row.directory)
-
-    def _forget(self, directory: Path, _nothing: object) -> None:
-        self._listed.rows.pop(directory, None)
-        self._listed.tell()
 
     def _on_end(self, directory: Path, final: Finished | Failed, state: RunState) -> None:
         self._listed.add_end(directory, final, state)

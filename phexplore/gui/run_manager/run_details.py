@@ -1,11 +1,12 @@
-"""The chosen run in full: what it does, how far it is, why it failed, its log, and what can be done with it."""
+"""One run: how far it is and how long it takes in a line at the bottom of the window; the chosen one in full, with its log."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QProgressBar, QWidget
 
+from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import (
     RunAction,
     RunRow,
@@ -17,9 +18,10 @@ from phexplore.gui.run_manager.run_rows import (
 )
 from phexplore.gui.run_manager.runs_table import progress_words
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.layout import column, row
 from phexplore.runs.states import RunState
 from phexplore.runs.store import started_words
 
@@ -39,24 +41,14 @@ class FailureCard(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("look", "refused")
-        self._details = ""
+        self.details = ""
         self._sentence = Text(bold=True, wrap=True)
         self._remedy = Text(wrap=True)
-        self._copy = TextButton("Copy details", look="link", symbol="")
-        self._copy.setToolTip("Copy the reason and the end of the log, for a bug report")
-        self._copy.clicked.connect(self.copy_details)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID + HALF, GRID, GRID + HALF, GRID)
-        column.setSpacing(HALF)
-        column.addWidget(self._sentence)
-        column.addWidget(self._remedy)
-        column.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignLeft)
+        tip = "Copy the reason and the end of the log, for a bug report"
+        copy = TextButton("Copy details", look="link", tip=tip, run=self.copy_details)
+        margins = (GRID + HALF, GRID, GRID + HALF, GRID)
+        column(self._sentence, self._remedy, (copy, Qt.AlignmentFlag.AlignLeft), of=self, gap=HALF, margins=margins)
         self.hide()
-
-    @property
-    def details(self) -> str:
-        """What a copy carries."""
-        return self._details
 
     def show_row(self, row: RunRow) -> None:
         """Show the failure of a run, nothing when it did not fail."""
@@ -64,11 +56,11 @@ class FailureCard(QFrame):
         self._sentence.setText(row.problem)
         self._remedy.setText(row.remedy)
         self._remedy.setVisible(bool(row.remedy))
-        self._details = "\n".join(part for part in (row.problem, row.remedy, str(row.directory), row.details) if part)
+        self.details = "\n".join(part for part in (row.problem, row.remedy, str(row.directory), row.details) if part)
 
     def copy_details(self) -> None:
         """Put the details on the clipboard."""
-        QGuiApplication.clipboard().setText(self._details)
+        QGuiApplication.clipboard().setText(self.details)
 
 
 class RunDetails(QFrame):
@@ -84,37 +76,28 @@ class RunDetails(QFrame):
         super().__init__(parent)
         self.setProperty("look", "card")
         self.setAccessibleName("Chosen run")
-        self._row: RunRow | None = None
+        self.row: RunRow | None = None
+        """The run shown."""
         self._title = Text(bold=True, relative=1.15)
         self._facts = Text(look="muted", wrap=True)
         self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.progress = QProgressBar()
-        self.progress.setAccessibleName("Progress of the chosen run")
-        self.progress.setTextVisible(False)
-        self.progress.setFixedHeight(GRID)
+        self.progress = progress_bar("Progress of the chosen run")
         self._words = Text()
         self.failure = FailureCard()
         self.log = QPlainTextEdit()
         self.log.setReadOnly(True)
         self.log.setAccessibleName("Log of the chosen run")
         self.log.setPlaceholderText("What the run reports appears here.")
-        self.buttons: dict[RunAction, TextButton] = {}
-        for action in RunAction:
-            button = TextButton(action.value, name=f"{action.value} (chosen run)", symbol=_SYMBOLS[action])
-            button.clicked.connect(lambda _checked=False, asked=action: self._ask(asked))
-            self.buttons[action] = button
-        self._lay_out()
-
-    @property
-    def row(self) -> RunRow | None:
-        """The run shown."""
-        return self._row
+        self.buttons = {action: self._button(action) for action in RunAction}
+        facts = (self._title, self._facts, self._words, self.progress, self.failure)
+        margins = (MARGIN, GRID + HALF, MARGIN, GRID + HALF)
+        column(*facts, FlowRow(*self.buttons.values(), gap=GRID), (self.log, 1), of=self, margins=margins)
 
     def show_row(self, row: RunRow | None) -> None:
         """Show a run, or nothing."""
-        if row is not None and row == self._row:
+        if row is not None and row == self.row:
             return
-        before, self._row = self._row, row
+        before, self.row = self.row, row
         self.setVisible(row is not None)
         if row is None:
             return
@@ -149,18 +132,75 @@ class RunDetails(QFrame):
         if at_end:
             bar.setValue(bar.maximum())
 
-    def _ask(self, action: RunAction) -> None:
-        if self._row is not None:
-            self.asked.emit(action, self._row.directory)
+    def _button(self, action: RunAction) -> TextButton:
+        def ask() -> None:
+            if self.row is not None:
+                self.asked.emit(action, self.row.directory)
 
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, GRID + HALF, MARGIN, GRID + HALF)
-        column.setSpacing(GRID)
-        column.addWidget(self._title)
-        column.addWidget(self._facts)
-        column.addWidget(self._words)
-        column.addWidget(self.progress)
-        column.addWidget(self.failure)
-        column.addWidget(FlowRow(*self.buttons.values(), gap=GRID))
-        column.addWidget(self.log, 1)
+        return TextButton(action.value, name=f"{action.value} (chosen run)", symbol=_SYMBOLS[action], run=ask)
+
+
+def progress_bar(name: str) -> QProgressBar:
+    """Return a thin bar.
+
+    Args:
+        name: for people who do not see it.
+    """
+    bar = QProgressBar()
+    bar.setAccessibleName(name)
+    bar.setTextVisible(False)
+    bar.setFixedHeight(GRID)
+    return bar
+
+
+class RunStrip(QWidget):
+    """Shows the first run with a worker; hidden while there is none.
+
+    Signals:
+        wanted: the user wants to see the runs.
+    """
+
+    wanted = Signal()
+
+    def __init__(self, controller: RunController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._controller = controller
+        self._row: RunRow | None = None
+        self._title = TextButton("", look="link", name="Show the runs", run=self.wanted)
+        self._words = ElidedText(look="muted")
+        self.progress = progress_bar("Progress of the run")
+        self.pause = SymbolButton("pause", "Pause the run", run=self._pause_or_resume)
+        self.cancel = SymbolButton("close", "Cancel the run; finished trials are kept", run=self._cancel)
+        row(self._title, (self.progress, 2), (self._words, 2), self.pause, self.cancel, of=self)
+        controller.changed.connect(self._show)
+        self._show(controller.rows)
+
+    def _show(self, _rows: object) -> None:
+        active = self._controller.active
+        self.setVisible(bool(active))
+        self._row = active[0] if active else None
+        if self._row is None:
+            return
+        waiting = sum(1 for row in self._controller.rows if row.state is RunState.QUEUED)
+        more = f", {waiting} waiting" if waiting else ""
+        self._title.setText(f"{self._row.title}{more}")
+        share = self._row.share_done
+        self.progress.setRange(0, 0 if share is None else 1000)
+        if share is not None:
+            self.progress.setValue(round(share * 1000))
+        self._words.setText(" · ".join(part for part in (state_words(self._row), progress_words(self._row)) if part))
+        resting = self._row.state is RunState.PAUSED
+        self.pause.set_symbol("run" if resting else "pause")
+        self.pause.setAccessibleName("Resume the run" if resting else "Pause the run")
+        self.pause.setToolTip(self.pause.accessibleName())
+        self.pause.setEnabled(self._row.state in {RunState.RUNNING, RunState.PAUSED})
+        self.cancel.setEnabled(self._row.state is not RunState.CANCELLING)
+
+    def _pause_or_resume(self) -> None:
+        if (shown := self._row) is not None:
+            act = self._controller.resume if shown.state is RunState.PAUSED else self._controller.pause
+            self._controller.attempt(lambda: act(shown.directory))
+
+    def _cancel(self) -> None:
+        if (shown := self._row) is not None:
+            self._controller.attempt(lambda: self._controller.cancel(shown.directory))

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.run_manager.file_tasks import FileTasks
+from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.run_manager.run_list import RunList
 from phexplore.gui.run_manager.run_rows import RunRow, after_event, row_of
 from phexplore.gui.run_manager.run_workers import RunWorkers
@@ -54,7 +54,7 @@ class RunHomes(QObject):
     relocated = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, root: Path, listed: RunList, workers: RunWorkers, tasks: FileTasks, parent: QObject) -> None:
+    def __init__(self, root: Path, listed: RunList, workers: RunWorkers, tasks: Tasks, parent: QObject) -> None:
         """Look after a folder.
 
         Args:

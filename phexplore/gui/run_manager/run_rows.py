@@ -110,52 +110,32 @@ def row_of(entry: RunEntry) -> RunRow:
     return RunRow(entry.directory, entry.spec, entry.state, trials=entry.trials, problem=entry.problem)
 
 
-def with_failure(row: RunRow, failure: Failed) -> RunRow:
-    """Return the row with the reason of a failure."""
-    return replace(row, problem=failure.sentence, remedy=failure.remedy, details=failure.details)
-
-
 def after_event(row: RunRow, event: Event) -> RunRow:
-    """Return the row after an event of its worker."""
-    changed = row
+    """Return the row after an event of its worker, with the line of the log it makes."""
+    changed, words = row, ""
     match event:
         case Started(trials=_, present=present):
             changed = replace(row, trials=present, problem="", remedy="", details="", phase="", seconds_left=None)
-        case PhaseDone():
-            changed = replace(row, phase="", seconds_left=None)
+        case PhaseDone(name, seconds):
+            changed, words = replace(row, phase="", seconds_left=None), f"{name}: {seconds:.2f} s"
         case TrialDone():
             changed = replace(row, trials=row.trials + 1)
         case Progress(phase, done, total, seconds_left):
             trials = done if phase == "trials" else row.trials
             changed = replace(row, phase=phase, done=done, total=total, seconds_left=seconds_left, trials=trials)
-        case Paused():
-            changed = replace(row, seconds_left=None)
-        case Failed():
-            changed = with_failure(replace(row, seconds_left=None, phase=""), event)
-        case Finished():
-            changed = replace(row, seconds_left=None, phase="")
-    words = _words_of(event)
-    return replace(changed, notes=(*row.notes[-MOST_NOTES:], words)) if words else changed
-
-
-def _words_of(event: Event) -> str:
-    """Return the line of the log an event makes, "" for none."""
-    match event:
-        case PhaseDone(name, seconds):
-            words = f"{name}: {seconds:.2f} s"
         case Note(text):
             words = text
         case Paused():
-            words = "Paused."
+            changed, words = replace(row, seconds_left=None), "Paused."
         case Resumed():
             words = "Resumed."
-        case Failed(sentence):
-            words = sentence
+        case Failed(why, remedy, details):
+            changed = replace(row, seconds_left=None, phase="", problem=why, remedy=remedy, details=details)
+            words = why
         case Finished(outcome):
-            words = {Outcome.COMPLETE: "Complete.", Outcome.CANCELLED: "Cancelled; finished trials are kept."}[outcome]
-        case _:
-            words = ""
-    return words
+            changed = replace(row, seconds_left=None, phase="")
+            words = "Complete." if outcome is Outcome.COMPLETE else "Cancelled; finished trials are kept."
+    return replace(changed, notes=(*row.notes[-MOST_NOTES:], words)) if words else changed
 
 
 def state_words(row: RunRow) -> str:

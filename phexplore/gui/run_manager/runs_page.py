@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStackedWidget, QWidget
 
-from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.launch_form import LaunchForm, LaunchRequest
 from phexplore.gui.run_manager.run_controller import RunController
@@ -18,6 +17,7 @@ from phexplore.gui.run_manager.runs_table import RunsTable
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Severity
 from phexplore.runs.place import HERE, Place
@@ -38,7 +38,6 @@ class RunsPage(QWidget):
 
     Signals:
         opened: the `Path` of the run whose results are wanted.
-        failed: a `PhexploreError` that has no field of its own.
         blocks_used: the `Path` of the blocks a TopDown run was started on.
         trust_wanted: the address (str) of a scheduler somebody has to trust, and what starts the run then.
     """
@@ -46,14 +45,8 @@ class RunsPage(QWidget):
     opened = Signal(object)
     trust_wanted = Signal(str, object)
     blocks_used = Signal(object)
-    failed = Signal(object)
 
-    def __init__(
-        self,
-        controller: RunController,
-        session: Session,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, controller: RunController, session: Session, parent: QWidget | None = None) -> None:
         """Show the runs of a project.
 
         Args:
@@ -131,7 +124,7 @@ class RunsPage(QWidget):
         def go_on() -> None:
             if form is not None:
                 form.leave_place()
-            self._attempt(start)
+            self._controller.attempt(start)
 
         self.trust_wanted.emit(place.scheduler, go_on)
 
@@ -179,10 +172,10 @@ class RunsPage(QWidget):
             form = self._form_for(self._controller.row(directory), action)
             place = HERE if form is None else form.place
             begin = self._controller.resume if action is RunAction.RESUME else self._controller.repeat
-            self._attempt(lambda: self._trusting(place, form, lambda: begin(directory, place)))
+            self._controller.attempt(lambda: self._trusting(place, form, lambda: begin(directory, place)))
             return
         stop = self._controller.pause if action is RunAction.PAUSE else self._controller.cancel
-        self._attempt(lambda: stop(directory))
+        self._controller.attempt(lambda: stop(directory))
 
     def _ask_to_delete(self, directory: Path) -> None:
         row = self._controller.row(directory)
@@ -196,38 +189,24 @@ class RunsPage(QWidget):
         question.setInformativeText("The files are removed from the disk. This cannot be undone.")
         delete = question.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         question.addButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._attempt(lambda: self._controller.remove(directory)))
+        delete.clicked.connect(lambda: self._controller.attempt(lambda: self._controller.remove(directory)))
         question.finished.connect(question.deleteLater)
         question.open()
 
-    def _attempt(self, action: object) -> None:
-        try:
-            action()  # type: ignore[operator]
-        except PhexploreError as error:
-            self.failed.emit(error)
-
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self._left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._forms, 1)
-        column.addWidget(self._busy)
-        self._lists.setChildrenCollapsible(False)
-        self._lists.addWidget(self.table)
-        self._lists.addWidget(self.details)
+        column((self._forms, 1), self._busy, of=self._left)
+        for splitter, parts in ((self._lists, (self.table, self.details)), (self._both, (self._left, self._stack))):
+            splitter.setChildrenCollapsible(False)
+            for part in parts:
+                splitter.addWidget(part)
         self._lists.setStretchFactor(0, 3)
         self._lists.setStretchFactor(1, 2)
+        self._both.setStretchFactor(0, 0)
+        self._both.setStretchFactor(1, 1)
+        self._both.setHandleWidth(GRID)
         self._stack.addWidget(self._lists)
         self._stack.addWidget(self.empty)
-        both = self._both
-        both.setChildrenCollapsible(False)
-        both.addWidget(self._left)
-        both.addWidget(self._stack)
-        both.setStretchFactor(0, 0)
-        both.setStretchFactor(1, 1)
-        both.setHandleWidth(GRID)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(MARGIN, GRID, MARGIN, GRID)
-        whole.addWidget(both)
+        column(self._both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
 
 
 class _FormPlace(QScrollArea):
@@ -240,10 +219,7 @@ class _FormPlace(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._content = QWidget(self)
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(form)
-        column.addStretch(1)
+        column(form, 1, of=self._content, gap=0)
         self.setWidget(self._content)
 
     def minimumSizeHint(self) -> QSize:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.gui.run_manager.run_rows import (
-    RunRow,
-    data_words,
-    state_words,
-    time_words,
-    trials_words,
-)
+from phexplore.gui.run_manager.run_rows import RunRow, data_words, state_words, time_words, trials_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
@@ -34,27 +28,11 @@ from phexplore.runs.store import started_words
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 
-HEADERS = ("Scenario", "State", "Progress", "Trials", "Started", "Data")
 SCENARIO, STATE, PROGRESS = 0, 1, 2
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1
 """Part of the run that is finished (float), None while nothing can be said."""
 ROW_ROLE = Qt.ItemDataRole.UserRole + 2
 """The `RunRow`."""
-
-_WIDTHS = (30, 22, 17, 14, 18, 22)
-"""In letters; the scenario takes what is left."""
-
-
-def cell_text(row: RunRow, column: int) -> str:
-    """Return the text of a cell."""
-    return (
-        row.title,
-        state_words(row),
-        progress_words(row),
-        trials_words(row),
-        started_words(row.directory),
-        data_words(row.spec),
-    )[column]
 
 
 def progress_words(row: RunRow) -> str:
@@ -64,6 +42,17 @@ def progress_words(row: RunRow) -> str:
         return "…" if row.state.has_process and not row.phase else ""
     left = time_words(row.seconds_left) if row.state is RunState.RUNNING and row.phase == "trials" else ""
     return " · ".join(part for part in (f"{int(share * 100)} %", left) if part)
+
+
+COLUMNS: tuple[tuple[str, int, Callable[[RunRow], str]], ...] = (
+    ("Scenario", 30, lambda row: row.title),
+    ("State", 22, state_words),
+    ("Progress", 17, progress_words),
+    ("Trials", 14, trials_words),
+    ("Started", 18, lambda row: started_words(row.directory)),
+    ("Data", 22, lambda row: data_words(row.spec)),
+)
+"""Header, width in letters and text of each; the scenario takes what is left."""
 
 
 class RunsModel(QAbstractTableModel):
@@ -88,26 +77,27 @@ class RunsModel(QAbstractTableModel):
         before, self._rows = self._rows, rows
         for place, (old, new) in enumerate(zip(before, rows, strict=True)):
             if old is not new and old != new:
-                self.dataChanged.emit(self.index(place, 0), self.index(place, len(HEADERS) - 1))
+                self.dataChanged.emit(self.index(place, 0), self.index(place, len(COLUMNS) - 1))
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(HEADERS)
+        return 0 if parent.isValid() else len(COLUMNS)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
         row, column = self._rows[index.row()], index.column()
+        header, _letters, words = COLUMNS[column]
         found: Any = None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                found = localised(cell_text(row, column))
+                found = localised(words(row))
             case Qt.ItemDataRole.AccessibleTextRole:
-                found = f"{HEADERS[column]}: {cell_text(row, column)}"
+                found = f"{header}: {words(row)}"
             case Qt.ItemDataRole.ToolTipRole:
-                found = row.problem or cell_text(row, column)
+                found = row.problem or words(row)
             case Qt.ItemDataRole.ForegroundRole if column == STATE and row.state is RunState.FAILED:
                 found = QColor(appearance().colours.refused)
             case _ if role == SHARE_ROLE:
@@ -121,7 +111,7 @@ class RunsModel(QAbstractTableModel):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role != Qt.ItemDataRole.DisplayRole:
             return None
-        return HEADERS[section] if orientation == Qt.Orientation.Horizontal else str(section + 1)
+        return COLUMNS[section][0] if orientation == Qt.Orientation.Horizontal else str(section + 1)
 
 
 class ProgressDelegate(QStyledItemDelegate):
@@ -219,6 +209,6 @@ class RunsTable(QTableView):
 
     def _measure(self) -> None:
         letter = self.fontMetrics().averageCharWidth()
-        for column, letters in enumerate(_WIDTHS):
+        for column, (_header, letters, _words) in enumerate(COLUMNS):
             self.setColumnWidth(column, letter * letters)
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 2.1))

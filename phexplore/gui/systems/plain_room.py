@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, margin_word, people, percent
-from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
-from phexplore.gui.binding.room import Make, MakePicture, Room, Surroundings
+from phexplore.gui.binding.room import Make, MakePicture, Offer, Room, Surroundings
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
 from phexplore.model.issues import Issue

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 

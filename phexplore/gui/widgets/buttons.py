@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, SignalInstance
 from PySide6.QtGui import QShowEvent, QWheelEvent
@@ -182,23 +182,29 @@ class Chooser(QComboBox):
         """What can be chosen."""
         return [self.itemData(n) for n in range(self.count())]
 
-    def offer(self, options: Iterable[tuple[str, object]], *, first: object = None) -> None:
+    def offer(self, options: Iterable[tuple[str, object]], *, first: object = None, tips: Sequence[str] = ()) -> None:
         """Offer other entries without telling anybody; the choice stays where it is still offered.
 
         Args:
             options: words and value of each entry.
             first: the value to choose where the present one is gone; the first entry where it is not offered.
+            tips: shown when the pointer rests on an entry, one each.
         """
         offered = list(options)
-        if offered == [(self.itemText(n), self.itemData(n)) for n in range(self.count())]:
-            return
         chosen, values = self.currentData(), [value for _, value in offered]
         with QSignalBlocker(self):
-            self.clear()
-            for words, value in offered:
-                self.addItem(words, value)
-            wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
-            self.setCurrentIndex(values.index(wanted) if values else -1)
+            if values != self.values:
+                self.clear()
+                for words, value in offered:
+                    self.addItem(words, value)
+                wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
+                self.setCurrentIndex(values.index(wanted) if values else -1)
+            for place, (words, _) in enumerate(offered):
+                if self.itemText(place) != words:
+                    self.setItemText(place, words)  # in place, so that an open list stays open
+            for place, tip in enumerate(tips):
+                if self.itemData(place, Qt.ItemDataRole.ToolTipRole) != tip:
+                    self.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
 
     def select(self, value: object) -> None:
         """Show the entry with this data, without telling anybody."""

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 Take = Callable[[Path], object]
 
 
-def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", folder: Path | str = "") -> None:
-    """Ask for a file that is there.
+def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", folder: Path | str = "") -> QFileDialog:
+    """Ask for a file that is there; return the dialog, which is open.
 
     Args:
         owner: of the dialog.
@@ -21,7 +21,9 @@ def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", fold
         kinds: of files, as Qt writes filters.
         folder: where files are likely to be.
     """
-    _open(owner, title, folder, kinds, QFileDialog.FileMode.ExistingFile).fileSelected.connect(_path_to(take))
+    dialog = _open(owner, title, folder, kinds, QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(_path_to(take))
+    return dialog
 
 
 def ask_for_several(
@@ -58,15 +60,16 @@ def ask_to_save(owner: QWidget, title: str, take: Take, *, kinds: str = "", prop
     dialog.fileSelected.connect(_path_to(take))
 
 
-def ask_for_folder(owner: QWidget, title: str, take: Take) -> None:
+def ask_for_folder(owner: QWidget, title: str, take: Take, *, folder: Path | str = "") -> None:
     """Ask for a folder.
 
     Args:
         owner: of the dialog.
         title: what it asks for.
         take: takes the folder.
+        folder: to begin with.
     """
-    dialog = _open(owner, title, "", "", QFileDialog.FileMode.Directory)
+    dialog = _open(owner, title, folder, "", QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     dialog.fileSelected.connect(_path_to(take))
 

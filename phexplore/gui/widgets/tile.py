@@ -5,9 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure
 from phexplore.gui.widgets.layout import column, row
+
+_LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
 
 
 class Tile(QFrame):
@@ -25,22 +28,11 @@ class Tile(QFrame):
         margins = (2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         column(self._caption, figures, self._change, of=self, gap=HALF // 2, margins=margins)
 
-    def show_figure(self, caption: str, value: str, *, beside: str, change: str, look: str) -> None:
-        """Show a figure.
-
-        Args:
-            caption: what it answers.
-            value: the figure.
-            beside: its unit or a second figure.
-            change: difference to the reference.
-            look: of the change: "muted", "good", "attention" or "refused".
-        """
-        for label, text in (
-            (self._caption, caption),
-            (self._value, value),
-            (self._beside, beside),
-            (self._change, change),
-        ):
-            label.setText(text)
-        self._change.set_look(look)
-        self.setAccessibleName(f"{caption}: {value} {beside}. {change}".strip())
+    def show_content(self, content: TileContent) -> None:
+        """Show a figure."""
+        self._caption.setText(content.caption)
+        self._value.setText(content.value)
+        self._beside.setText(content.beside)
+        self._change.setText(content.change)
+        self._change.set_look(_LOOKS[content.tone])
+        self.setAccessibleName(f"{content.caption}: {content.value} {content.beside}. {content.change}".strip())

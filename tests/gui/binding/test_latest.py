@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from phexplore.gui.binding.latest import Latest
+from phexplore.gui.binding.tasks import Latest
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.tables import tables
-from phexplore.gui.dialogs.about import show_about
-from phexplore.gui.dialogs.glossary import TERMS, GlossaryDialog
+from phexplore.gui.dialogs.help import GlossaryDialog, show_about
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
@@ -95,7 +94,7 @@ def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, par
 def test_that_the_glossary_is_searched(qtbot, parent) -> None:
     dialog = GlossaryDialog(parent)
     dialog.show()
-    assert [term.word for term in TERMS] == sorted((term.word for term in TERMS), key=_word)
+    assert [term.word for term in dialog.terms] == sorted((term.word for term in dialog.terms), key=_word)
     dialog.search.setText("truncation")
     shown = [word for word, entry in dialog.entries.items() if entry.isVisibleTo(dialog)]
     assert "Truncation threshold, τ (tau)" in shown

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from phexplore.cli.app import program
 from phexplore.figures.figure import Figure
-from phexplore.gui.experiments.page import ExperimentPage
-from phexplore.gui.experiments.process import ExperimentProcess
+from phexplore.gui.experiments.page import ExperimentPage, ExperimentProcess
 from phexplore.systems.experiments import RESULT_FILE, ExperimentUnreadableError, pictures_of, read_pictures
 from phexplore.systems.registry import systems
 

@@ -27,8 +27,7 @@ from shiboken6 import isValid
 from window_areas import offered_areas
 
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.dialogs.about import show_about
-from phexplore.gui.dialogs.glossary import GlossaryDialog
+from phexplore.gui.dialogs.help import GlossaryDialog, show_about
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
@@ -248,7 +247,7 @@ def test_that_every_dialog_is_named_and_closes_with_escape(qtbot, opened) -> Non
         "glossary": lambda: GlossaryDialog(window).open(),
         "about": lambda: show_about(window),
         "sum": lambda: SumDialog(window, window.rooms["phsafe"].session).show(),
-        "palette": window.show_palette,
+        "palette": window.commands.show_palette,
     }
     for name, open_it in openers.items():
         before = set(window.findChildren(QDialog))

@@ -7,8 +7,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
 from phexplore.gui.binding.settings import TOUR
-from phexplore.gui.main.guided_tour import _Outline
-from phexplore.gui.main.tour_stops import tour_stops
+from phexplore.gui.main.guided_tour import _Outline, tour_stops
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import program_icon
 
@@ -17,8 +16,8 @@ from phexplore.gui.theme.icons import program_icon
 def toured(qtbot, window):
     window.show()
     qtbot.waitUntil(lambda: window.navigation.currentRow() >= 0)
-    window.take_tour()
-    qtbot.waitUntil(window.tour.isVisible)
+    window.commands.take_tour()
+    qtbot.waitUntil(window.commands.tour.isVisible)
     return window
 
 
@@ -26,31 +25,30 @@ def settle(qtbot):
     qtbot.wait(20)
 
 
-def titles(window):
-    return [stop.title for stop in tour_stops(window)]
+TITLES = [stop.title for stop in tour_stops()]
 
 
 def test_that_enter_goes_through_all_stops_and_ends(qtbot, toured) -> None:
     seen = []
-    for _ in titles(toured):
-        seen.append(toured.tour.stop.title)
+    for _ in TITLES:
+        seen.append(toured.commands.tour.stop.title)
         settle(qtbot)
-        qtbot.keyClick(toured.tour.onward, Qt.Key.Key_Space)
-    assert seen == titles(toured)
-    assert toured.tour is None
+        qtbot.keyClick(toured.commands.tour.onward, Qt.Key.Key_Space)
+    assert seen == TITLES
+    assert toured.commands.tour is None
 
 
 def test_that_arrows_go_on_and_back_and_escape_ends(qtbot, toured) -> None:
-    names = titles(toured)
-    qtbot.keyClick(toured.tour, Qt.Key.Key_Left)
-    assert toured.tour.stop.title == names[0]
-    qtbot.keyClick(toured.tour, Qt.Key.Key_Right)
-    qtbot.keyClick(toured.tour, Qt.Key.Key_Right)
-    assert toured.tour.stop.title == names[2]
-    qtbot.keyClick(toured.tour, Qt.Key.Key_Left)
-    assert toured.tour.stop.title == names[1]
-    qtbot.keyClick(toured.tour, Qt.Key.Key_Escape)
-    assert toured.tour is None
+    names = TITLES
+    qtbot.keyClick(toured.commands.tour, Qt.Key.Key_Left)
+    assert toured.commands.tour.stop.title == names[0]
+    qtbot.keyClick(toured.commands.tour, Qt.Key.Key_Right)
+    qtbot.keyClick(toured.commands.tour, Qt.Key.Key_Right)
+    assert toured.commands.tour.stop.title == names[2]
+    qtbot.keyClick(toured.commands.tour, Qt.Key.Key_Left)
+    assert toured.commands.tour.stop.title == names[1]
+    qtbot.keyClick(toured.commands.tour, Qt.Key.Key_Escape)
+    assert toured.commands.tour is None
     settle(qtbot)
     assert not [frame for frame in toured.findChildren(_Outline) if frame.isVisible()]
 
@@ -58,12 +56,12 @@ def test_that_arrows_go_on_and_back_and_escape_ends(qtbot, toured) -> None:
 @pytest.mark.parametrize("scale", [100, 200])
 def test_that_the_card_stays_inside_the_window_and_beside_small_places(qtbot, toured, scale) -> None:
     appearance().set_scale(scale)
-    for number, stop in enumerate(tour_stops(toured)):
-        toured.tour.show_stop(number)
+    for number, stop in enumerate(tour_stops()):
+        toured.commands.tour.show_stop(number)
         settle(qtbot)
-        card = toured.tour.geometry()
+        card = toured.commands.tour.geometry()
         assert toured.rect().contains(card), stop.title
-        place = stop.place()
+        place = toured.commands.tour.places[stop.place]
         framed = QRect(place.mapTo(toured, QPoint(0, 0)), place.size())
         if place is not toured.pages:
             assert not card.intersects(framed), stop.title
@@ -71,18 +69,18 @@ def test_that_the_card_stays_inside_the_window_and_beside_small_places(qtbot, to
 
 def test_that_the_tour_is_offered_once(qtbot, window) -> None:
     window.show()
-    window.offer_tour()
+    window.commands.offer_tour()
     assert window.settings.read(TOUR)
     assert "New here?" in window.notice.text
     window.notice.hide()
-    window.offer_tour()
+    window.commands.offer_tour()
     assert not window.notice.text
 
 
 def test_that_it_does_not_hide_what_is_said_already(window) -> None:
     window.show()
     window.notice.say("Something else")
-    window.offer_tour()
+    window.commands.offer_tour()
     assert window.notice.text == "Something else"
     assert not window.settings.read(TOUR)
 

@@ -183,9 +183,9 @@ def test_that_parameters_are_exported_and_read_back(qtbot, opened, tmp_path, pre
     texts = [action.text() for each in found if (action := window.actions_table[f"file.export-{each}"]).isVisible()]
     assert len(texts) == len(set(texts)) == 2
     with qtbot.waitSignal(window.exports.written):
-        window.export(found[form], target)
+        window.commands.export(found[form], target)
     with qtbot.waitSignal(window.exports.written):
-        window.export(found[form.replace("json", "csv")], table)
+        window.commands.export(found[form.replace("json", "csv")], table)
     assert len(table.read_text().splitlines()) > 1
     window.files.import_parameters(target)
     assert len(window.session.shown.workbook.scenarios) == 2

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from phexplore.gui.binding.actions import Offer
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.main.palette import Palette, matching
+from phexplore.gui.binding.room import Offer
+from phexplore.gui.main.action_dialogs import Palette, matching
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.systems.registry import preset
@@ -65,7 +65,7 @@ def test_that_every_level_and_query_of_topdown_is_offered(qtbot, settings, tmp_p
     window = MainWindow(project_of(preset("pl94-2020-persons-us")), settings, tmp_path / "runs")
     qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
     window.show()
-    window.show_palette()
+    window.commands.show_palette()
     palette = window.findChild(Palette)
     method = window.rooms["topdown"].session.shown.method
     rows = [words for words in palette.shown if words.startswith("Go to ")]

@@ -200,7 +200,7 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
     qtbot.waitUntil(lambda: "is complete: 1 of 1 trials" in unsaved.notice.text)
     unsaved.notice._act()
     assert unsaved.navigation.area is Area.RESULTS
-    results, line = unsaved.areas.runs.results["phsafe"], unsaved.areas.runs._verdicts.reservation
+    results, line = unsaved.areas.runs.results["phsafe"], unsaved.areas.runs.shown.reservation
     qtbot.waitUntil(lambda: results.answer is not None)
     assert results.directory == first
     assert not line.isVisible()

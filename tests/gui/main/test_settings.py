@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QByteArray
 
 from phexplore.gui.binding.settings import FOLDER, GEOMETRY, INSPECTOR, MOST_RECENT, RECENT, TEXT_SIZE, THEME, Settings
+from phexplore.gui.theme.appearance import ThemeChoice
 
 
 @pytest.fixture
@@ -13,13 +14,13 @@ def reopened(tmp_path):
 
 
 def test_that_settings_survive_with_their_type(settings, reopened) -> None:
-    settings.keep(THEME, "dark")
+    settings.keep(THEME, ThemeChoice.DARK)
     settings.keep(TEXT_SIZE, 150)
     settings.keep(INSPECTOR, False)
     settings.keep(GEOMETRY, QByteArray(b"abc"))
     settings.keep(RECENT, ("one",))
     again = reopened()
-    assert again.read(THEME) == "dark"
+    assert again.read(THEME) == ThemeChoice.DARK
     assert again.read(TEXT_SIZE) == 150
     assert again.read(INSPECTOR) is False
     assert again.read(GEOMETRY) == QByteArray(b"abc")
@@ -65,8 +66,8 @@ def test_that_a_damaged_file_is_forgotten(content, tmp_path):
     path.write_text(content, encoding="utf-8")
     damaged = Settings(path)
     assert damaged.recent_files() == []
-    damaged.keep(THEME, "dark")
-    assert Settings(path).read(THEME) == "dark"
+    damaged.keep(THEME, ThemeChoice.DARK)
+    assert Settings(path).read(THEME) == ThemeChoice.DARK
 
 
 def test_that_two_windows_keep_what_the_other_kept(reopened, tmp_path):
@@ -75,15 +76,15 @@ def test_that_two_windows_keep_what_the_other_kept(reopened, tmp_path):
     for window, path in zip((one, other), files, strict=True):
         path.touch()
         window.remember_file(path)
-    one.keep(THEME, "dark")
+    one.keep(THEME, ThemeChoice.DARK)
     assert reopened().recent_files() == files[::-1]
-    assert other.read(THEME) == "system"
-    assert reopened().read(THEME) == "dark"
+    assert other.read(THEME) is ThemeChoice.SYSTEM
+    assert reopened().read(THEME) == ThemeChoice.DARK
 
 
 def test_that_settings_that_cannot_be_written_hold_until_the_end(tmp_path):
     (tmp_path / "settings.json").mkdir()
     held = Settings(tmp_path / "settings.json")
-    held.keep(THEME, "dark")
+    held.keep(THEME, ThemeChoice.DARK)
     held.keep(TEXT_SIZE, 150)
-    assert (held.read(THEME), held.read(TEXT_SIZE)) == ("dark", 150)
+    assert (held.read(THEME), held.read(TEXT_SIZE)) == (ThemeChoice.DARK, 150)

@@ -81,7 +81,7 @@ from phexplore.model.keys import parse_query
 def drive(window):
     query = parse_query("PH3/state_A-G")
     window.session.edit("Set", lambda scenario: set_budget(scenario, query, Fraction(1, 3)))
-    window.save_journal()
+    window.session.project.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 
 start.main(sys.argv[1], drive)

@@ -22,7 +22,7 @@ def test_that_every_preset_is_of_a_known_system():
 
 
 def test_that_systems_have_pages_of_their_own(window):
-    assert all((name, Area.BUDGETS) in window.pages for name in window.rooms)
+    assert all(Area.BUDGETS in room.makers() for room in window.rooms.values())
 
 
 def test_that_menu_and_list_call_an_area_alike_and_with_the_same_keys(window):

@@ -59,7 +59,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     assert grown == sorted(grown)
 
     for tab in [each.id for each in TOPDOWN.results.tabs]:
-        results.show_tab(tab)
+        results.tabs.show_tab(tab)
         if tab not in {"map", "compare"}:  # they need a file of shapes, and another run
             qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
     assert "none needed the failsafe" in results.tiles[3].accessibleName()
@@ -77,7 +77,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
 
     window.navigation.choose(Area.RESULTS)
     results.show_run(again.directory)
-    results.show_tab("compare")
+    results.tabs.show_tab("compare")
     qtbot.waitUntil(lambda: not results.charts["compare"].is_empty, timeout=PATIENCE_MS)
     assert results.choosers.fields["others"].chosen == (str(first.directory),)
     rows = [row for row in results.charts["compare"].numbers.rows if row[0] == "State"]

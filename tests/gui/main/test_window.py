@@ -130,7 +130,7 @@ def test_that_theme_and_text_size_are_chosen_and_remembered(window) -> None:
     assert appearance().colours is DARK
     window.actions_table["view.larger"].trigger()
     assert appearance().scale == 125
-    assert window.settings.read(THEME) == "dark"
+    assert window.settings.read(THEME) is ThemeChoice.DARK
     assert window.settings.read(TEXT_SIZE) == 125
 
 

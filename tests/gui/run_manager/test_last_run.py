@@ -13,10 +13,9 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import Tone
 from phexplore.gui.binding.session import Session
-from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of
+from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of, reservation, wanted_run
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
-from phexplore.gui.run_manager.shown_run import reservation, wanted_run
 from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook, activate, add_scenario

@@ -160,7 +160,7 @@ def test_that_the_page_shows_every_picture(qtbot, pretence, sizes_run, releases_
     page.show()
     qtbot.waitExposed(page)
     for tab in system.results.tabs:
-        page.show_tab(tab.id)
+        page.tabs.show_tab(tab.id)
         assert not page.charts[tab.id].is_empty
         assert page.charts[tab.id].numbers.rows
         page.charts[tab.id].grab()

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phexplore.gui.binding.frames import FrameDecoder, Refused, frame, read_frame
-from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.run_manager.result_reader import reader_process
+from phexplore.gui.binding.request_service import RequestService, reader_process
 from phexplore.gui.run_manager.result_server import serve
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.run_results import RunAnswer, RunRequest

@@ -93,7 +93,7 @@ def test_that_every_picture_shows_its_part_of_the_run(page_of, write_run, reader
     reader.answer()
     page.choose(PH3)
     for tab in TABS:
-        page.show_tab(tab)
+        page.tabs.show_tab(tab)
         reader.answer()
         chart = page.charts[tab]
         assert not chart.is_empty
@@ -145,7 +145,7 @@ def test_that_a_query_chosen_elsewhere_is_looked_at(page_of, write_run, reader):
 
 def test_that_a_bad_number_leads_to_its_story(page_of, write_run, reader):
     page = page_of(write_run())
-    page.show_tab("worst")
+    page.tabs.show_tab("worst")
     reader.answer()
     worst = page.charts["worst"].marks[0].key
     page_true, region = (page.charts["worst"].numbers.column(name)[0] for name in ("True count", "Region"))
@@ -170,7 +170,7 @@ def test_that_two_runs_are_compared(page_of, write_run, reader):
     }
     reader.answer()
     assert "against the other run" in page.tiles[0].accessibleName()
-    page.show_tab("observed")
+    page.tabs.show_tab("observed")
     reader.answer()
     assert "Other run, people" in page.charts["observed"].numbers.headers
 
@@ -198,7 +198,7 @@ def test_that_a_question_asked_before_the_first_answer_is_answered_too(page_of, 
     page = page_of(write_run())
     page.choose(PH3)
     first = reader.asked[-1]
-    page.show_tab("worst")
+    page.tabs.show_tab("worst")
     second = reader.asked[-1]
     for question in (first, second):
         reader.asked.append(question)
@@ -237,8 +237,8 @@ def test_that_an_export_names_the_run_the_format_and_the_place(page_of, write_ru
     run = write_run()
     page = page_of(run)
     ordered = []
-    monkeypatch.setattr(page._report, "write", lambda *order: ordered.append(order))
-    page.export_to(FORMATS[0], tmp_path / "out")
+    monkeypatch.setattr(page.export.process, "write", lambda *order: ordered.append(order))
+    page.export.write(FORMATS[0], tmp_path / "out")
     assert ordered == [(run.directory, FORMATS[0], tmp_path / "out", {})]
     assert [action.data() for action in page.export.menu().actions()] == list(FORMATS)
 
@@ -263,7 +263,7 @@ def shown(page):
 def test_that_only_what_a_picture_needs_is_shown(page_of, write_run, reader):
     page, seen = page_of(write_run()), {}
     for tab in TABS:
-        page.show_tab(tab)
+        page.tabs.show_tab(tab)
         reader.answer()
         seen[tab] = {name for name in shown(page) if not name.startswith("kind")}
     assert seen["errors"] == {"table", "level", "cell"}
@@ -277,7 +277,7 @@ def test_that_only_what_a_picture_needs_is_shown(page_of, write_run, reader):
 def test_that_another_table_keeps_the_level_where_it_can_and_drops_the_cell(page_of, write_run, reader):
     page = page_of(write_run())
     page.choose(PH3 | {"region": "44", "group": "D", "cell": "9"})
-    page.show_tab("number")
+    page.tabs.show_tab("number")
     reader.answer()
     fields = page.choosers.fields
     assert fields["region"].currentText() == "Rhode Island"

@@ -49,11 +49,11 @@ def test_that_a_run_started_in_the_window_ends_in_pictures_and_files(controller,
     assert 80 < float(results.answer.tiles[0].value.split()[0]) < 100
     results.choose({"table": "PH3", "level": "state_A-G"})
     for tab in [each.id for each in PHSAFE.results.tabs]:
-        results.show_tab(tab)
+        results.tabs.show_tab(tab)
         qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
 
     html = next(form for form in FORMATS if form.id == "html")
     with qtbot.waitSignal(results.written, timeout=PATIENCE_MS):
-        results.export_to(html, tmp_path / "report.html")
+        results.export.write(html, tmp_path / "report.html")
     assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
     results.stop()

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 
+from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunAction
-from phexplore.gui.run_manager.run_strip import RunStrip
 from phexplore.gui.run_manager.runs_page import RunsPage
 from phexplore.runs.states import RunState
 

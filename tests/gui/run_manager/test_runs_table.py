@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
-from phexplore.gui.run_manager.runs_table import HEADERS, PROGRESS, STATE, RunsModel, RunsTable, progress_words
+from phexplore.gui.run_manager.runs_table import COLUMNS, PROGRESS, STATE, RunsModel, RunsTable, progress_words
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 
@@ -42,7 +42,7 @@ def test_that_the_model_keeps_every_rule_of_item_models(qapp, rows):
 
 def test_that_a_run_is_a_row_of_words(table, rows):
     model = table.model()
-    words = [model.index(0, column).data() for column in range(len(HEADERS))]
+    words = [model.index(0, column).data() for column in range(len(COLUMNS))]
     assert words[0] == rows[0].title
     assert words[1:4] == ["running", "30 % · 20 s left", "3 of 10"]
     assert words[5] == "data (synthetic)"

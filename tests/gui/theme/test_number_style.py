@@ -103,8 +103,8 @@ def test_that_the_menu_changes_the_picture_and_is_remembered(qtbot, window) -> N
     before = window.grab().toImage()
     window.actions_table["view.numbers-comma"].trigger()
     try:
-        assert window.settings.read(NUMBERS) == "comma"
+        assert window.settings.read(NUMBERS) is NumberStyle.COMMA
         assert window.grab().toImage() != before
     finally:
         window.actions_table["view.numbers-point"].trigger()
-    assert window.settings.read(NUMBERS) == "point"
+    assert window.settings.read(NUMBERS) is NumberStyle.POINT

@@ -5,6 +5,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QVBoxLayout, QWidget
 
+from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
@@ -32,14 +33,14 @@ def shown(qtbot):
 
 def test_that_a_tile_speaks_all_it_shows(shown) -> None:
     tile = shown(Tile())
-    tile.show_figure("Privacy loss", "2.514562", beside="unbounded 1.257281", change="+0.1", look="attention")
+    tile.show_content(TileContent("Privacy loss", "2.514562", "unbounded 1.257281", "+0.1", Tone.ATTENTION))
     assert tile.accessibleName() == "Privacy loss: 2.514562 unbounded 1.257281. +0.1"
 
 
 @pytest.mark.parametrize("value", ["0", "∞", "123,456,789.123456", "0.333333…"])
 def test_that_a_tile_keeps_its_figure_whole_in_little_room(shown, value) -> None:
     tile = shown(Tile())
-    tile.show_figure(LONG, value, beside=LONG, change=LONG, look="muted")
+    tile.show_content(TileContent(LONG, value, LONG, LONG))
     tile.resize(260, 80)
     figure = next(label for label in tile.findChildren(Figure) if label.text() == value)
     assert figure.width() >= figure.fontMetrics().horizontalAdvance(value)

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QWidget
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.latest import Latest
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns
 from phexplore.gui.theme.metrics import GRID, MARGIN

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent
-from phexplore.gui.binding.actions import Action
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import Inspection
-from phexplore.gui.binding.room import Make
+from phexplore.gui.binding.room import Action, Make
 from phexplore.gui.binding.settings import PICTURE
 from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.systems.phsafe.inspection import query_of

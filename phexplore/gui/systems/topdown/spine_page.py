@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
 from phexplore.gui.binding.project_data import ProjectData
-from phexplore.gui.binding.request_service import RequestService
+from phexplore.gui.binding.request_service import BLOCKS, RequestService, reader_process
 from phexplore.gui.figures.data_table import NumbersTable
-from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_panel import SpinePictures

@@ -96,7 +96,7 @@ def page(qtbot, run):
 
 def test_that_every_picture_is_filled(page):
     for tab in TOPDOWN.results.tabs:
-        page.show_tab(tab.id)
+        page.tabs.show_tab(tab.id)
         assert page.answer.request.tab == tab.id
         assert page.charts[tab.id].is_empty == (
             tab.id in {"map", "path", "compare", "spine"}
@@ -108,9 +108,9 @@ def chosen(page, name):
 
 
 def test_that_each_picture_has_its_own_best_query_until_one_is_chosen(page):
-    page.show_tab("errors")
+    page.tabs.show_tab("errors")
     assert chosen(page, "query") == "total"
-    page.show_tab("place")
+    page.tabs.show_tab("place")
     fields = sorted(
         (f.mapTo(page, f.rect().topLeft()).x(), name) for name, f in page.choosers.fields.items() if f.isVisible()
     )
@@ -119,12 +119,12 @@ def test_that_each_picture_has_its_own_best_query_until_one_is_chosen(page):
     field = page.choosers.fields["query"]
     field.setCurrentIndex(field.findData("hispanic"))
     assert chosen(page, "query") == "hispanic"
-    page.show_tab("errors")
+    page.tabs.show_tab("errors")
     assert chosen(page, "query") == "hispanic"
 
 
 def test_that_a_worst_unit_is_looked_into(page):
-    page.show_tab("worst")
+    page.tabs.show_tab("worst")
     code = page.charts["worst"].marks[0].key
     page.charts["worst"].key_activated.emit(code)
     assert page.tab == "place"
@@ -132,21 +132,21 @@ def test_that_a_worst_unit_is_looked_into(page):
 
 
 def test_that_a_level_is_looked_into_and_leaves_no_unit_of_another(page):
-    page.show_tab("place")
+    page.tabs.show_tab("place")
     page.choosers.fields["unit"].setText("44001")
     page.choosers.fields["unit"].returnPressed.emit()
     assert page.choices == {"unit": "44001"}
     level = page.choosers.fields["level"]
     level.setCurrentIndex(level.findData("State"))
     assert page.choices == {"level": "State"}
-    page.show_tab("errors")
+    page.tabs.show_tab("errors")
     page.charts["errors"].key_activated.emit("County")
     assert page.tab == "shape"
     assert chosen(page, "level") == "County"
 
 
 def test_that_a_new_trial_grows_the_picture(page, run):
-    page.show_tab("shape")
+    page.tabs.show_tab("shape")
     assert page.answer.trials == 1
     run.add_trial(3)
     page._on_progress(run.directory)

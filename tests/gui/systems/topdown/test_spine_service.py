@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from phexplore.gui.binding.request_service import RequestService
-from phexplore.gui.run_manager.result_reader import BLOCKS, reader_process
+from phexplore.gui.binding.request_service import BLOCKS, RequestService, reader_process
 from phexplore.spine.settings import SpineSettings
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.spine_views import BlocksRefused, SpineAnswer, SpineRequest, SpineStyle, SpineTab

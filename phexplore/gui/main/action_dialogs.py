@@ -1,37 +1,23 @@
-"""Everything the window can do, found by typing: the actions of the one table, and every row of the budget table."""
+"""Everything the window can do, found by typing, and what was done, with the commands that do the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
-from phexplore.gui.binding.actions import Action, Offer
-from phexplore.gui.theme.metrics import GRID
+from phexplore.figures.table import Table
+from phexplore.gui.binding.room import Offer
+from phexplore.gui.figures.data_table import NumbersTable
+from phexplore.gui.main.actions import Done
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column, row
 
 _MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
-
-
-def offers_of(actions: Sequence[Action], titles: dict[str, str], trigger: Callable[[str], object]) -> list[Offer]:
-    """Return what can be done now, named by menu and text.
-
-    Args:
-        actions: the table.
-        titles: of the menus, by the first part of the ids.
-        trigger: does the action of an id.
-    """
-    found = []
-    for action in actions:
-        if not action.enabled():
-            continue
-        parts = (titles[action.id.partition(".")[0]], action.group, action.text)
-        words = ": ".join(part.replace("&", "").removesuffix("…") for part in parts if part)
-        found.append(Offer(words, action.shortcut, partial(trigger, action.id), action.hint()))
-    return found
 
 
 def matching(offers: Sequence[Offer], typed: str) -> list[Offer]:
@@ -70,9 +56,7 @@ class Palette(QDialog):
         self._hint = Text(look="muted", wrap=True)
         self._hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._none = Text("Nothing matches. Try fewer or other words.", look="muted")
-        column = QVBoxLayout(self)
-        for widget in (self.search, self.list, self._hint, self._none):
-            column.addWidget(widget)
+        column(self.search, (self.list, 1), self._hint, self._none, of=self, margins=(GRID, GRID, GRID, GRID))
         self._fill()
         self.search.setFocus()
 
@@ -108,3 +92,36 @@ class Palette(QDialog):
             chosen = self._shown[row]
             self.close()
             chosen.run()
+
+
+HEADERS = ("Time (UTC)", "What was done", "On the command line")
+
+
+def script_of(done: Sequence[Done]) -> str:
+    """Return the commands among what was done, one line each, what has none as a comment."""
+    return "".join(f"{each.hint}\n" if each.hint else f"# {each.words}\n" for each in done)
+
+
+class ActionLogDialog(QDialog):
+    """A table of actions and edits, newest last."""
+
+    def __init__(self, parent: QWidget | None, done: Sequence[Done]) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Log of actions")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(112 * GRID, 64 * GRID)
+        self.table = NumbersTable(self)
+        self.table.setAccessibleName("What was done since the window was opened")
+        self.table.set_numbers(
+            Table(HEADERS, tuple((each.at.strftime("%H:%M:%S"), each.words, each.hint) for each in done))
+        )
+        script = script_of(done)
+        buttons = row(
+            TextButton("Copy the table", run=self.table.copy_all),
+            TextButton("Copy as a script", run=lambda: QGuiApplication.clipboard().setText(script)),
+            1,
+            TextButton("Close", look="primary", run=self.close),
+        )
+        words = "Edits are also in the history of the project, which is saved with it. This list ends with the window."
+        about = Text(words, look="muted", wrap=True)
+        column(about, (self.table, 1), buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))

@@ -8,12 +8,12 @@ import pytest
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.collector import Collector, collector
-from phexplore.gui.run_manager.file_tasks import FileTasks
+from phexplore.gui.binding.tasks import Tasks
 
 
 @pytest.fixture
 def tasks(qapp):
-    found = FileTasks()
+    found = Tasks()
     yield found
     found.stop()
 
@@ -67,8 +67,8 @@ def test_that_nothing_is_delivered_after_the_end(tasks, qtbot):
 
 def test_that_cycles_are_collected_in_the_thread_of_the_window_only(qapp, monkeypatch):
     own = Collector(qapp)  # whatever pages of other tests still hold
-    monkeypatch.setattr("phexplore.gui.run_manager.file_tasks.collector", lambda: own)
-    first, second = FileTasks(), FileTasks()
+    monkeypatch.setattr("phexplore.gui.binding.tasks.collector", lambda: own)
+    first, second = Tasks(), Tasks()
     assert not gc.isenabled()
     first.stop()
     first.stop()

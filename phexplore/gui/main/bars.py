@@ -1,0 +1,191 @@
+"""The bars around the pages: scenario, status and buttons above, then the figures of the headline; runs and issues below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout, QWidget
+
+from phexplore.figures.tile import TileContent
+from phexplore.figures.wording import counted
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tiles import run_tile
+from phexplore.gui.decision.status import TONES, status_now
+from phexplore.gui.main.actions import ActionTable
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.labels import ElidedText, Text, line
+from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.tile import Tile
+from phexplore.model.workbook import activate, compare_with
+from phexplore.systems.registry import presets
+
+_MESSAGE_MS = 6000
+"""How long a short message stays."""
+_LETTERS = 10
+"""Least width of a chooser; at normal text size it takes more, at twice the size the window still fits a small screen."""
+
+
+class HeaderBar(QFrame):
+    """Choosers commit one step; buttons trigger the actions of the table."""
+
+    def __init__(self, session: Session, actions: ActionTable, export: QMenu) -> None:
+        """Make the bar.
+
+        Args:
+            session: the open project.
+            actions: what the buttons trigger.
+            export: the menu of what can be written.
+        """
+        super().__init__()
+        self._session = session
+        self.setProperty("look", "bar")
+        self.scenario = Chooser("Scenario", tip="The scenario being edited", letters=_LETTERS, run=self._activate)
+        self.scenario.setProperty("look", "title")
+        self.reference = Chooser(
+            "Compared with", tip="What figures are compared with", letters=_LETTERS, run=self._compare
+        )
+        self.status = Text(bold=True)
+        self._state = Text(look="muted")
+        self.undo = _button(actions["edit.undo"], "undo", "Undo")
+        self.redo = _button(actions["edit.redo"], "redo", "Redo")
+        self.run = TextButton("Run…", look="primary", symbol="run", run=actions["run.new"].trigger)
+        approve, about = actions["decide.approve"], "Recommend, approve or withdraw these parameters"
+        tip = f"{about} ({approve.shortcut().toString()})"
+        self.approve = TextButton("Approve…", name=about, tip=tip, run=approve.trigger)
+        self.export = SymbolButton("export", "Export parameters, tables or a report", text="Export", bordered=True)
+        self.export.setMenu(export)
+        self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
+        buttons = (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export)
+        row(
+            (_captioned("Scenario", self.scenario), 3),
+            (_captioned("Compared with", self.reference), 3),
+            column(1, self.status, self._state, gap=2),
+            2,
+            *((widget, Qt.AlignmentFlag.AlignVCenter) for widget in buttons),
+            of=self,
+            margins=(MARGIN, GRID, MARGIN, GRID),
+        )
+        session.settled.connect(self._refresh)
+        session.saved.connect(self._refresh)
+        self._refresh()
+
+    def _refresh(self, _signal: object = None) -> None:
+        workbook = self._session.shown.workbook
+        self.scenario.offer(((name, name) for name in workbook.names), tips=workbook.names)
+        self.scenario.select(workbook.active)
+        system = type(workbook.scenario.method)
+        others = [
+            (scenario.name, scenario.name)
+            for scenario in workbook.scenarios
+            if scenario.name != workbook.active and isinstance(scenario.method, system)
+        ]
+        shipped = [
+            (preset.title, preset.id) for preset in presets().values() if isinstance(preset.scenario.method, system)
+        ]
+        kept = [
+            (title, key)
+            for title, key in self._session.kept.offers()
+            if (version := self._session.kept.find(key)) is not None and isinstance(version[1].method, system)
+        ]
+        entries = [("nothing", ""), *kept, *others, *shipped]
+        self.reference.offer(entries, tips=[title for title, _key in entries])
+        # A comparison with another system says nothing here; it comes back with a scenario of that system.
+        self.reference.select(workbook.comparison if workbook.comparison in dict(entries).values() else "")
+        project = self._session.project
+        self._state.setText("" if project.is_clean else "not saved")
+        status = status_now(project)
+        self.status.setText(status.title)
+        self.status.setAccessibleName(f"Status of the parameters: {status.title}")
+        self.status.set_look(TONES[status])
+
+    def _activate(self) -> None:
+        name = self.scenario.currentData()
+        if name is not None:
+            self._session.report(
+                self._session.edit_workbook(f"Work on {name}", lambda workbook: activate(workbook, name))
+            )
+
+    def _compare(self) -> None:
+        name = self.reference.currentData()
+        if name is not None:
+            label = f"Compare with {self.reference.currentText()}"
+            self._session.report(self._session.edit_workbook(label, lambda workbook: compare_with(workbook, name)))
+
+
+class HeadlineBar(QWidget):
+    """Three figures of the parameters, e.g. the privacy loss, and the last run: each with its change to the reference."""
+
+    def __init__(self, session: Session, tiles: Callable[[], tuple[TileContent, ...]]) -> None:
+        """Show the figures of a session.
+
+        Args:
+            session: tells when they may have changed.
+            tiles: the three of the active scenario.
+        """
+        super().__init__()
+        self._parameter_tiles = tiles
+        self.setAccessibleName("Headline")
+        self._run: TileContent | None = None
+        self.tiles = tuple(Tile() for _ in range(4))
+        row(*((tile, 1) for tile in self.tiles), of=self, margins=(MARGIN, 0, MARGIN, GRID))
+        session.settled.connect(lambda _view: self.refresh())
+        self.refresh()
+
+    def show_run(self, result: TileContent | None) -> None:
+        """Show what the last run found."""
+        self._run = result
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the figures as they are now."""
+        contents = (*self._parameter_tiles(), run_tile(self._run))
+        for tile, content in zip(self.tiles, contents, strict=True):
+            tile.show_content(content)
+
+
+class BottomBar(QFrame):
+    """Holds the run strip and the button that opens the list of issues."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("look", "bar")
+        self.message = ElidedText(look="muted")
+        self.issues = SymbolButton("tick", "Show the issues", text="No issues", checkable=True)
+        self.strip_place = row()
+        parts = (self.message, 1), (self.strip_place, 3), (self.issues, Qt.AlignmentFlag.AlignRight)
+        row(*parts, of=self, margins=(MARGIN, HALF, GRID, HALF))
+        self._clock = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
+        self._clock.timeout.connect(lambda: self.message.setText(""))
+
+    def say(self, text: str) -> None:
+        """Show a short message for a while."""
+        self.message.setText(text)
+        self._clock.start()
+
+    def count_issues(self, counts: tuple[int, int]) -> None:
+        """Show how many errors and warnings there are."""
+        errors, warnings = counts
+        named = ((errors, "error"), (warnings, "warning"))
+        text = ", ".join(counted(count, noun) for count, noun in named if count) or "No issues"
+        self.issues.setText(text)
+        self.issues.setAccessibleName(f"Show the issues: {text}")
+        symbol, role = ("error", "refused") if errors else ("warning", "attention") if warnings else ("tick", "good")
+        self.issues.set_symbol(symbol, role=role)
+
+
+def _button(action: QAction, symbol: str, name: str) -> SymbolButton:
+    keys = action.shortcut().toString()
+    button = SymbolButton(symbol, name, tip=f"{name} ({keys})")
+    button.clicked.connect(action.trigger)
+    button.setEnabled(action.isEnabled())
+    action.enabledChanged.connect(button.setEnabled)
+    return button
+
+
+def _captioned(caption: str, widget: QWidget) -> QVBoxLayout:
+    label = Text(caption, look="muted", relative=0.92)
+    label.setBuddy(widget)
+    return column(label, widget, gap=2, margins=(0, 0, GRID, 0))
