@@ -29,6 +29,7 @@ NOTHING_TO_COMPARE = (
     "Choose the runs to compare with this one at “Compare with…”. Runs with the same seed on the same data draw common random "
     "numbers, so that their difference shows the scenarios."
 )
+_MOST_PLACES = 12
 _CLEAR = 2.0
 """A difference of more than so many Monte-Carlo errors is said to be one."""
 
@@ -43,6 +44,9 @@ class _Compared(NamedTuple):
         difference: mean of the differences to the first run, trial by trial; None for the first run, or where the runs have no
             trial or not the same numbers in common.
         difference_error: Monte-Carlo error of the difference.
+        better: share of the units that are off by less than in the first run, on average over trials; None as `difference`, or of
+            a single unit.
+        worse: share of those that are off by more.
     """
 
     mean: float
@@ -50,6 +54,8 @@ class _Compared(NamedTuple):
     numbers: int
     difference: float | None = None
     difference_error: float = math.inf
+    better: float | None = None
+    worse: float | None = None
 
 
 def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
@@ -96,6 +102,8 @@ def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 "Numbers per trial",
                 "Difference to A",
                 "Its Monte-Carlo error",
+                "Units nearer than in A",
+                "Units farther than in A",
             ),
             tuple(table),
         ),
@@ -132,28 +140,36 @@ def _groups(run: TopDownRun, choice: TopDownChoice) -> tuple[str, ...]:
             return tuple(query.name for query in run.queries)
         case CompareBy.SIZE:
             return run.sizes(choice.level)
+        case CompareBy.PLACE:
+            largest = np.argsort(-run.people(choice.level), kind="stable")[:_MOST_PLACES]
+            return tuple(run.codes(choice.level)[largest].tolist())
 
 
-def _cell(choice: TopDownChoice, name: str) -> tuple[str, str, str]:
-    """Return level, query and size of a group."""
+def _cell(choice: TopDownChoice, name: str) -> tuple[str, str, str, str]:
+    """Return level, query, size and unit of a group."""
     match choice.compare:
         case CompareBy.LEVEL:
-            return name, choice.query, choice.size
+            return name, choice.query, choice.size, ""
         case CompareBy.QUERY:
-            return choice.level, name, choice.size
+            return choice.level, name, choice.size, ""
         case CompareBy.SIZE:
-            return choice.level, choice.query, name
+            return choice.level, choice.query, name, ""
+        case CompareBy.PLACE:
+            return choice.level, choice.query, ALL_SIZES, name
 
 
-def _fold(run: TopDownRun, level: str, query: str, size: str) -> ErrorsFold | None:
-    """Return the errors of a run in a group, None where it has no such level, query or size."""
+def _fold(run: TopDownRun, level: str, query: str, size: str, unit: str) -> ErrorsFold | None:
+    """Return the errors of a run in a group, None where it has no such level, query, size or unit."""
     if level not in run.levels or (size != ALL_SIZES and size not in TENS.labels):
         return None
     try:
         asked = run.query(query)
     except PhexploreError:
         return None  # another schema, which cannot ask this
-    return run.folded(ErrorsFold, level, asked, size)
+    if not unit:
+        return run.folded(ErrorsFold, level, asked, size)
+    places = np.flatnonzero(run.codes(level) == unit)
+    return run.folded(ErrorsFold, level, asked, size, int(places[0])) if len(places) else None
 
 
 def _compared(fold: ErrorsFold | None, first: ErrorsFold | None, figure: CompareFigure) -> _Compared | None:
@@ -167,7 +183,16 @@ def _compared(fold: ErrorsFold | None, first: ErrorsFold | None, figure: Compare
         return own
     pairs = np.array([values[index] - _value(first.figures[index], figure) for index in shared])
     difference, difference_error = mean_and_error(pairs)
-    return own._replace(difference=difference, difference_error=difference_error)
+    better, worse = _shares(fold, first)
+    return own._replace(difference=difference, difference_error=difference_error, better=better, worse=worse)
+
+
+def _shares(fold: ErrorsFold, first: ErrorsFold) -> tuple[float | None, float | None]:
+    """Return the share of units that are off by less and by more than in the first run; the others are off by as much."""
+    if fold.off is None or first.off is None or fold.units < 2:
+        return None, None
+    mine, theirs = fold.off * len(first.figures), first.off * len(fold.figures)
+    return float((mine < theirs).mean()), float((mine > theirs).mean())
 
 
 def _value(errors: TrialError, figure: CompareFigure) -> float:
@@ -201,13 +226,15 @@ def _difference_words(figure: _Compared) -> str:
     if figure.difference is None:
         return ""
     error = f" ± {people(2 * figure.difference_error)}" if math.isfinite(figure.difference_error) else ""
-    words = signed_people(figure.difference)
-    return f"({words}{error} to A)"
+    words = f"{signed_people(figure.difference)}{error}"
+    if figure.better is None or figure.worse is None:
+        return f"({words} to A)"
+    return f"({words}; {figure.better:.0%} nearer, {figure.worse:.0%} farther)"
 
 
 def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]:
     if figure is None:
-        return (group, name, None, None, None, None, None)
+        return (group, name, *(None for _ in range(7)))
     return (
         group,
         name,
@@ -216,6 +243,8 @@ def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]
         figure.numbers,
         figure.difference,
         figure.difference_error if math.isfinite(figure.difference_error) else None,
+        figure.better,
+        figure.worse,
     )
 
 
@@ -237,6 +266,8 @@ def _group_title(by: CompareBy, name: str) -> str:
             return query_title(name)
         case CompareBy.SIZE:
             return f"{name} people"
+        case CompareBy.PLACE:
+            return name
 
 
 def _title(
@@ -273,6 +304,7 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -
         CompareBy.LEVEL: f"{query}, {choice.size_words}",
         CompareBy.QUERY: f"{level}, {choice.size_words}",
         CompareBy.SIZE: f"{query} at {level.lower()}",
+        CompareBy.PLACE: f"{query} at {level.lower()}, the places with most people",
     }[choice.compare]
     first = runs[0]
     common = [
@@ -285,4 +317,9 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -
     )
     same = all(run.spec.data.sha256 == first.spec.data.sha256 and run.schema.id == first.schema.id for run in runs)
     data = "" if same else " Attention: not all runs have the same data."
-    return f"{looked}; {counted}. Whiskers: two Monte-Carlo errors. {noise}{data}"
+    nearer = (
+        ""
+        if choice.compare is CompareBy.PLACE
+        else " Nearer, farther: units that are off by less or by more than in A."
+    )
+    return f"{looked}; {counted}. Whiskers: two Monte-Carlo errors. {noise}{nearer}{data}"

@@ -104,15 +104,18 @@ class TrialError:
 
 
 class ErrorsFold(Fold):
-    """The errors of a query at a level, for units of one size.
+    """The errors of a query at a level, for units of one size or for one unit.
 
     Attributes:
         units: how many are of that size.
         errors: of all trials; None before the first, or where there are none.
         figures: by trial.
+        off: sizes of the errors added up over answers and trials, ``int64[units]``; None where there are too many numbers.
     """
 
-    def __init__(self, run: TopDownRun, level: str, query: MarginalQuery, size: str = ALL_SIZES) -> None:
+    def __init__(
+        self, run: TopDownRun, level: str, query: MarginalQuery, size: str = ALL_SIZES, unit: int | None = None
+    ) -> None:
         """Start without a trial.
 
         Args:
@@ -120,16 +123,18 @@ class ErrorsFold(Fold):
             level: of its tree.
             query: whose errors.
             size: label of a class of the units' true population, `ALL_SIZES` for all.
+            unit: number of the only one, None for all of the size.
         """
-        self._place, self._query = run.place(level), query
-        self._truth = truth = run.truth[self._place]
+        self._place, self._query, self._unit = run.place(level), query, unit
+        self._truth = truth = self._wanted(run.truth[self._place])
         self._chosen = chosen = (
             None if size == ALL_SIZES else TENS.class_of(run.people(level)) == TENS.labels.index(size)
         )
         self.units = truth.units if chosen is None else int(chosen.sum())
         self._is_wide = truth.units * query.answers > MOST_NUMBERS
         self._exact = None if self._is_wide else self._answers(truth)
-        super().__init__(0 if self._exact is None else self._exact.nbytes)
+        super().__init__(0 if self._exact is None else self._exact.nbytes + 8 * self.units)
+        self.off = None if self._exact is None else np.zeros(self.units, np.int64)
         self.errors: ErrorDistribution | None = None
         self.figures: dict[int, TrialError] = {}
 
@@ -138,6 +143,9 @@ class ErrorsFold(Fold):
         """Whether its numbers can be told apart by size: there are not too many of them, and some at all."""
         return self.units > 0 and not (self._is_wide and self._chosen is not None)
 
+    def _wanted(self, histograms: Histograms) -> Histograms:
+        return histograms if self._unit is None else histograms.part(self._unit, self._unit + 1)
+
     def _answers(self, histograms: Histograms) -> Integers:
         found = answers(histograms, self._query)
         return found if self._chosen is None else found[self._chosen]
@@ -145,11 +153,13 @@ class ErrorsFold(Fold):
     def _take(self, levels: Levels, index: int, /) -> None:
         if not self.is_possible:
             return
-        found = (
-            sparse_distribution(self._truth, levels[self._place], self._query)
-            if self._exact is None
-            else distribution_of(self._answers(levels[self._place]) - self._exact)
-        )
+        estimate = self._wanted(levels[self._place])
+        if self._exact is None or self.off is None:
+            found = sparse_distribution(self._truth, estimate, self._query)
+        else:
+            errors = self._answers(estimate) - self._exact
+            self.off += np.abs(errors).sum(axis=1)
+            found = distribution_of(errors)
         self.errors = found if self.errors is None else merge((self.errors, found))
         self.figures[index] = TrialError(found.mean, found.mean_absolute, found.root_mean_square)
 

@@ -44,6 +44,7 @@ class CompareBy(enum.Enum):
     LEVEL = "level"
     QUERY = "query"
     SIZE = "size of the unit"
+    PLACE = "place"
 
 
 class CompareFigure(enum.Enum):
@@ -103,7 +104,7 @@ _SHOWN = {
     "map": ("level", "value", "shapes"),
 }
 """Which choosers each picture has."""
-_GROUPED = {CompareBy.LEVEL: "level", CompareBy.QUERY: "query", CompareBy.SIZE: "size"}
+_GROUPED = {CompareBy.LEVEL: "level", CompareBy.QUERY: "query", CompareBy.SIZE: "size", CompareBy.PLACE: "size"}
 """The chooser a comparison has no use for: its groups are all there is."""
 
 

@@ -74,6 +74,35 @@ def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
     assert "different random numbers" in picture.summary
 
 
+def test_that_units_are_nearer_or_farther_than_in_the_first_run(tmp_path):
+    one, truth, noise = write(tmp_path, 1)
+    other, _truth, more = write(tmp_path, 3, trials=3, hour=2)
+    row = records(ask(one, [other], compare=CompareBy.LEVEL.name, query="detailed"))[-1]
+    filled = np.flatnonzero(np.diff(truth.starts) > 0)
+    off = [
+        np.mean([np.add.reduceat(each, truth.starts[:-1][filled]) for each in noises], axis=0)
+        for noises in (noise, more)
+    ]
+    assert row["Level"] == "Block"
+    assert row["Units nearer than in A"] == pytest.approx((off[1] < off[0]).sum() / 200)
+    assert row["Units farther than in A"] == pytest.approx((off[1] > off[0]).sum() / 200)
+    assert row["Units nearer than in A"] + row["Units farther than in A"] < 1  # empty blocks are as near as before
+
+
+def test_that_places_are_the_units_with_most_people(tmp_path):
+    one, truth, noise = write(tmp_path, 1)
+    other, _truth, _more = write(tmp_path, 3, hour=2)
+    picture = ask(one, [other], compare=CompareBy.PLACE.name, query="total", level="Block")
+    people = np.add.reduceat(truth.counts, truth.starts[:-1][np.diff(truth.starts) > 0])
+    largest = np.flatnonzero(np.diff(truth.starts) > 0)[people.argmax()]
+    row = records(picture)[0]
+    assert row["Place"] == str(synthesize_blocks(200, 5).geoids[largest])
+    inside = slice(truth.starts[largest], truth.starts[largest + 1])
+    assert row["Mean absolute error, people"] == pytest.approx(np.mean([each[inside].sum() for each in noise]))
+    assert row["Units nearer than in A"] is None
+    assert len({row.group for row in picture.marks}) == 12
+
+
 @pytest.mark.parametrize("figure", CompareFigure)
 @pytest.mark.parametrize("by", CompareBy)
 def test_that_every_grouping_and_figure_has_rows_for_every_run(tmp_path, by, figure):
