@@ -10,94 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.decide.agreement import Statement
-from phexplore.decide.approving import decision_about
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
+from phexplore.decide.deciding import project_of
 from phexplore.decide.signing import Signer, key_of_command, load_private_key, load_public_key, public_bytes
 from phexplore.decide.trusted_keys import trusted_keys
-from phexplore.decide.verifying import CheckedSignature, Verification, opened, read_bundle, verify
-from phexplore.errors import UnknownNameError
-from phexplore.files.atomic_files import read_text, write_atomically
-from phexplore.files.project_file import ProjectContent, read_project, single, write_project
-from phexplore.model.approval import Decision, DecisionError, Status, decided
+from phexplore.decide.verifying import CheckedSignature, Verification, opened, read_bundle
+from phexplore.files.atomic_files import read_text
+from phexplore.files.project_file import read_project
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.sources import load_scenario
 
 ARCHIVE_START = b"PK\x03\x04"
-
-
-def parse_status(text: str) -> Status:
-    """Return the status of this word.
-
-    Raises:
-        UnknownNameError: no decision leads to it.
-    """
-    known = {status.value: status for status in Status if status is not Status.DRAFT}
-    if (found := known.get(text.lower())) is None:
-        raise UnknownNameError("status", text, list(known))
-    return found
-
-
-def project_of(text: str) -> tuple[Path, str] | None:
-    """Return the project file that SCENARIO names and the scenario's name in it, None for anything else."""
-    path, name = Path(text), ""
-    if not path.exists() and "#" in text:
-        before, _, name = text.rpartition("#")
-        path = Path(before)
-    return (path, name) if path.is_file() and path.suffix == ".phx" else None
-
-
-def decide(
-    text: str, status: Status, *, who: str, role: str, note: str, runs: Sequence[Path], out: Path | None
-) -> tuple[Decision, Path]:
-    """Record a decision about a scenario and return it with the project it is in.
-
-    Args:
-        text: scenario as on the command line.
-        status: that it gets.
-        who: decides.
-        role: in which capacity.
-        note: why.
-        runs: directories of the runs it rests on.
-        out: project to write; None for the scenario's own.
-
-    Raises:
-        DecisionError: it does not follow, or there is no project to keep it in.
-        PhexploreError: a run does not fit, or the project is open elsewhere.
-    """
-    scenario = load_scenario(text)
-    made = decision_about(scenario, status, who=who, role=role, now=datetime.now(UTC), note=note, runs=runs)
-    source = project_of(text)
-    if source is None:
-        if out is None:
-            raise DecisionError(
-                f"{text} is no project, so there is nothing to keep the decision in.",
-                "Name a project with --out FILE.phx.",
-            )
-        content = single(Workbook((scenario,), scenario.name), f"Start from {text}", made.at)
-        return made, _save(content, made, out)
-    path, _ = source
-    if out is None:
-        from phexplore.document.project import Project
-
-        project = Project.open(path)
-        try:
-            if project.recovered:
-                raise DecisionError(
-                    f"{path.name} has {project.recovered} edits that were never saved.", "Open it in the window first."
-                )
-            project.decide(made)
-        finally:
-            project.close()
-        return made, path
-    return made, _save(read_project(read_text(path), name=path.name), made, out)
-
-
-def _save(content: ProjectContent, decision: Decision, out: Path) -> Path:
-    write_atomically(out, write_project(replace(content, decisions=decided(content.decisions, decision))))
-    return out
 
 
 def bundle_or_sign(
@@ -197,25 +122,6 @@ def _ask(name: str) -> bytes | None:
     from getpass import getpass
 
     return getpass(f"Passphrase of {name}: ").encode()
-
-
-def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Verification:
-    """Check a bundle on disk.
-
-    Args:
-        path: of the bundle.
-        trust: files of public keys whose signatures count.
-        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named
-            either. Without `trust` the keys of the user's store count.
-
-    Raises:
-        PhexploreError: a key, the store or the bundle cannot be read.
-    """
-    trusted = {load_public_key(key) for key in trust}
-    if not trust and required:
-        trusted = {key.public_key for key in trusted_keys()}
-    demanded = (1 if trust else 0) if required is None else required
-    return verify(read_bundle(path), trusted, demanded)
 
 
 def print_verification(result: Verification, *, as_json: bool) -> None:

@@ -157,7 +157,9 @@ def check(
 
     Example: phexplore data check population
     """
-    if _is_block_data(path):
+    from phexplore.data.source import is_block_data
+
+    if is_block_data(path):
         _check_blocks(path, as_json=as_json)
         return
     from phexplore.data.validation import check_data
@@ -203,7 +205,9 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
 
     Example: phexplore data describe demo
     """
-    if _is_block_data(path):
+    from phexplore.data.source import is_block_data
+
+    if is_block_data(path):
         from phexplore.data.blocks.source import describe_population
 
         say_if_confidential(path)
@@ -217,21 +221,7 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
     found = describe_data(path)
     if not found.is_synthetic:
         say(TREATED_AS_CONFIDENTIAL)
-    content = {
-        "storage": found.storage.value,
-        "rows": found.rows,
-        "states": found.states,
-        "persons_in_households": found.persons_in_households,
-        "persons_in_group_quarters": found.persons_in_group_quarters,
-        "households": found.households,
-        "vacant_units": found.vacant_units,
-        "group_quarters": found.group_quarters,
-        "household_sizes": found.household_sizes,
-        "largest_household": found.largest_household,
-        "synthetic": found.is_synthetic,
-        "provenance": found.provenance.statement if found.provenance else None,
-    }
-    _show(content, as_json=as_json)
+    _show(found.json(), as_json=as_json)
 
 
 def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
@@ -240,17 +230,6 @@ def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
         return
     for key, value in content.items():
         tell(f"{key.replace('_', ' ')}: {_plain(value)}")
-
-
-_SDHC_FILES = ("persons", "units", "geo")
-
-
-def _is_block_data(path: Path) -> bool:
-    """Return whether a path is one file of its own, not one of the three of an S-DHC population (.csv or .parquet)."""
-    if not path.is_file():
-        return False
-    name, _, suffix = path.name.partition(".")
-    return name not in _SDHC_FILES or suffix not in {"csv", "parquet"}
 
 
 def _check_blocks(path: Path, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from phexplore.cli.sweeping import sweep
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.arguments import JSON, SCENARIO
 from phexplore.systems.registry import budgets_of
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     app.command()(approve)
     app.command()(bundle)
     app.command()(verify)
+    app.command()(sweep)
     keys = typer.Typer(help="Public keys you know, with whose they are; verify shows signatures by them as known.")
     keys.command("add")(add_key)
     keys.command("list")(list_keys)
@@ -58,18 +60,18 @@ def solve(
     from phexplore.accuracy.solving_conflict import InfeasibleError
     from phexplore.accuracy.solving_separable import solve as solve_goals
     from phexplore.cli.solving import (
-        aimed_at,
-        goals_from,
         print_infeasible,
         print_solution,
         save_project,
         solve_after_least_squares,
-        with_rounding,
     )
+    from phexplore.decide.goals import aimed_at, goals_of, with_rounding
+    from phexplore.files.atomic_files import read_text
 
     start = with_rounding(load_scenario(scenario), rounding)
     caps = {"rho": cap_rho, "bounded_rho": cap_bounded_rho, "epsilon": cap_epsilon}
-    goals = goals_from(targets, caps, start)
+    stated = ("", "") if targets is None else (read_text(targets), targets.name)
+    goals = goals_of(*stated, caps, start)
     found = aimed_at(start, goals)
     try:
         margins = None
@@ -159,10 +161,12 @@ def approve(
 
     Example: phexplore approve proposal.phx --who "Ada Lovelace" --role Chair --note "Vote of 1 July" --runs runs/first
     """
-    from phexplore.cli.approval_commands import decide, parse_status
+    from phexplore.decide.deciding import parse_status, record_decision
     from phexplore.report.terminal import say
 
-    made, path = decide(scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out)
+    made, path = record_decision(
+        load_scenario(scenario), scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out
+    )
     tell(f"{made.scenario}: {made.status.value} by {made.who} ({made.role}), parameters {made.fingerprint}")
     say(f"Wrote {path}")
 
@@ -225,7 +229,8 @@ def verify(
 
     Example: phexplore verify decision.zip --trust ada.pub --trust grace.pub --require 2
     """
-    from phexplore.cli.approval_commands import print_verification, verify_file
+    from phexplore.cli.approval_commands import print_verification
+    from phexplore.decide.verifying import verify_file
 
     result = verify_file(bundle, trust, require)
     print_verification(result, as_json=as_json)

@@ -30,17 +30,18 @@ def demo(
     Example: phexplore demo --out out
     """
     from phexplore.cli.exporting import export_run, export_scenario
-    from phexplore.cli.run_commands import simulate
     from phexplore.data.source import demonstration_directory
     from phexplore.document.project import Project
     from phexplore.model.edits import rename
     from phexplore.model.keys import parse_query
     from phexplore.model.numbers import exact_text
     from phexplore.model.workbook import Workbook
+    from phexplore.report.progress import ProgressLine
     from phexplore.runs.run_settings import RunSettings
     from phexplore.systems.phsafe.budget_edits import edit_margin
     from phexplore.systems.phsafe.forecast import forecast
     from phexplore.systems.registry import preset
+    from phexplore.systems.running import simulate
 
     start = preset("sdhc-2020-us")
     say(f"1. Open: {start.title}, bounded ρ {exact_text(forecast(start.scenario).headline)}")
@@ -59,7 +60,9 @@ def demo(
         files += export_scenario(project.scenario, form, out / name)
     say(f"3. Export: {', '.join(path.name for path in files)}")
     say(f"4. Simulate {trials} releases on the shipped synthetic population")
-    simulate(project.scenario, demonstration_directory(), out / "run", RunSettings(trials=trials, seed=SEED))
+    with ProgressLine() as line:
+        settings = RunSettings(trials=trials, seed=SEED)
+        simulate(project.scenario, demonstration_directory(), out / "run", settings, line.show, say)
     for form, name in (("html", "run-report.html"), ("png", "run-charts.png"), ("csv", "run-tables")):
         files += export_run(out / "run", form, out / name)
     say(f"5. Done. {len(files)} files and the run are in {out.resolve()}")

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.errors import UnknownNameError
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
@@ -18,76 +17,7 @@ if TYPE_CHECKING:
     from phexplore.accuracy.solving_separable import SolvedGoals
     from phexplore.model.goals import Cap, Goals, Key
 
-ROUNDINGS = ("up", "as-in-2020")
 _LONGEST = 12
-
-
-def with_rounding(scenario: Scenario, rounding: str) -> Scenario:
-    """Return the scenario with its margins and rounding as asked for on the command line; "" leaves them.
-
-    Args:
-        scenario: to solve.
-        rounding: "", up or as-in-2020.
-
-    Raises:
-        UnknownNameError: no such rounding.
-    """
-    from dataclasses import replace
-
-    from phexplore.accuracy.solving_separable import rounded_as_in_2020
-    from phexplore.model.numbers import Rounding
-
-    match rounding:
-        case "":
-            return scenario
-        case "up":
-            return replace(scenario, conventions=replace(scenario.conventions, rounding=Rounding.UP))
-        case "as-in-2020":
-            return replace(scenario, conventions=rounded_as_in_2020(scenario.conventions))
-        case _:
-            raise UnknownNameError("rounding", rounding, list(ROUNDINGS))
-
-
-def goals_from(path: Path | None, caps: dict[str, str], scenario: Scenario) -> Goals:
-    """Return the goals of a file, about the queries of this scenario, joined with caps given as options.
-
-    Args:
-        path: of the goals, None for none.
-        caps: text of each cap by what it is on, "" for none.
-        scenario: whose queries the goals may name.
-
-    Raises:
-        InputProblemsError: the file cannot be understood.
-        PhexploreError: a cap cannot be.
-    """
-    from dataclasses import replace
-
-    from phexplore.files.atomic_files import read_text
-    from phexplore.files.goals_file import read_goals
-    from phexplore.model.goals import Cap, CapOn, GoalError, Goals
-    from phexplore.model.numbers import parse_exact
-    from phexplore.systems.registry import budgets_of
-
-    known = tuple(budgets_of(scenario).budgets)
-    goals = Goals() if path is None else read_goals(read_text(path).encode(), path.name, known)
-    further: list[Cap] = []
-    for on in CapOn:
-        if text := caps.get(on.value):
-            try:
-                further.append(Cap(on, parse_exact(text)))
-            except ValueError as error:
-                raise GoalError(f"The cap on {on.value} cannot be read: {error}.", "Write e.g. 2.5.") from error
-    return replace(goals, caps=(*goals.caps, *further))
-
-
-def aimed_at(scenario: Scenario, goals: Goals) -> Scenario:
-    """Return the scenario with the margins of the goals as its targets: who names targets means to change them.
-
-    Args:
-        scenario: of a system that keeps no targets, it is returned as it is.
-        goals: asked for in a file.
-    """
-    return budgets_of(scenario).with_targets(goals.margins)
 
 
 def solve_after_least_squares(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,6 +57,23 @@ class DataDescription:
     def is_synthetic(self) -> bool:
         """Whether the files carry the mark of this program's generator or converter."""
         return self.provenance is not None and self.provenance.synthetic
+
+    def json(self) -> dict[str, Any]:
+        """Return the figures as JSON values."""
+        return {
+            "storage": self.storage.value,
+            "rows": self.rows,
+            "states": self.states,
+            "persons_in_households": self.persons_in_households,
+            "persons_in_group_quarters": self.persons_in_group_quarters,
+            "households": self.households,
+            "vacant_units": self.vacant_units,
+            "group_quarters": self.group_quarters,
+            "household_sizes": self.household_sizes,
+            "largest_household": self.largest_household,
+            "synthetic": self.is_synthetic,
+            "provenance": self.provenance.statement if self.provenance else None,
+        }
 
 
 def describe_data(path: Path) -> DataDescription:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import system_of
+from phexplore.systems.registry import presets, system_of, systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +83,37 @@ def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now:
         raise UnknownNameError("export format", form, list(formats))
     comparable = reference if reference is not None and system_of(reference) is system_of(scenario) else None
     return formats[form].write(scenario, comparable, now)
+
+
+def export_files(scenario: Scenario, form: str, out: Path) -> tuple[list[Path], list[str]]:
+    """Write a scenario in a format and return the files, and what is to be known of them.
+
+    Args:
+        scenario: without blocking issues.
+        form: ``phsafe-config``, ``das-ini`` or the id of a report exporter.
+        out: a file; a directory gets a file of the format's usual name.
+
+    Raises:
+        UnknownNameError: no such format.
+        PhexploreError: it cannot be written.
+    """
+    system = system_of(scenario)
+    if system.handover is not None and form == system.handover.format:
+        return system.handover.write(scenario, out)
+    for other in systems().values():
+        if system.handover is not None and other.handover is not None and form == other.handover.format:
+            raise PhexploreError(
+                f"The format {form} needs parameters of {other.title}, but {scenario.name!r} is of {system.title}.",
+                "Choose another format, or another scenario: phexplore presets lists them.",
+            )
+    formats = system.formats
+    if form not in formats:
+        own = [] if system.handover is None else [system.handover.format]
+        raise UnknownNameError("export format", form, [*own, *formats])
+    baseline = presets().get(scenario.baseline)
+    compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
+    if compared is not None and system_of(compared) is not system:
+        compared = None
+    target = out / f"parameters{formats[form].suffix}" if out.is_dir() else out
+    write_atomically(target, formats[form].write(scenario, compared, datetime.now(UTC)))
+    return [target], []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,9 @@ from phexplore.decide.bundle import (
     ssh_signature_name,
     sums,
 )
-from phexplore.decide.signing import Signature, decode_signature
+from phexplore.decide.signing import Signature, decode_signature, load_public_key
 from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
+from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 
@@ -319,3 +320,22 @@ def opened(content: bytes, show: Callable[[Statement], object] = lambda _: None)
         name: data for name, data in unpack(content).files.items() if name != SUMS and not name.startswith(SIGNATURES)
     }
     return Bundle(files, result.signatures, tuple(result.manifest["notes"]))
+
+
+def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Verification:
+    """Check a bundle on disk.
+
+    Args:
+        path: of the bundle.
+        trust: files of public keys whose signatures count.
+        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named
+            either. Without `trust` the keys of the user's store count.
+
+    Raises:
+        PhexploreError: a key, the store or the bundle cannot be read.
+    """
+    trusted = {load_public_key(key) for key in trust}
+    if not trust and required:
+        trusted = {key.public_key for key in trusted_keys()}
+    demanded = (1 if trust else 0) if required is None else required
+    return verify(read_bundle(path), trusted, demanded)

@@ -84,6 +84,10 @@ _ROW, _FRAME, _PLANE = 0.21, 0.75, 3.2
 """Inches of a row, of everything around rows, and of a plane."""
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
+_BELOW = 0.5
+"""Where the key of a figure in somebody's axes begins, in inches below them."""
+_AXES = 0.775
+"""Part of a figure's width that its axes have where nobody says otherwise."""
 _LETTER = 5.4
 """Pixels of a letter of the text beside a mark."""
 _LEAST_TEXT = 12
@@ -131,7 +135,32 @@ def draw(target: FigureBase, figure: Figure) -> None:
     axes = target.subplots()
     _Drawing(axes, figure).draw()
     if figure.key:
-        _draw_key(target, figure)
+        _draw_key(target, figure, loc="outside lower center")
+
+
+def draw_into(axes: Axes, figure: Figure) -> None:
+    """Draw a figure into axes of somebody else's, with its title and key; nothing outside them is touched.
+
+    Args:
+        axes: empty axes of matplotlib.
+        figure: what to draw.
+    """
+    _Drawing(axes, figure).draw()
+    letters = int(
+        _MOST_TITLE
+        * min(1.0, axes.get_position().width / _AXES * axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH)
+    )
+    axes.set_title("\n".join(wrap(figure.title, max(letters, _LEAST_TEXT))), loc="left", fontsize=9)
+    if figure.key:
+        from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415 - only files pay for matplotlib
+
+        below = axes.transAxes + ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
+        _draw_key(axes, figure, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
+
+
+def inches(figure: Figure) -> tuple[float, float]:
+    """Return width and height that suit a figure on a page, in inches."""
+    return PAGE_WIDTH, _inches(figure)
 
 
 def _inches(figure: Figure) -> float:
@@ -180,7 +209,8 @@ class _Drawing:
 
     def _frame(self) -> None:
         figure, axes = self._figure, self._axes
-        self._pixels = axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
+        part = axes.get_position().width / _AXES
+        self._pixels = part * axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
         low, high = figure.x_range_in(self._pixels, _width)
         axes.set_xlim(low, high)
         axes.set_xlabel(figure.x.title)
@@ -397,7 +427,7 @@ def _width(text: str) -> float:
     return _CHARACTER * len(text)
 
 
-def _draw_key(target: FigureBase, figure: Figure) -> None:
+def _draw_key(target: FigureBase | Axes, figure: Figure, **place: Any) -> None:
     from matplotlib.lines import Line2D  # noqa: PLC0415 - only files pay for matplotlib
     from matplotlib.patches import Patch  # noqa: PLC0415 - as above
 
@@ -427,4 +457,4 @@ def _draw_key(target: FigureBase, figure: Figure) -> None:
     texts = [entry.text for entry in figure.key]
     longest = max(map(len, texts))
     columns = max(1, min(len(texts), 110 // (longest + 6)))
-    target.legend(handles, texts, loc="outside lower center", ncols=columns, fontsize=7.5, handletextpad=0.5)
+    target.legend(handles, texts, ncols=columns, fontsize=7.5, handletextpad=0.5, **place)

@@ -84,6 +84,8 @@ class Field:
         is_identity: whether it decides results: fingerprints cover it.
         is_parameter: whether it alters a number; names, notes and locks do not.
         is_omitted: whether files leave it out while it has its default.
+        whole: of shares by key: what an entry is a part of; the shares of one whole add to exactly 1. None for other fields.
+        locks: of shares: name of the field with the keys whose share stays.
     """
 
     name: str
@@ -102,6 +104,8 @@ class Field:
     is_identity: bool = True
     is_parameter: bool = True
     is_omitted: bool = False
+    whole: Callable[[Any], Any] | None = None
+    locks: str = ""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Field) and self.word == other.word

@@ -98,7 +98,12 @@ class GroupSizes(Declared):
     )
     total: Fraction = parameter(Exact(above=0), title="total budget")
     level_shares: Mapping[str, Fraction] = parameter(
-        Entries(Exact(low=0, high=1)), column=Column("levels", "share"), word="level share", title="share"
+        Entries(Exact(low=0, high=1)),
+        column=Column("levels", "share"),
+        word="level share",
+        title="share",
+        whole=lambda _level: "total",
+        locks="locked_levels",
     )
     largest: int = parameter(Whole(1), title="largest size", word="largest size")
     mechanism: SizeMechanism = parameter(Choice(SizeMechanism), default=SizeMechanism.CUMULATIVE_TREE)

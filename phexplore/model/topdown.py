@@ -113,13 +113,20 @@ class TopDown(Declared):
         title="total budget",
     )
     level_shares: Mapping[str, Fraction] = parameter(
-        Entries(_SHARES), column=Column("levels", "share"), word="level share", title="share"
+        Entries(_SHARES),
+        column=Column("levels", "share"),
+        word="level share",
+        title="share",
+        whole=lambda _level: "total",
+        locks="locked_levels",
     )
     query_shares: Mapping[LevelQuery, Fraction] = parameter(
         Entries(_SHARES, LEVEL_QUERY),
         column=Column("levels", "queries", LevelQuery),
         word="query share",
         title="share",
+        whole=operator.attrgetter("level"),
+        locks="locked_queries",
     )
     framework: PrivacyFramework = parameter(
         Choice(PrivacyFramework), default=PrivacyFramework.ZCDP, title="definition of privacy"

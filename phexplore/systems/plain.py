@@ -21,7 +21,8 @@ from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import run_document_of, unfinished_warning
 from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, tell
 from phexplore.runs.store import load_spec, state_of
-from phexplore.systems.registry import forecast
+from phexplore.systems.figures import entries_figure
+from phexplore.systems.registry import forecast, system_of
 from phexplore.systems.run_pictures import run_figures
 from phexplore.systems.run_results import Choice, Results, RunRequest
 
@@ -67,6 +68,17 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
         for entry in found.entries
     ]
     print_table(("query", symbol, "MOE exact", "MOE normal"), rows, right=range(1, 4))
+
+
+def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Figure, ...]:
+    """Return the margin of every measured query, beside that of another scenario where one is given.
+
+    Args:
+        scenario: of any system.
+        compared: of the same system, None for nothing.
+    """
+    before = None if compared is None else forecast(compared)
+    return (entries_figure(system_of(scenario), scenario.conventions, forecast(scenario), before),)
 
 
 def report_of_results(results: Results, subtitle: str) -> Callable[..., RunReport]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import typer
 
     from phexplore.accuracy.solving_separable import SolvedGoals
+    from phexplore.figures.figure import Figure
     from phexplore.report.document import Part
     from phexplore.report.run_report import RunReport
     from phexplore.runs.simulation import Maker
@@ -210,6 +211,7 @@ def coverage_words(stop: StopRule) -> str:
 
 _PLAIN_JSON = lazy("phexplore.systems.plain", "forecast_json")
 _PLAIN_TEXT = lazy("phexplore.systems.plain", "print_forecast")
+_PLAIN_FIGURES = lazy("phexplore.systems.plain", "scenario_figures")
 
 
 def _plain_formats() -> Mapping[str, ExportFormat]:
@@ -233,6 +235,7 @@ class System:
         forecast_json: the figures as the command-line contract states them, on some blocks where a system takes them.
         print_forecast: the same as text for people.
         simulate: makes the simulation of a run.
+        figures: the pictures of the parameters, beside what they are compared with or None, those most asked for first.
         formats: what parameters and their figures are written in, by id; production's own files are the hand-over's.
         report: what the results of a run are written from, from its directory, the time printed, and ``choices`` for its pictures
             where somebody chose.
@@ -271,6 +274,7 @@ class System:
     loss: Callable[[Scenario], Loss] | None = None
     forecast_json: Callable[[Scenario, Path | None], dict[str, Any]] = _PLAIN_JSON
     print_forecast: Callable[[Scenario, Path | None], None] = _PLAIN_TEXT
+    figures: Callable[[Scenario, Scenario | None], tuple[Figure, ...]] = _PLAIN_FIGURES
     formats: Mapping[str, ExportFormat] = field(default_factory=_plain_formats)
     absurd_values: Callable[[Scenario, Scenario | None], Iterable[Issue]] = lambda _, __: ()
     has_geography: bool = False

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
@@ -57,6 +57,30 @@ def run_figures(results: Results, run: Path, choices: Mapping[str, Choice] | Non
     ]
     names = numbered([figure.id for figure in figures])
     return tuple(replace(figure, id=name) for figure, name in zip(figures, names, strict=True))
+
+
+def chosen_figure(results: Results, run: Path, picture: str, choices: Mapping[str, Choice]) -> Figure:
+    """Return one picture of a run.
+
+    Args:
+        results: of the system.
+        run: directory of the run.
+        picture: id of its tab.
+        choices: as on the page of results.
+
+    Raises:
+        UnknownNameError: the picture does not ask for a choice, or does not offer what was chosen.
+        PhexploreError: the run cannot be read, there is nothing to show yet, or it is held back.
+    """
+    reader = results.reader()
+    request = RunRequest(run, picture)
+    typed = _typed(choices, list(_read(reader, request).choosers))
+    answer = _read(reader, replace(request, choices=typed))
+    _refuse_unoffered(typed, list(answer.choosers))
+    if answer.picture is None or answer.held_back:
+        raise PhexploreError(answer.held_back or answer.reason or "There is nothing to show yet.", "Wait for a trial.")
+    picture_found: Figure = answer.picture
+    return picture_found
 
 
 def _typed(choices: Mapping[str, Choice], choosers: list[Chooser]) -> dict[str, Choice]:

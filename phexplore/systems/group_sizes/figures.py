@@ -25,6 +25,23 @@ SIZE_MECHANISMS = {
 """Mechanisms as the paper's table names them: H measures sizes, C cumulative sizes."""
 
 
+def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Figure, ...]:
+    """Return the pictures of the parameters: margins by level, the noise of every mechanism, the loss by level.
+
+    Args:
+        scenario: of group sizes, without errors.
+        compared: what its margins stand beside, None for nothing.
+    """
+    before = None if compared is None else compared.group_sizes
+    found = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
+    then = None if before is None else forecast_group_sizes(before, scenario.conventions)
+    return (
+        margins_figure(scenario, found, then),
+        mechanisms_figure(scenario),
+        levels_figure(scenario.group_sizes, before),
+    )
+
+
 def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: GroupSizesForecast | None = None) -> Figure:
     """Return two rows per level: the margin of a measured answer and of the number of groups of one size.
 

@@ -11,7 +11,7 @@ from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.group_sizes"
 
-GROUP_SIZES = System(
+GROUP_SIZES: System = System(
     id="group-sizes",
     title="Hierarchical group sizes",
     summary="How many groups of each size there are in every region: the alternative of Fioretto, Van Hentenryck and Zhu, "
@@ -26,6 +26,7 @@ GROUP_SIZES = System(
     print_forecast=lazy(f"{_ROOM}.forecast_output", "print_forecast"),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
+    figures=lazy(f"{_ROOM}.figures", "scenario_figures"),
     formats=formats_by_id(
         parameters_json("group-sizes-json", "group-sizes.json"),
         ExportFormat(

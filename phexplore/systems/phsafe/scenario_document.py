@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.accuracy.margins import Margins
+from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.figures.wording import power_text
@@ -95,13 +96,18 @@ def scenario_document(snapshot: ScenarioSnapshot) -> Document:
 
 
 def scenario_charts(snapshot: ScenarioSnapshot) -> tuple[Chart, ...]:
+    """Return the pictures of a scenario as its report shows them."""
+    return tuple(map(chart_of, snapshot_figures(snapshot)))
+
+
+def snapshot_figures(snapshot: ScenarioSnapshot) -> tuple[Figure, ...]:
     """Return the pictures of a scenario, most asked for first; those that would say nothing are left out."""
     forecast, compared = snapshot.forecast, snapshot.comparison
     before = None if compared is None else compared.forecast
     found = [margins_figure(forecast, snapshot.scenario.phsafe.targets, before), shares_figure(forecast)]
     if forecast.privacy.framework is PrivacyFramework.ZCDP:
         found.append(epsilon_figure(forecast))
-    return tuple(chart_of(figure) for figure in found if not figure.is_empty)
+    return tuple(figure for figure in found if not figure.is_empty)
 
 
 def _tiles(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot) -> tuple[Tile, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from phexplore.lazy import lazy
@@ -17,6 +17,7 @@ from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.phsafe"
 _csv, _figures = lazy(f"{_ROOM}.table10", "table10_csv"), lazy(f"{_ROOM}.forecast", "forecast")
+_pictures = lazy(f"{_ROOM}.scenario_document", "snapshot_figures")
 _snapshot = lazy(f"{_ROOM}.snapshot", "scenario_snapshot")
 
 
@@ -26,7 +27,7 @@ def _shown(module: str, name: str) -> Callable[[Scenario, Scenario | None, datet
     return lambda scenario, compared, now: write(_snapshot(scenario, now, compared))
 
 
-PHSAFE = System(
+PHSAFE: System = System(
     id="phsafe",
     title="S-DHC (PHSafe)",
     summary="Household tables with truncation and noise on every number: what the Census Bureau ran for the S-DHC.",
@@ -38,6 +39,7 @@ PHSAFE = System(
     forecast=lazy(f"{_ROOM}.shared", "forecast"),
     forecast_json=lazy(f"{_ROOM}.forecast_output", "forecast_json"),
     print_forecast=lazy(f"{_ROOM}.forecast_output", "print_forecast"),
+    figures=lambda scenario, compared: _pictures(_snapshot(scenario, datetime.now(UTC), compared)),
     files=(
         ParameterFile("", lazy(f"{_ROOM}.config_file", "load_config")),
         ParameterFile(

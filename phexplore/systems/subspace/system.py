@@ -10,8 +10,9 @@ from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import Results, ResultTab
 
 _ROOM = "phexplore.systems.subspace"
+_figures, _margins = lazy(f"{_ROOM}.forecast", "forecast_subspace"), lazy(f"{_ROOM}.figures", "margins_figure")
 
-SUBSPACE = System(
+SUBSPACE: System = System(
     id="subspace",
     title="Subspace differential privacy",
     summary="Chosen totals exactly as counted, everything else with noise that never breaks them: the alternative of Gao, Gong "
@@ -26,6 +27,7 @@ SUBSPACE = System(
     print_forecast=lazy(f"{_ROOM}.forecast_output", "print_forecast"),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
+    figures=lambda scenario, _: (_margins(_figures(scenario.subspace, scenario.conventions), scenario.conventions),),
     formats=formats_by_id(
         parameters_json("subspace-json", "subspace.json"),
         ExportFormat(

@@ -7,6 +7,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from phexplore import __version__
+from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.figures.wording import percent
@@ -62,6 +63,11 @@ _SOURCES = (
 
 
 def scenario_charts(scenario: Scenario, compared: Scenario | None, _: datetime) -> tuple[Chart, ...]:
+    """Return the pictures of a scenario as its report shows them; see `scenario_figures`."""
+    return tuple(map(chart_of, scenario_figures(scenario, compared)))
+
+
+def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Figure, ...]:
     """Return the pictures of a scenario, beside what it is compared with, most asked for first.
 
     Args:
@@ -76,7 +82,7 @@ def scenario_charts(scenario: Scenario, compared: Scenario | None, _: datetime) 
     ]
     if shown.figures.attributes or shown.figures.block_within:
         figures.append(semantics_figure(shown.figures, None if before is None else before.figures))
-    return tuple(map(chart_of, figures))
+    return tuple(figures)
 
 
 def _version(scenario: Scenario, before: TopDownReference | None = None) -> TopDownReference:

@@ -15,7 +15,7 @@ _ROOM = "phexplore.systems.topdown"
 _shares = lazy(f"{_ROOM}.ini_strategy", "write_table")
 _workbook = lazy(f"{_ROOM}.workbook", "topdown_xlsx")
 
-TOPDOWN = System(
+TOPDOWN: System = System(
     id="topdown",
     title="TopDown",
     summary="Noisy histograms at every level of the geography, made consistent from the top: the production system of 2020.",
@@ -35,6 +35,7 @@ TOPDOWN = System(
     ),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
+    figures=lazy(f"{_ROOM}.scenario_document", "scenario_figures"),
     formats=formats_by_id(
         ExportFormat(
             "csv",

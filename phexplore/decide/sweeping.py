@@ -1,0 +1,249 @@
+"""Sweeps: a grid over any parameters, one point per combination, its loss and margins forecast, and a run where runs are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import Figure, KeyEntry, nothing, row_figure
+from phexplore.figures.marks import Dot, Part, Points, Row, shape_of
+from phexplore.figures.marks import Path as Line
+from phexplore.figures.table import Table, Value
+from phexplore.figures.table import shown as shown_text
+from phexplore.files.json_text import plain_values
+from phexplore.model.diff import value_text
+from phexplore.model.edits import rename
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.paths import parameters, with_parameters
+from phexplore.model.scenario import Scenario
+from phexplore.systems.registry import loss_of, margins_of_entries
+
+MOST_POINTS = 100_000
+_TOTALS = 2
+"""Columns of every sweep beside its parameters: the whole loss and ε."""
+_FOLDER = 16
+"""Characters of a fingerprint that name the folder of a run."""
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of the grid.
+
+    Attributes:
+        values: given to the parameters, by path, as the scenario holds them.
+        scenario: with them; its name says which point it is.
+        total: whole loss, exact; None without a bound.
+        epsilon: at the δ of the conventions; None without a bound.
+        margins: asked for, in people, by place; None when not published.
+    """
+
+    values: Mapping[str, Any]
+    scenario: Scenario
+    total: Fraction | None
+    epsilon: float | None
+    margins: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a grid gives.
+
+    Attributes:
+        scenario: where it starts.
+        points: in the order of the grid, the last parameter fastest.
+        measured: figures of the runs by point, empty where nothing was run.
+    """
+
+    scenario: Scenario
+    points: tuple[Point, ...]
+    measured: tuple[Mapping[str, float | None], ...] = ()
+
+    def table(self) -> Table:
+        """Return a row per point: its parameters, total, ε, margins, and the figures of its run."""
+        first = self.points[0]
+        runs = tuple(dict.fromkeys(name for row in self.measured for name in row))
+        header = (*first.values, "total", "epsilon", *first.margins, *runs)
+        rows: list[tuple[Value, ...]] = []
+        for number, point in enumerate(self.points):
+            figures = self.measured[number] if self.measured else {}
+            given = [
+                value if isinstance(value, int | Fraction) else value_text(value) for value in point.values.values()
+            ]
+            margins = point.margins.values()
+            rows.append((*given, point.total, point.epsilon, *margins, *(figures.get(name) for name in runs)))
+        return Table(header, tuple(rows))
+
+
+def read_grid(content: str, name: str) -> dict[str, list[Any]]:
+    """Read a grid: ``{"parameter path": [values…]}``; exact numbers as text or as JSON numbers.
+
+    Args:
+        content: of the file.
+        name: of the file, for messages.
+
+    Raises:
+        InputProblemsError: it cannot be understood.
+    """
+    value = plain_values(content, name, 'Write {"parameter path": [values…]}.')
+    remedy = "Write a list of values after every parameter path."
+    if not isinstance(value, dict) or not value:
+        raise InputProblemsError(
+            [Issue((name,), "A grid is an object of parameter paths with lists of values.", remedy)]
+        )
+    issues = [
+        Issue((name, path), "This is no list of values.", remedy)
+        for path, values in value.items()
+        if not isinstance(values, list) or not values or any(isinstance(each, list | dict) for each in values)
+    ]
+    if issues:
+        raise InputProblemsError(issues)
+    return value
+
+
+def sweep(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequence[str] = ()) -> Sweep:
+    """Return the loss and margins of every combination of a grid.
+
+    Args:
+        scenario: to start from.
+        grid: values by parameter path.
+        measure: places whose margins are asked for, e.g. ``PH3/state_A-G``; ``*`` for all.
+
+    Raises:
+        UnknownNameError: no such parameter or place.
+        EditRefusedError: a combination is no scenario; the first is named.
+        PhexploreError: too many points, or a combination has errors.
+    """
+    return Sweep(scenario, tuple(_points(scenario, grid, measure)))
+
+
+def _points(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequence[str]) -> Iterator[Point]:
+    count = prod(map(len, grid.values()))
+    if not grid or not count:
+        raise PhexploreError("A sweep needs at least one parameter with at least one value.", "Name one.")
+    if count > MOST_POINTS:
+        raise PhexploreError(f"The grid has {count:,} points; {MOST_POINTS:,} are the most.", "Leave values out.")
+    known = margins_of_entries(scenario)
+    places = list(known) if ALL in measure else list(measure)
+    for place in places:
+        if place not in known:
+            raise UnknownNameError("place", place, list(known))
+    for number, values in enumerate(product(*grid.values()), 1):
+        changed = with_parameters(scenario, dict(zip(grid, values, strict=True)))
+        named = rename(changed, f"{scenario.name} ({number} of {count})")
+        held = parameters(changed)
+        loss = loss_of(changed)
+        margins = margins_of_entries(changed) if places else {}
+        yield Point(
+            {path: held[path] for path in grid},
+            named,
+            loss.bound,
+            loss.epsilon_at(scenario.conventions.delta),
+            {place: margins.get(place) for place in places},
+        )
+
+
+def sweep_figure(found: Sweep, column: str = "") -> Figure:
+    """Return how one figure moves with the first parameter, a line per combination of the others.
+
+    Args:
+        found: the sweep.
+        column: of its table; the figures of runs first, then margins, then ε, without it.
+
+    Raises:
+        UnknownNameError: there is no such column.
+    """
+    table, grid = found.table(), list(found.points[0].values)
+    figures = table.headers[len(grid) :]
+    shown = column or (figures[-1] if len(figures) > _TOTALS else "epsilon")
+    if shown not in figures:
+        raise UnknownNameError("column", shown, list(figures))
+    y = [None if value is None or isinstance(value, str) else float(value) for value in table.column(shown)]
+    x, others = table.column(grid[0]), [table.column(path) for path in grid[1:]]
+    lines: dict[tuple[Value, ...], list[tuple[Value, float]]] = {}
+    for number, value in enumerate(y):
+        if value is not None:
+            lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
+    what = "ε" if shown == "epsilon" else shown
+    known = [value for value in y if value is not None]
+    if not known:
+        return nothing("sweep", f"No point of the sweep has a number for {what}.")
+    title = f"{what} from {min(known):,.6g} to {max(known):,.6g} over {grid[0]}"
+    summary = f"{len(known)} points of {len(found.points)}; a line per combination of the other parameters."
+    if not all(isinstance(value, int | Fraction | float) for value in x):
+        rows = tuple(
+            Row(
+                (value, *names),
+                ", ".join(map(shown_text, names)),
+                shown_text(value),
+                number,
+                0.0,
+                number,
+                text=f"{number:,.6g}",
+            )
+            for names, line in lines.items()
+            for value, number in line
+        )
+        return row_figure("sweep", rows, what, title, summary, table)
+    over, points, key = list[Part](), list[Points](), list[KeyEntry]()
+    for series, (names, line) in enumerate(lines.items()):
+        xs, ys = (
+            [float(value) for value, _ in line if not isinstance(value, str) and value is not None],
+            [value for _, value in line],
+        )
+        name = ", ".join(f"{path} {shown_text(value)}" for path, value in zip(grid[1:], names, strict=True)) or what
+        tips = tuple(f"{name}: {at:,.6g} gives {value:,.6g}" for at, value in zip(xs, ys, strict=True))
+        over.append(Line(tuple(xs), tuple(ys), series))
+        points.append(Points(name, np.array(xs), np.array(ys), tips, series=series))
+        key.append(KeyEntry(Dot(0.5, ink=series, shape=shape_of(series)), name))
+    return Figure(
+        "sweep", title, summary, Axis(grid[0]), Axis(what), (), table,
+        points=tuple(points), over=tuple(over), key=tuple(key) if len(key) > 1 else (),
+    )  # fmt: skip
+
+
+RunPoint = Callable[[Scenario, Path], Mapping[str, Any] | None]
+"""Runs a scenario into a directory, or finds it complete there, and returns its summary."""
+
+
+def with_runs(found: Sweep, directory: Path, run: RunPoint, workers: int = 1) -> Sweep:
+    """Return a sweep with a run per point; a point whose run is complete is not run again.
+
+    Common random numbers: every point draws by the same seed, so differences are those of the parameters.
+
+    Args:
+        found: points forecast.
+        directory: of the runs, one folder per point, named by its fingerprint: points added later keep what was run.
+        run: see `RunPoint`.
+        workers: points run at the same time, each in a process of its own.
+
+    Raises:
+        PhexploreError: a run failed; those before are kept.
+    """
+    from phexplore.decide.rule_evaluation import run_metrics  # noqa: PLC0415 - only sweeps with runs judge summaries
+
+    def figures(point: Point) -> dict[str, float | None]:
+        summary = run(point.scenario, directory / fingerprint(point.scenario)[:_FOLDER])
+        return {f"{place}/{name}": value for (place, name), value in run_metrics(summary or {}).items()}
+
+    if workers == 1:  # in this thread an interrupt cancels the run
+        return replace(found, measured=tuple(map(figures, found.points)))
+    with ThreadPoolExecutor(workers) as pool:
+        return replace(found, measured=tuple(pool.map(figures, found.points)))
+
+
+def grid_json(grid: Mapping[str, Sequence[Any]]) -> str:
+    """Return a grid as `read_grid` reads it."""
+    return json.dumps({path: [value_text(value) for value in values] for path, values in grid.items()}, indent=1) + "\n"

@@ -1,0 +1,310 @@
+"""Data in Python: synthetic populations, files the program reads, spines over blocks, and kept noisy answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.frames import frame
+from phexplore.interface.scenarios import Scenario, load
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pandas import DataFrame
+
+    from phexplore.data.blocks.population import BlockPopulation
+    from phexplore.spine.building import Spine as BuiltSpine
+
+
+def synth(
+    kind: str,
+    size: int,
+    out: str | PathLike[str],
+    *,
+    seed: int,
+    states: Sequence[str] = (),
+    puerto_rico: bool = False,
+    tribal: float = 0.0,
+) -> Path:
+    """Make a synthetic population and return where it is; equal seeds make equal files.
+
+    Args:
+        kind: ``sdhc`` (persons, units and geography) or ``pl94`` (blocks).
+        size: persons of ``sdhc``, blocks of ``pl94``.
+        out: directory of ``sdhc``, file (``.csv`` or ``.csv.gz``) of ``pl94``.
+        seed: any whole number from 0.
+        states: by code or abbreviation; without them all 51 for ``sdhc``, Rhode Island for ``pl94``.
+        puerto_rico: ``sdhc`` of Puerto Rico instead.
+        tribal: ``pl94``: share of the block groups in tribal areas.
+
+    Raises:
+        UnknownNameError: no such kind or state.
+        PhexploreError: it cannot be made or written.
+    """
+    from phexplore.catalog.states import parse_states
+
+    if kind not in {"sdhc", "pl94"}:
+        raise UnknownNameError("kind of population", kind, ["sdhc", "pl94"])
+    path, chosen = Path(out), parse_states(",".join(states))
+    if kind == "sdhc":
+        from phexplore.data.synthetic.generator import generate_sdhc
+
+        generate_sdhc(size, path, seed=seed, states=chosen, puerto_rico=puerto_rico, progress=None)
+        return path
+    from phexplore.data.blocks.generator import synthesize_blocks, synthesize_states, write_block_file
+
+    if chosen or tribal:
+        made = synthesize_states(size, seed, chosen or ("44",), tribal=tribal)
+    else:
+        made = synthesize_blocks(size, seed, "44")
+    write_block_file(made, path)
+    return path
+
+
+class Data:
+    """A population that was read.
+
+    Attributes:
+        path: where it came from.
+        kind: ``blocks``, or ``sdhc`` for persons, units and geography.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read it, or open it where it is large.
+
+        Raises:
+            InputProblemsError: every problem with file, line and column.
+        """
+        from phexplore.data.blocks.source import read_population
+        from phexplore.data.source import find_source, is_block_data
+
+        self.path = path
+        self._blocks: BlockPopulation | None = read_population(path) if is_block_data(path) else None
+        self.kind = "sdhc" if self._blocks is None else "blocks"
+        if self._blocks is None:
+            self._source = find_source(path)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``phexplore data describe --json`` prints."""
+        from phexplore.data.description import describe_data
+
+        if self._blocks is not None:
+            from phexplore.data.blocks.source import describe
+
+            return describe(self._blocks).json()
+        return describe_data(self.path).json()
+
+    def to_frame(self, part: str = "") -> DataFrame:
+        """Return it as a frame.
+
+        Args:
+            part: of ``sdhc``: ``persons`` (without it), ``units`` or ``geo``.
+
+        Returns:
+            Of blocks: one row per block, ``geoid``, its areas, ``total``, and one column per cell of the schema, by number, where
+            the schema has at most 64 cells. Of ``sdhc``: the columns of the file.
+
+        Raises:
+            UnknownNameError: there is no such part.
+        """
+        import pandas as pd
+
+        if self._blocks is not None:
+            return _blocks_frame(self._blocks)
+        files = {str(name): paths for name, paths in self._source.files.items()}
+        if part not in {"", *files}:
+            raise UnknownNameError("part", part, list(files))
+        paths = files[part or "persons"]
+        read = pd.read_parquet if paths[0].suffix == ".parquet" else partial(pd.read_csv, dtype=str)
+        return pd.concat([read(file) for file in paths], ignore_index=True)
+
+    def __repr__(self) -> str:
+        """Return kind and path."""
+        return f"<Data {self.kind} {self.path.name!r}>"
+
+
+_MOST_CELLS = 64
+
+
+def _blocks_frame(blocks: BlockPopulation) -> DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    rows = np.repeat(np.arange(blocks.blocks), np.diff(blocks.starts))
+    columns: dict[str, Any] = {"geoid": blocks.geoids, **blocks.places}
+    columns["total"] = np.bincount(rows, weights=blocks.counts, minlength=blocks.blocks).astype(np.int64)
+    if blocks.schema.cells <= _MOST_CELLS:
+        dense = np.zeros((blocks.blocks, blocks.schema.cells), dtype=np.int64)
+        dense[rows, blocks.cells] = blocks.counts
+        columns |= {str(cell): dense[:, cell] for cell in range(blocks.schema.cells)}
+    return pd.DataFrame(columns)
+
+
+def read(path: str | PathLike[str]) -> Data:
+    """Return a population of any form the program reads.
+
+    Args:
+        path: file, or directory of persons, units and geography; ``demo`` for the shipped ones.
+
+    Raises:
+        InputProblemsError: every problem with file, line and column.
+    """
+    return Data(Path(path))
+
+
+class Spine:
+    """A geographic spine over blocks.
+
+    Attributes:
+        value: as the program holds it.
+    """
+
+    def __init__(self, value: BuiltSpine) -> None:
+        """Wrap a spine; `build` and `open` make them."""
+        self.value = value
+
+    @classmethod
+    def build(cls, blocks: str | PathLike[str], preset: str = "pl94-2020", *, entities: Sequence[str] = ()) -> Spine:
+        """Build a spine.
+
+        Args:
+            blocks: with area codes: a geographic crosswalk, a block file or microdata.
+            preset: ``standard``, ``aian``, ``pl94-2020``, ``pl94-2020-units`` or ``dhc-2020``.
+            entities: classes of areas to keep together instead of the preset's, e.g. ``["place", "cousub"]``.
+
+        Raises:
+            PhexploreError: the blocks do not have such areas.
+        """
+        from phexplore.spine.building import build_spine
+        from phexplore.spine.geography_reading import read_geography
+        from phexplore.spine.settings import spine_preset
+
+        settings = spine_preset(preset).settings
+        if entities:
+            settings = settings.with_targets(list(entities))
+        return cls(build_spine(read_geography(Path(blocks)), settings))
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Spine:
+        """Read a spine as ``phexplore spine build`` writes it.
+
+        Args:
+            path: of the file.
+
+        Raises:
+            InputProblemsError: it is none.
+        """
+        from phexplore.spine.spine_file import read_spine
+
+        return cls(read_spine(Path(path)))
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write it, and return the path.
+
+        Args:
+            path: of the file; replaced if it exists.
+        """
+        from phexplore.spine.spine_file import write_spine
+
+        write_spine(self.value, Path(path))
+        return Path(path)
+
+    def to_frame(self) -> DataFrame:
+        """Return its levels.
+
+        Returns:
+            One row per level, widest first: ``level`` and ``units``.
+        """
+        tree = self.value.tree
+        return frame(("level", "units"), [(level.name, level.units) for level in tree.levels])
+
+    def describe(self) -> dict[str, Any]:
+        """Return levels with fan-outs, and distances of areas beside the standard spine, as ``spine describe --json``."""
+        from phexplore.spine.description import describe_spine
+
+        return describe_spine(self.value).json()
+
+    def margins(
+        self, scenario: Scenario | str | PathLike[str], *, queries: Sequence[str] = (), fit: str = "at-once"
+    ) -> DataFrame:
+        """Return predicted margins of every answer at every level, before any run.
+
+        Args:
+            scenario: of TopDown, or what names one.
+            queries: names; without them the total and everything measured.
+            fit: ``at-once`` (best linear estimate) or ``top-down`` (level by level).
+
+        Returns:
+            One row per level, query and answer: ``level``, ``units``, ``query``, ``answer``, and the figures over the units of the
+            level as ``spine variance --json`` has them, e.g. ``margin_mean``.
+
+        Raises:
+            PhexploreError: the scenario does not fit the spine.
+        """
+        from phexplore.model.topdown import TopDown
+        from phexplore.systems.topdown.spine_forecast import Fit, compare_with_standard
+
+        value, known = load(scenario).value, {each.value: each for each in Fit}
+        if not isinstance(value.method, TopDown):
+            raise PhexploreError(f"{value.name!r} is no scenario of TopDown.", "Choose one, e.g. pl94-2020-persons-us.")
+        if fit not in known:
+            raise UnknownNameError("fit", fit, list(known))
+        found = compare_with_standard(
+            self.value, value.method, value.conventions, queries=list(queries) or None, classes=(), fit=known[fit]
+        ).json()
+        rows: list[tuple[Any, ...]] = []
+        names: tuple[str, ...] = ()
+        for level in found["levels"]:
+            for query in level["queries"]:
+                for answer in query["answers"]:
+                    figures = _flat({name: figure for name, figure in answer.items() if name != "answer"})
+                    names = tuple(figures)
+                    rows.append(
+                        (level["level"], level["units"], query["query"], ", ".join(answer["answer"]), *figures.values())
+                    )
+        return frame(("level", "units", "query", "answer", *names), rows)
+
+    def __repr__(self) -> str:
+        """Return levels and blocks."""
+        return f"<Spine {' › '.join(self.value.level_names)}, {self.value.tree.blocks:,} blocks>"
+
+
+def _flat(values: dict[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{before}{name}_") if isinstance(value, dict) else {f"{before}{name}": value}
+    return found
+
+
+def measurements(run: str | PathLike[str], level: str, *, trial: int = 0) -> DataFrame:
+    """Return the noisy answers a TopDown run kept (``keep_measurements=True``).
+
+    Args:
+        run: directory of the run.
+        level: of the tree.
+        trial: its number, from 0.
+
+    Returns:
+        One row per unit and answer: ``geocode``, ``query``, ``answer`` (number within the query) and ``value``; units that were
+        not asked are left out.
+
+    Raises:
+        PhexploreError: the run kept none.
+    """
+    import pandas as pd
+
+    from phexplore.systems.topdown.measurements import measurement_file
+
+    path = measurement_file(Path(run), trial, level)
+    if not path.is_file():
+        raise PhexploreError(
+            f"{path.parent.parent.parent.name} kept no noisy answers of {level!r}.", "Run with keep_measurements."
+        )
+    table = pd.read_parquet(path).melt("geocode", var_name="query", value_name="value").dropna(subset=["value"])
+    long = table.explode("value", ignore_index=True)
+    long.insert(2, "answer", long.groupby(["geocode", "query"]).cumcount())
+    return long.astype({"value": "int64"})

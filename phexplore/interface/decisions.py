@@ -1,0 +1,202 @@
+"""Decisions in Python: solve for margins, compare, trade off, approve, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phexplore.errors import UnknownNameError
+from phexplore.interface.frames import frame
+from phexplore.interface.scenarios import Scenario, load
+from phexplore.model.diff import value_text
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pandas import DataFrame
+
+    from phexplore.decide.verifying import Verification
+
+
+def solve(
+    scenario: Scenario | str | PathLike[str],
+    targets: Mapping[str, Any] | str | PathLike[str] | None = None,
+    *,
+    rounding: str = "",
+    caps: Mapping[str, Any] | None = None,
+    spend: bool = False,
+    name: str = "",
+) -> Scenario:
+    """Return the scenario with the smallest budgets that keep every margin asked for.
+
+    Args:
+        scenario: or what names one; its own targets count.
+        targets: margins in people by place, e.g. ``{"PH3/state_A-G": 25}``; or a file of goals as ``phexplore solve`` reads.
+        rounding: ``up`` or ``as-in-2020``; "" as the scenario's conventions say.
+        caps: at most this ``rho``, ``bounded_rho`` or ``epsilon`` in all.
+        spend: use what the caps leave, all targeted budgets by one factor.
+        name: of the solved scenario; "" keeps the name.
+
+    Raises:
+        InfeasibleError: no budgets keep all goals; it names the conflict and the ways out.
+        GoalError: a target cannot be understood.
+
+    Example:
+        >>> import phexplore as px
+        >>> solved = px.solve("sdhc-2020-us", rounding="as-in-2020")
+        >>> solved.parameters == px.load("sdhc-2020-us").parameters
+        True
+    """
+    import json
+
+    from phexplore.accuracy.solving_separable import solve as solve_goals
+    from phexplore.decide.goals import aimed_at, goals_of, with_rounding
+    from phexplore.files.atomic_files import read_text
+    from phexplore.model.edits import rename
+    from phexplore.systems.registry import budgets_of
+
+    start = with_rounding(load(scenario).value, rounding)
+    if isinstance(targets, Mapping):
+        content, named = json.dumps({"targets": {place: _text(people) for place, people in targets.items()}}), "targets"
+    elif targets is not None:
+        content, named = read_text(Path(targets)), Path(targets).name
+    else:
+        content, named = "", ""
+    goals = goals_of(content, named, {on: _text(limit) for on, limit in (caps or {}).items()}, start)
+    solved = solve_goals(budgets_of(aimed_at(start, goals)), goals, spend=spend).scenario
+    return Scenario(rename(solved, name) if name else solved)
+
+
+def _text(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def compare(*columns: Scenario | str | PathLike[str]) -> DataFrame:
+    """Return what differs between scenarios and runs, the first of them the reference.
+
+    Args:
+        columns: scenarios, or what names them, or directories of runs; two or more of one system.
+
+    Returns:
+        One row per difference: ``kind`` (``total``, ``parameter``, ``margin`` in people, or ``measured``), ``place``, and one
+        column per scenario under its name: text of parameters, numbers of the rest.
+
+    Raises:
+        ComparisonError: fewer than two, or of different systems.
+
+    Example:
+        >>> import phexplore as px
+        >>> list(px.compare("sdhc-2020-us", px.load("sdhc-2020-us").set("threshold PH2", 8)).kind.unique())
+        ['total', 'parameter']
+    """
+    from phexplore.decide import comparing
+
+    def column(given: Scenario | str | PathLike[str]) -> comparing.Compared:
+        if not isinstance(given, Scenario) and (run := comparing.run_compared(Path(given))) is not None:
+            return run
+        scenario = load(given)
+        return comparing.Compared(scenario.name, scenario.value)
+
+    found = comparing.compare([column(given) for given in columns])
+    rows: list[tuple[Any, ...]] = [("total", "", *(Fraction(text) for text, _ in found.totals))]
+    rows += [("parameter", row.path, *map(value_text, row.values)) for row in found.parameters]
+    rows += [("margin", row.place, *row.values) for row in found.effects]
+    rows += [("measured", f"{row.name} {row.place}".strip(), *row.values) for row in found.measured]
+    names = [each.name for each in found.columns]
+    return frame(("kind", "place", *names), rows, exact=names)
+
+
+def frontier(
+    scenario: Scenario | str | PathLike[str], *, weights: str = "targets", totals: Sequence[float] = ()
+) -> DataFrame:
+    """Return the smallest weighted margin that every total can buy.
+
+    Args:
+        scenario: or what names one, of a system whose budgets are traded query by query.
+        weights: ``targets``, ``people`` or ``present``: whose margins count how much.
+        totals: factors of the present total; nine from one quarter to four times without them.
+
+    Returns:
+        One row per total: ``total`` and ``headline`` (float), ``exact`` (`fractions.Fraction` of the total), ``epsilon``,
+        ``weighted_margin`` in people, and ``scenario``.
+
+    Raises:
+        FrontierError: pure DP, nothing published, no noise, or every budget is locked.
+
+    Example:
+        >>> import phexplore as px
+        >>> len(px.frontier("sdhc-2020-us"))
+        9
+    """
+    from phexplore.decide.frontier import Weighting
+    from phexplore.decide.frontier import frontier as trade_off
+
+    known = {each.value: each for each in Weighting}
+    if weights not in known:
+        raise UnknownNameError("weighting", weights, list(known))
+    factors = [Fraction(repr(float(each))) for each in totals]
+    found = trade_off(load(scenario).value, weighting=known[weights], factors=factors)
+    rows = [
+        (each.total, each.headline, each.total, each.epsilon, each.weighted_margin, Scenario(each.scenario))
+        for each in found.points
+    ]
+    return frame(
+        ("total", "headline", "exact", "epsilon", "weighted_margin", "scenario"), rows, exact=("exact", "scenario")
+    )
+
+
+def approve(
+    scenario: Scenario | str | PathLike[str],
+    *,
+    who: str,
+    role: str,
+    out: str | PathLike[str],
+    status: str = "approved",
+    note: str = "",
+    runs: Sequence[str | PathLike[str]] = (),
+) -> Path:
+    """Record who recommends or approves exactly these parameters, in a project; return its path.
+
+    Args:
+        scenario: or what names one; of a project its earlier decisions stay.
+        who: decides.
+        role: in which capacity.
+        out: project to write (``.phx``).
+        status: ``recommended``, ``approved`` or ``superseded``.
+        note: why.
+        runs: directories of runs it rests on.
+
+    Raises:
+        DecisionError: it does not follow from the decisions before.
+        PhexploreError: a run does not fit.
+    """
+    from phexplore.decide.deciding import parse_status, record_decision
+
+    source = "" if isinstance(scenario, Scenario) else str(scenario)
+    paths = [Path(run) for run in runs]
+    value = load(scenario).value
+    record_decision(value, source, parse_status(status), who=who, role=role, note=note, runs=paths, out=Path(out))
+    return Path(out)
+
+
+def verify(
+    bundle: str | PathLike[str], *, trust: Sequence[str | PathLike[str]] = (), require: int | None = None
+) -> Verification:
+    """Recompute every part of a bundle from its parameters, compare, and check its signatures.
+
+    Args:
+        bundle: file of a bundle.
+        trust: files of public keys whose signatures count.
+        require: how many signatures by different trusted keys have to be there; 1 with `trust`.
+
+    Returns:
+        What was found: ``is_intact``, ``is_accepted``, ``findings`` (each with ``part`` and ``sentence``), ``checked`` signatures.
+
+    Raises:
+        PhexploreError: a key or the bundle cannot be read.
+    """
+    from phexplore.decide.verifying import verify_file
+
+    return verify_file(Path(bundle), [Path(key) for key in trust], require)

@@ -1,0 +1,225 @@
+"""Runs in Python: full simulated releases in a worker process, kept on disk, read back as frames and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phexplore.errors import UnknownNameError
+from phexplore.interface.frames import draw, table_frame
+from phexplore.interface.scenarios import Scenario, load
+from phexplore.model.numbers import parse_exact
+from phexplore.systems.registry import system_of
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from phexplore.figures.figure import Figure
+    from phexplore.runs.events import Event
+
+_FRAME_FILE = "data.csv"
+
+
+class Run:
+    """A run on disk: its scenario, its summary, the errors of its trials and their pictures.
+
+    Attributes:
+        directory: where it is.
+        scenario: what was simulated.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Open it.
+
+        Raises:
+            RunUnreadableError: there is no run, or it is damaged.
+        """
+        from phexplore.runs.store import load_spec
+
+        self.directory = directory
+        self._spec = load_spec(directory)
+        self.scenario = Scenario(self._spec.scenario)
+
+    @property
+    def trials(self) -> int:
+        """Readable trials."""
+        from phexplore.runs.store import present_trials
+
+        return len(present_trials(self.directory))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it ended as it should."""
+        return self.summary() is not None
+
+    def summary(self) -> dict[str, Any] | None:
+        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete."""
+        from phexplore.runs.store import load_summary
+
+        return load_summary(self.directory)
+
+    @property
+    def pictures(self) -> dict[str, str]:
+        """Titles of its pictures by the name that `plot` and `errors` take."""
+        return {tab.id: tab.title for tab in system_of(self._spec.scenario).results.tabs}
+
+    def errors(self, level: str = "", query: str = "", *, by: str = "errors", **choices: str) -> DataFrame:
+        """Return the numbers behind a picture of its results: errors by level, by size, by place.
+
+        Args:
+            level: geographic or population-group level, where the picture asks for one.
+            query: table or query group, where the picture asks for one.
+            by: name of the picture, see `pictures`.
+            choices: what else it asks for, as on the page of results.
+
+        Raises:
+            UnknownNameError: there is no such picture, or it does not offer a choice.
+            PhexploreError: there is no trial to show yet.
+        """
+        given = {name: text for name, text in (("level", level), ("query", query)) if text}
+        return table_frame(self._figure(by, {**given, **choices}).table)
+
+    def plot(self, picture: str = "errors", ax: Axes | None = None, **choices: str) -> Axes:
+        """Draw a picture of its results and return its axes.
+
+        Args:
+            picture: its name, see `pictures`.
+            ax: axes to draw into; None for new ones.
+            choices: what it asks for, as on the page of results, e.g. ``level="County"``.
+
+        Raises:
+            UnknownNameError: there is no such picture, or it does not offer a choice.
+            PhexploreError: there is no trial to show yet.
+        """
+        return draw((self._figure(picture, choices),), "", ax)
+
+    def resume(self, *, progress: bool | Callable[[Event], None] = True) -> Run:
+        """Compute the trials that are missing and return the run.
+
+        Args:
+            progress: whether a line follows the run, or what is given every event.
+
+        Raises:
+            PhexploreError: it failed.
+            CancelledError: it was interrupted again; finished trials are kept.
+        """
+        from phexplore.runs.launch import run_worker
+        from phexplore.runs.place import HERE
+        from phexplore.runs.store import prepare_directory
+        from phexplore.systems.running import confirm_finished
+
+        prepare_directory(self.directory, self._spec, replace=True)
+        with _following(progress) as show:
+            confirm_finished(run_worker(self.directory, show, place=HERE))
+        return self
+
+    def _figure(self, name: str, choices: Mapping[str, str]) -> Figure:
+        from phexplore.systems.run_pictures import chosen_figure
+
+        if name not in self.pictures:
+            raise UnknownNameError("picture", name, list(self.pictures))
+        return chosen_figure(system_of(self._spec.scenario).results, self.directory, name, choices)
+
+    def __repr__(self) -> str:
+        """Return directory, scenario and trials."""
+        return f"<Run {self.directory.name!r} of {self.scenario.name!r}, {self.trials} of {self._spec.trials} trials>"
+
+
+def open_run(directory: str | PathLike[str]) -> Run:
+    """Return a run that is on disk, finished or not.
+
+    Args:
+        directory: of the run.
+
+    Raises:
+        RunUnreadableError: there is no run, or it is damaged.
+    """
+    return Run(Path(directory))
+
+
+def run(
+    scenario: Scenario | str | PathLike[str],
+    data: str | PathLike[str] | DataFrame | None = None,
+    *,
+    out: str | PathLike[str],
+    trials: int = 1,
+    seed: int | None = None,
+    workers: int = 1,
+    scheduler: str = "",
+    release: str = "private",
+    stop_at: Mapping[str, Any] | None = None,
+    progress: bool | Callable[[Event], None] = True,
+    **options: Any,
+) -> Run:
+    """Simulate full releases in a worker process and return the run; the same order again is resumed.
+
+    An interrupt (Ctrl-C, or the stop button of a notebook) cancels; finished trials are kept.
+
+    Args:
+        scenario: or what names one.
+        data: what ``phexplore run --data`` takes; or a frame with the columns of a block file or table; None for what came
+            with the parameters.
+        out: directory of the run.
+        trials: how many releases.
+        seed: of the noise; None takes it from the operating system.
+        workers: trials computed at the same time; they change no byte.
+        scheduler: address of a Dask cluster, for TopDown.
+        release: ``private``, ``no-noise`` or ``non-private``.
+        stop_at: end before the last trial once a figure's error is small, e.g. ``{"County/total/mae": 0.5}``.
+        progress: whether a line follows the run, or what is given every event.
+        options: of the system, by the names of its fields, e.g. ``expand=1`` or ``estimator="pooled"``.
+
+    Raises:
+        DataProblemsError: the data hold problems.
+        PhexploreError: the scenario or the data are not fit, or the run failed.
+        CancelledError: it was interrupted.
+    """
+    from phexplore.runs.place import Place
+    from phexplore.runs.run_settings import RunSettings
+    from phexplore.runs.spec import RunMode, StopRule
+    from phexplore.systems.running import own_data, run_options_of, simulate
+
+    value, directory = load(scenario).value, Path(out)
+    modes = {mode.value: mode for mode in RunMode}
+    if release not in modes:
+        raise UnknownNameError("release", release, list(modes))
+    stop = next((StopRule(parse_exact(str(limit)), figure="" if name == "coverage" else name)
+                 for name, limit in (stop_at or {}).items()), None)  # fmt: skip
+    settings = RunSettings(
+        mode=modes[release], trials=trials, seed=seed, workers=workers, place=Place(workers, scheduler), stop=stop
+    )
+    path = _data(data, directory) or own_data(value)
+    with _following(progress) as show:
+        simulate(value, path, directory, settings, show, lambda _said: None, run_options_of(value, options))
+    return Run(directory)
+
+
+def _data(data: str | PathLike[str] | DataFrame | None, directory: Path) -> Path | None:
+    """Return a path; a frame is written beside the run, where a resumed run finds it."""
+    if data is None or not hasattr(data, "to_csv"):
+        return None if data is None else Path(data)
+    path = directory.with_name(f"{directory.name}-{_FRAME_FILE}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data.to_csv(path, index=False)
+    return path
+
+
+class _following:  # noqa: N801 - used as a function
+    """Shows the events of a run: a line on a terminal or in a notebook, somebody's function, or nothing."""
+
+    def __init__(self, progress: bool | Callable[[Event], None]) -> None:
+        from phexplore.report.progress import ProgressLine
+
+        self._line = ProgressLine(is_quiet=True) if progress is True else None
+        self._show = progress if callable(progress) else self._line.show if self._line else lambda _event: None
+
+    def __enter__(self) -> Callable[[Event], None]:
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line.__exit__(None, None, None)

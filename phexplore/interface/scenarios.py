@@ -1,0 +1,389 @@
+"""Scenarios and their forecasts in Python: loaded, edited by parameter path, checked, saved, exported. A scenario never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phexplore.errors import UnknownNameError
+from phexplore.interface.frames import draw, frame, table_frame
+from phexplore.model import paths
+from phexplore.model.conventions import Conversion
+from phexplore.model.diff import value_text
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import Issue
+from phexplore.model.scenario import Scenario as Value
+from phexplore.systems import registry
+from phexplore.systems.running import refuse_errors
+from phexplore.systems.sources import load_with_warnings
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from phexplore.figures.figure import Figure
+
+
+_LONGEST = 60
+_HEADLINE_DELTA = "1e-10"
+
+
+class Scenario:
+    """One proposal: the parameters of a system with the conventions its numbers follow.
+
+    A scenario never changes; `set` gives another one. Two are equal when all they hold is equal.
+
+    Attributes:
+        value: the parameters as the program holds them.
+        warnings: what a reader of its file should know, as `Issue` values.
+
+    Example:
+        >>> import phexplore as px
+        >>> scenario = px.load("sdhc-2020-us")
+        >>> scenario.name
+        'S-DHC 2020, United States'
+    """
+
+    def __init__(self, value: Value, warnings: tuple[Issue, ...] = ()) -> None:
+        """Wrap parameters.
+
+        Args:
+            value: as the program holds them.
+            warnings: what a reader of its file should know.
+        """
+        self.value, self.warnings = value, warnings
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.value.name
+
+    @property
+    def system(self) -> str:
+        """Id of its system: ``phsafe``, ``topdown``, ``group-sizes`` or ``subspace``."""
+        return registry.system_of(self.value).id
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter that alters a number, by its path, exact numbers as `fractions.Fraction`.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("sdhc-2020-us").parameters["threshold PH2"]
+            10
+        """
+        return paths.parameters(self.value)
+
+    @property
+    def rho(self) -> Fraction | None:
+        """The whole privacy loss, exact, for the neighbours of its conventions; ε under pure DP; None without a bound.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("pl94-2020-persons-us").rho
+            Fraction(293764, 114921)
+        """
+        return registry.loss_of(self.value).bound
+
+    @property
+    def fingerprint(self) -> str:
+        """What every parameter that decides results is hashed to."""
+        return fingerprint(self.value)
+
+    def set(self, path: str | Mapping[str, Any] = "", value: Any = None, /, **named: Any) -> Scenario:
+        """Return the scenario with parameters changed, all at once.
+
+        A share that is not named gives or takes so that its level stays 1. A float means the decimal it is written as.
+
+        Args:
+            path: of one parameter, e.g. ``"budget PH3/state_A-G"``; or a mapping of paths to values.
+            value: of that parameter.
+            named: parameters whose path is a word, e.g. ``total=2.5``; ``_`` stands for a space.
+
+        Raises:
+            UnknownNameError: no parameter has this path; the remedy names the nearest.
+            EditRefusedError: a value is out of range or contradicts the others.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("pl94-2020-persons-us").set(total="2.5").rho
+            Fraction(5, 2)
+        """
+        wanted = dict(path) if isinstance(path, Mapping) else {path: value} if path else {}
+        wanted |= {name.replace("_", " "): value for name, value in named.items()}
+        return Scenario(paths.with_parameters(self.value, wanted))
+
+    def check(self) -> list[Issue]:
+        """Return everything that needs attention, errors first; empty when it is ready to run and export.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("sdhc-2020-us").check()
+            []
+        """
+        return registry.check(self.value)
+
+    def forecast(self) -> Forecast:
+        """Return all figures that need no run; see `forecast`."""
+        return Forecast(self)
+
+    def to_frame(self) -> DataFrame:
+        """Return the parameters as a frame.
+
+        Returns:
+            One row per parameter: ``parameter`` (path), ``value`` (text), ``number`` (float, NaN for words) and ``exact``
+            (`fractions.Fraction`, None for words).
+        """
+        rows = [
+            (path, value_text(value), float(value), Fraction(value))
+            if isinstance(value, int | Fraction) and not isinstance(value, bool)
+            else (path, value_text(value), None, None)
+            for path, value in self.parameters.items()
+        ]
+        return frame(("parameter", "value", "number", "exact"), rows, exact=("exact",))
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write a project that the window opens, and return its path.
+
+        Args:
+            path: of the project (``.phx``); a file there is replaced.
+
+        Raises:
+            WriteError: it cannot be written.
+        """
+        from phexplore.files.atomic_files import write_atomically
+        from phexplore.files.project_file import single, write_project
+        from phexplore.model.workbook import Workbook
+
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        content = single(Workbook((self.value,), self.name), f"Start from {self.name}", now)
+        write_atomically(Path(path), write_project(content))
+        return Path(path)
+
+    def export(self, form: str, path: str | PathLike[str]) -> list[Path]:
+        """Write a file that production reads, or a table or report of the parameters; return what was written.
+
+        Args:
+            form: as ``phexplore export --format`` takes it, e.g. ``phsafe-config`` or ``html``.
+            path: file, or directory.
+
+        Raises:
+            UnknownNameError: no such format.
+            PhexploreError: it has errors, or cannot be written.
+        """
+        from phexplore.decide.scenario_export import export_files
+
+        refuse_errors(self.value)
+        return export_files(self.value, form, Path(path))[0]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same."""
+        return isinstance(other, Scenario) and self.value == other.value
+
+    def __hash__(self) -> int:
+        """Hash what it holds."""
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        """Return name, system and loss."""
+        loss = registry.loss_of(self.value)
+        total = "no bound" if loss.bound is None else f"{loss.framework.symbol} {float(loss.bound):.6g}"
+        return f"<Scenario {self.name[:_LONGEST]!r}, {registry.system_of(self.value).title}, {total}>"
+
+
+def load(source: Scenario | str | PathLike[str]) -> Scenario:
+    """Return a scenario by what names it.
+
+    Args:
+        source: a preset id, a project (``FILE.phx`` or ``FILE.phx#NAME``), or a file production reads.
+
+    Raises:
+        UnknownNameError: neither a preset nor a file.
+        InputProblemsError: the file cannot be understood; all problems with their places.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.load("counties-invariant-2010").system
+        'subspace'
+    """
+    return source if isinstance(source, Scenario) else Scenario(*load_with_warnings(str(source)))
+
+
+def presets() -> DataFrame:
+    """Return the shipped parameters.
+
+    Returns:
+        One row per preset: ``id``, ``title``, ``product`` and ``source``.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.presets().id[0]
+        'sdhc-2020-us'
+    """
+    rows = [(each.id, each.title, each.product, each.source) for each in registry.presets().values()]
+    return frame(("id", "title", "product", "source"), rows)
+
+
+class Forecast:
+    """What is known of a scenario before any run: the same numbers as ``phexplore forecast``.
+
+    Attributes:
+        scenario: whose figures these are.
+        value: the forecast as the program holds it.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        """Compute it.
+
+        Raises:
+            PhexploreError: the scenario has errors; the first is named.
+        """
+        refuse_errors(scenario.value)
+        self.scenario, self.value = scenario, registry.forecast(scenario.value)
+
+    @property
+    def rho(self) -> Fraction | None:
+        """The whole loss, exact; None without a bound."""
+        return self.value.loss.bound
+
+    @property
+    def privacy(self) -> DataFrame:
+        """The privacy loss.
+
+        Returns:
+            One row per named conversion: ``conversion``, ``delta``, ``epsilon``, ``neighbours``, ``rho`` (float) and ``exact``
+            (`fractions.Fraction`).
+        """
+        rows = [
+            (
+                "pure-dp" if each.conversion is None else each.conversion.value,
+                float(each.delta),
+                each.value,
+                each.neighbours.value,
+                each.rho,
+                each.rho,
+            )
+            for each in self.value.epsilons
+        ]
+        return frame(("conversion", "delta", "epsilon", "neighbours", "rho", "exact"), rows, exact=("exact",))
+
+    def to_frame(self) -> DataFrame:
+        """Return the margin of every measured query.
+
+        Returns:
+            One row per query and level: ``level``, ``query``, ``budget`` (float), ``exact`` (`fractions.Fraction`), and the
+            margin in people by every convention: ``moe_exact``, ``moe_normal``, ``moe_paper``; None where nothing is published.
+        """
+        from phexplore.report.forecast_json import margins_json
+
+        rows = []
+        for entry in self.value.entries:
+            margins: Mapping[str, Any] = margins_json(entry.margins)
+            rows.append(
+                (
+                    entry.level,
+                    entry.name,
+                    entry.budget if isinstance(entry.budget, Fraction) else None,
+                    entry.budget,
+                    *(margins.get(name) for name in ("exact", "normal", "paper")),
+                )
+            )
+        names = ("level", "query", "budget", "exact", "moe_exact", "moe_normal", "moe_paper")
+        return frame(names, rows, exact=("exact",))
+
+    def json(self, data: str | PathLike[str] | None = None) -> dict[str, Any]:
+        """Return what ``phexplore forecast --json`` prints.
+
+        Args:
+            data: TopDown: blocks with area codes, for exact margins on the scenario's spine; nobody is counted.
+        """
+        path = None if data is None else Path(data)
+        return registry.system_of(self.scenario.value).forecast_json(self.scenario.value, path)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The pictures of the overview, the same as in the window and in reports."""
+        return tuple(registry.system_of(self.scenario.value).figures(self.scenario.value, None))
+
+    def plot(self, ax: Axes | None = None, *, figure: str = "") -> Axes:
+        """Draw a picture of the overview and return its axes.
+
+        Args:
+            ax: axes to draw into; None for new ones.
+            figure: id of a picture; the first without it.
+
+        Raises:
+            UnknownNameError: there is no such picture; the remedy names those there are.
+        """
+        return draw(self.figures, figure, ax)
+
+    def table(self, figure: str = "") -> DataFrame:
+        """Return the numbers behind a picture, with the headers people see.
+
+        Args:
+            figure: id of a picture; the first without it.
+        """
+        known = {each.id: each for each in self.figures}
+        if figure and figure not in known:
+            raise UnknownNameError("figure", figure, list(known))
+        return table_frame((known[figure] if figure else next(iter(known.values()))).table)
+
+
+def forecast(scenario: Scenario | str | PathLike[str]) -> Forecast:
+    """Return every margin of error and the privacy loss; needs no data.
+
+    Args:
+        scenario: or what names one.
+
+    Raises:
+        PhexploreError: the scenario has errors; the first is named.
+
+    Example:
+        >>> import phexplore as px
+        >>> len(px.forecast("sdhc-2020-us").to_frame())
+        46
+    """
+    return Forecast(load(scenario))
+
+
+def epsilon(
+    scenario: Scenario | str | PathLike[str] | Fraction,
+    delta: float | str = _HEADLINE_DELTA,
+    *,
+    conversion: str = "zcdp-optimal-alpha",
+) -> float | None:
+    """Return ε of a scenario, or of a ρ, at a δ, rounded up.
+
+    Args:
+        scenario: or what names one; or an exact ρ.
+        delta: δ of the guarantee, between 0 and 1.
+        conversion: ``bun-steinke``, ``zcdp-optimal-alpha`` or ``gaussian-continuous`` (an approximation).
+
+    Returns:
+        ε; None where there is no bound.
+
+    Raises:
+        UnknownNameError: no such conversion.
+
+    Example:
+        >>> import phexplore as px
+        >>> round(px.epsilon("pl94-2020-persons-us"), 3)
+        17.144
+    """
+    from phexplore.accounting.zcdp import epsilon as converted
+
+    known = {each.value: each for each in Conversion}
+    if conversion not in known:
+        raise UnknownNameError("conversion", conversion, list(known))
+    at = Fraction(repr(delta) if isinstance(delta, float) else delta)
+    if isinstance(scenario, Fraction):
+        return converted(scenario, at, known[conversion])
+    loss = registry.loss_of(load(scenario).value)
+    if loss.bound is None or loss.framework.symbol != "ρ":
+        return loss.epsilon_at(at)
+    return converted(loss.bound, at, known[conversion])

@@ -1,0 +1,67 @@
+"""One line on a terminal that follows a run."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from phexplore.report.terminal import say
+from phexplore.runs.events import Event, Note, PhaseDone, Progress
+
+_BAR = 24
+
+
+class ProgressLine:
+    """Shows the progress of a run on standard error: a bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        """Show nothing yet.
+
+        Args:
+            is_quiet: whether nothing is shown where there is neither a terminal nor a notebook.
+        """
+        self._live = sys.stderr.isatty() or "ipykernel" in sys.modules
+        self._is_quiet = is_quiet and not self._live
+        self._open = False
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the line."""
+        self._end()
+
+    def show(self, event: Event) -> None:
+        """Show an event of a worker."""
+        match event:
+            case Progress(phase, done, total, seconds_left) if self._live and total:
+                filled = round(_BAR * done / total)
+                left = "" if seconds_left is None else f"  {_duration(seconds_left)} left"
+                bar = "█" * filled + "░" * (_BAR - filled)
+                sys.stderr.write(f"\r{phase:<12} {bar} {done:,}/{total:,}{left}\x1b[K")
+                sys.stderr.flush()
+                self._open = True
+            case PhaseDone(name, seconds):
+                self._line(f"{name}: {seconds:.2f} s")
+            case Note(text):
+                self._line(text)
+            case _:
+                pass
+
+    def _line(self, text: str) -> None:
+        self._end()
+        if not self._is_quiet:
+            say(text)
+
+    def _end(self) -> None:
+        if self._open:
+            sys.stderr.write("\r\x1b[K")
+            self._open = False
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
