@@ -46,7 +46,7 @@ def solve(
     Example:
         >>> import phexplore as px
         >>> solved = px.solve("sdhc-2020-us", rounding="as-in-2020")
-        >>> solved.parameters == px.load("sdhc-2020-us").parameters
+        >>> solved.rho == px.load("sdhc-2020-us").rho
         True
     """
     import json
@@ -89,7 +89,7 @@ def compare(*columns: Scenario | str | PathLike[str]) -> DataFrame:
     Example:
         >>> import phexplore as px
         >>> list(px.compare("sdhc-2020-us", px.load("sdhc-2020-us").set("threshold PH2", 8)).kind.unique())
-        ['total', 'parameter']
+        ['total', 'parameter', 'margin']
     """
     from phexplore.decide import comparing
 

@@ -46,7 +46,7 @@ class Scenario:
         >>> import phexplore as px
         >>> scenario = px.load("sdhc-2020-us")
         >>> scenario.name
-        'S-DHC 2020, United States'
+        'S-DHC 2020, United States (production)'
     """
 
     def __init__(self, value: Value, warnings: tuple[Issue, ...] = ()) -> None:

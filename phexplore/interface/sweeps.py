@@ -56,7 +56,7 @@ def sweep(
     Example:
         >>> import phexplore as px
         >>> px.sweep("pl94-2020-persons-us", {"total": [1, 2]}).epsilon.round(2).tolist()
-        [9.97, 14.8]
+        [10.03, 14.87]
     """
     from phexplore.decide.sweeping import sweep as swept
     from phexplore.decide.sweeping import with_runs

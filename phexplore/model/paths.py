@@ -72,7 +72,9 @@ def with_parameters(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
         held = _held(scenario, field, key, found)
         try:
             new = _replaced(field.kind if key is None else field.kind.entry, held, inner, value)
-        except (ValueError, TypeError, ArithmeticError, PhexploreError) as error:
+        except UnknownNameError:
+            raise
+        except (ValueError, TypeError, AttributeError, ArithmeticError, PhexploreError) as error:
             raise EditRefusedError(f"{path} cannot be {value!r}: {error}.", field.kind.entry.remedy) from error
         found[field.name, key] = Change(field, key, held, new)
     try:

@@ -1,0 +1,195 @@
+"""The public names: documented, lazily loaded, and equal to the command line in every number."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import phexplore as px
+from phexplore.cli.app import run as command
+from phexplore.errors import UnknownNameError
+from phexplore.model.edits import EditRefusedError
+from phexplore.systems.registry import presets
+
+PRESETS = tuple(presets())
+HEAVY = ("PySide6", "numba", "pandas", "matplotlib", "numpy", "scipy", "pyarrow")
+
+
+def test_that_there_are_at_most_twenty_names_and_all_are_there() -> None:
+    assert len(px.__all__) <= 20
+    assert px.__all__ == sorted(px.__all__)
+    for name in px.__all__:
+        assert inspect.getdoc(getattr(px, name)), name
+    assert set(px.__all__) <= set(dir(px))
+    with pytest.raises(AttributeError):
+        _ = px.nothing
+
+
+def test_that_the_stub_names_what_is_loaded() -> None:
+    stub = Path(px.__file__).with_suffix(".pyi").read_text()
+    for name in px.__all__:
+        assert f"{name} as {name}" in stub, name
+
+
+def test_that_importing_loads_nothing_heavy() -> None:
+    code = f"import sys, phexplore; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["scenarios", "decisions", "runs", "data", "sweeps"])
+def test_that_every_example_runs(name) -> None:
+    module = import_module(f"phexplore.interface.{name}")
+    failed, tried = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+    assert tried or name in {"runs", "data"}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_that_forecasts_equal_the_command_line(preset, capsys) -> None:
+    assert command(["forecast", preset, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    found = px.forecast(preset)
+    assert json.loads(json.dumps(found.json())) == printed
+    frame = found.privacy
+    assert list(frame.epsilon) == [entry["value"] for entry in printed["privacy"]["epsilon"] if "low" not in entry]
+
+
+def _margins(value) -> list[float]:
+    """Every normal margin that a printed forecast holds, in its order."""
+    if isinstance(value, list):
+        return [margin for part in value for margin in _margins(part)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["normal"]] if value.get("normal") is not None else []
+    return own + [margin for part in value.values() for margin in _margins(part)]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_that_margins_equal_the_command_line(preset, capsys) -> None:
+    command(["forecast", preset, "--json"])
+    printed = json.loads(capsys.readouterr().out)
+    shown = px.forecast(preset).to_frame().moe_normal.dropna().tolist()
+    if presets()[preset].scenario.method.file_kind in {"phsafe", "topdown"}:
+        assert shown == _margins(printed["cells"])
+    else:  # an entry is the narrowest or widest answer, or that of one size
+        assert set(shown) <= set(_margins(printed))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_that_every_figure_is_drawn_into_axes_of_the_user(preset) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    found = px.forecast(preset)
+    for figure in found.figures:
+        drawn, axes = plt.subplots(1, 2)
+        assert found.plot(axes[0], figure=figure.id) is axes[0]
+        assert axes[0].get_title(loc="left")
+        assert not axes[1].has_data()
+        assert len(found.table(figure.id)) == len(figure.table.rows)
+        plt.close(drawn)
+
+
+def test_that_a_scenario_saved_is_loaded_again(tmp_path) -> None:
+    scenario = px.load("sdhc-2020-us").set("threshold PH2", 8)
+    assert px.load(scenario.save(tmp_path / "a.phx")) == scenario
+    assert px.load(scenario.export("phsafe-config", tmp_path / "config.json")[0]).rho == scenario.rho
+
+
+def test_that_an_edit_gives_another_scenario_and_leaves_the_first() -> None:
+    scenario = px.load("pl94-2020-persons-us")
+    changed = scenario.set({"total": "2.5", "level share US": 0.1})
+    assert scenario.rho == Fraction(293764, 114921)
+    assert changed.rho == Fraction(5, 2)
+    assert changed != scenario
+    assert changed.fingerprint != scenario.fingerprint
+    assert len({scenario, changed, px.load("pl94-2020-persons-us")}) == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: px.load("no-such-preset"),
+        lambda: px.load("sdhc-2020-us").set("budget nowhere", 1),
+        lambda: px.load("sdhc-2020-us").set("threshold PH2", -1),
+        lambda: px.load("sdhc-2020-us").export("nothing", "x"),
+        lambda: px.forecast("sdhc-2020-us").plot(figure="nothing"),
+        lambda: px.forecast("sdhc-2020-us").table("nothing"),
+        lambda: px.epsilon("sdhc-2020-us", conversion="nothing"),
+        lambda: px.solve("sdhc-2020-us", {"nowhere": 3}),
+        lambda: px.solve("sdhc-2020-us", caps={"rho": "0.000001"}),
+        lambda: px.solve("counties-invariant-2010"),
+        lambda: px.compare("sdhc-2020-us"),
+        lambda: px.compare("sdhc-2020-us", "pl94-2020-persons-us"),
+        lambda: px.frontier("sdhc-2020-us", weights="nothing"),
+        lambda: px.sweep("sdhc-2020-us", {}),
+        lambda: px.sweep("sdhc-2020-us", {"budget PH3/state_A-G": []}),
+        lambda: px.sweep("sdhc-2020-us", {"budget PH3/state_A-G": [1]}, measure=["nowhere"]),
+        lambda: px.synth("nothing", 5, "x", seed=1),
+        lambda: px.run("sdhc-2020-us", "nowhere", out="x"),
+        lambda: px.run("sdhc-2020-us", "demo", out="x", release="nothing"),
+        lambda: px.run("pl94-2020-persons-us", "demo", out="x", nothing=1),
+        lambda: px.open_run("nowhere"),
+        lambda: px.read("nowhere"),
+        lambda: px.Spine.open("nowhere"),
+        lambda: px.measurements("nowhere", "County"),
+        lambda: px.verify("nowhere"),
+        lambda: px.approve("sdhc-2020-us", who="Ada", role="Chair", out="x.phx", status="nothing"),
+    ],
+)
+def test_that_failures_are_the_programs_own_and_nothing_is_printed(call, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(px.PhexploreError):
+        call()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_that_solving_gives_the_published_budgets() -> None:
+    solved = px.solve("sdhc-2020-us", rounding="as-in-2020")
+    published = px.load("sdhc-2020-us")
+    assert solved.rho == published.rho
+    assert {k: v for k, v in solved.parameters.items() if k.startswith("budget")} == {
+        k: v for k, v in published.parameters.items() if k.startswith("budget")
+    }
+
+
+def test_that_targets_can_be_given_by_place() -> None:
+    solved = px.solve("sdhc-2020-us", {"PH3/state_A-G": 40})
+    margin = px.forecast(solved).to_frame().set_index(["query", "level"]).moe_normal["PH3", "state_A-G"]
+    assert 39 < margin <= 40
+
+
+def test_that_a_comparison_states_what_differs() -> None:
+    found = px.compare("sdhc-2020-us", px.load("sdhc-2020-us").set("budget PH3/state_A-G", "0.02"))
+    assert list(found.kind) == ["total", "parameter", "margin"]
+    assert found.place[1] == "budget PH3/state_A-G"
+
+
+def test_that_an_approval_is_kept_and_checked(tmp_path) -> None:
+    path = px.approve("sdhc-2020-us", who="Ada Lovelace", role="Chair", out=tmp_path / "a.phx", note="Vote")
+    assert px.load(path).fingerprint == px.load("sdhc-2020-us").fingerprint
+    command(["bundle", str(path), "--out", str(tmp_path / "b.zip")])
+    found = px.verify(tmp_path / "b.zip")
+    assert found.is_intact
+    assert not found.findings
+
+
+def test_that_an_unknown_name_says_the_nearest() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        px.load("sdhc-2020-us").set("budget PH3/state_A-H", 1)
+    assert "PH3/state_A-G" in caught.value.remedy
+
+
+def test_that_a_refused_edit_is_typed() -> None:
+    with pytest.raises(EditRefusedError):
+        px.load("pl94-2020-persons-us").set(total=-1)

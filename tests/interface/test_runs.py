@@ -1,0 +1,158 @@
+"""Runs from Python: the same bytes and figures as the command line, resumed, cancelled, read back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import phexplore as px
+from phexplore.cli.app import run as command
+
+
+@pytest.fixture(scope="module")
+def blocks(tmp_path_factory):
+    return px.synth("pl94", 300, tmp_path_factory.mktemp("blocks") / "blocks.csv", seed=1)
+
+
+@pytest.fixture(scope="module")
+def run(blocks, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "one"
+    return px.run("pl94-2020-persons-us", blocks, out=out, trials=2, seed=1, keep_measurements=True, progress=False)
+
+
+def _metrics(summary):
+    return {name: summary[name] for name in ("checks", "metrics")}
+
+
+def test_that_a_run_equals_the_command_lines(run, blocks, tmp_path, capsys) -> None:
+    out = tmp_path / "two"
+    arguments = [
+        "run",
+        "pl94-2020-persons-us",
+        "--data",
+        str(blocks),
+        "--trials",
+        "2",
+        "--seed",
+        "1",
+        "--keep-measurements",
+    ]
+    assert command([*arguments, "--out", str(out), "--json"]) == 0
+    assert _metrics(json.loads(capsys.readouterr().out)) == _metrics(json.loads(json.dumps(run.summary())))
+    assert sorted(p.read_bytes() for p in out.glob("trial*.parquet")) == sorted(
+        p.read_bytes() for p in run.directory.glob("trial*.parquet")
+    )
+
+
+@pytest.mark.parametrize("preset", ["sdhc-2020-us", "counties-invariant-2010"])
+def test_that_small_systems_run_on_what_they_came_with(preset, tmp_path) -> None:
+    events = []
+    found = px.run(preset, "demo", out=tmp_path / "r", trials=2, seed=1, progress=events.append)
+    assert found.is_complete
+    assert found.trials == 2
+    assert events
+    for name in found.pictures:
+        assert len(found.errors(by=name).columns), name
+
+
+def test_that_pictures_take_choices_and_refuse_others(run) -> None:
+    frame = run.errors("County", "total", by="shape")
+    assert len(frame)
+    with pytest.raises(px.PhexploreError):
+        run.errors("Moon", "total", by="shape")
+    with pytest.raises(px.PhexploreError):
+        run.errors(by="nothing")
+
+
+def test_that_kept_answers_are_a_tidy_frame(run) -> None:
+    frame = px.measurements(run.directory, "County")
+    assert list(frame.columns) == ["geocode", "query", "answer", "value"]
+    assert len(frame[frame["query"] == "total"]) == frame.geocode.nunique()
+
+
+def test_that_a_frame_of_blocks_runs_as_its_file(run, blocks, tmp_path) -> None:
+    import pandas as pd
+
+    frame = pd.read_csv(blocks, dtype={"geoid": str})
+    found = px.run(
+        "pl94-2020-persons-us", frame, out=tmp_path / "r", trials=2, seed=1, keep_measurements=True, progress=False
+    )
+    assert found.summary()["metrics"] == run.summary()["metrics"]
+
+
+def test_that_an_unfinished_run_is_resumed(blocks, tmp_path) -> None:
+    stopped = []
+
+    def stop(event) -> None:
+        if type(event).__name__ == "TrialDone" and not stopped:
+            stopped.append(event)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        px.run("pl94-2020-persons-us", blocks, out=tmp_path / "r", trials=4, seed=1, progress=stop)
+    found = px.open_run(tmp_path / "r")
+    assert not found.is_complete
+    found.resume(progress=False)
+    assert found.is_complete
+    whole = px.run("pl94-2020-persons-us", blocks, out=tmp_path / "w", trials=4, seed=1, progress=False)
+    assert whole.summary()["metrics"] == found.summary()["metrics"]
+
+
+def test_that_what_is_read_holds_what_was_made(blocks, tmp_path) -> None:
+    found = px.read(blocks)
+    frame = found.to_frame()
+    assert found.kind == "blocks"
+    assert len(frame) == 300
+    assert (frame[[str(cell) for cell in range(16)]].sum(axis=1) == frame.total).all()
+    assert found.describe()["records"] == frame.total.sum()
+    people = px.read(px.synth("sdhc", 2000, tmp_path / "p", seed=1, states=["44"]))
+    assert people.kind == "sdhc"
+    assert len(people.to_frame()) == 2000
+    assert len(people.to_frame("units"))
+
+
+def test_that_a_spine_is_built_saved_and_predicted(blocks, tmp_path) -> None:
+    spine = px.Spine.build(blocks, "standard")
+    assert next(iter(spine.to_frame().level)) == "State"
+    again = px.Spine.open(spine.save(tmp_path / "s.spine"))
+    margins = spine.margins("pl94-2020-persons-us", queries=["total"])
+    assert margins.equals(again.margins("pl94-2020-persons-us", queries=["total"]))
+    assert set(margins.level) == set(spine.to_frame().level)
+
+
+def test_that_a_sweep_runs_every_point_once_and_goes_on(blocks, tmp_path) -> None:
+    grid = {"total": [1, 4]}
+    first = px.sweep("pl94-2020-persons-us", grid, measure=["County/total"], data=blocks, out=tmp_path / "s")
+    assert first["Block/total/mae"][0] > first["Block/total/mae"][1]
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "s").rglob("trial*.parquet")}
+    more = px.sweep("pl94-2020-persons-us", {"total": [1, 2, 4]}, data=blocks, out=tmp_path / "s")
+    assert len(more) == 3
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
+    assert more["Block/total/mae"][0] == first["Block/total/mae"][0]
+
+
+def test_that_the_command_sweeps_as_python_does(tmp_path) -> None:
+    import pandas as pd
+
+    (tmp_path / "g.json").write_text('{"budget PH3/state_A-G": ["0.01", "0.02"], "threshold PH3": [4, 6]}')
+    out = tmp_path / "s.csv"
+    arguments = ["sweep", "sdhc-2020-us", "--grid", str(tmp_path / "g.json"), "--measure", "PH3/state_A-G"]
+    assert command([*arguments, "--out", str(out), "--picture", str(tmp_path / "s.png")]) == 0
+    written = pd.read_csv(out)
+    frame = px.sweep(
+        "sdhc-2020-us", {"budget PH3/state_A-G": ["0.01", "0.02"], "threshold PH3": [4, 6]}, measure=["PH3/state_A-G"]
+    )
+    assert list(written.columns) == list(frame.columns)[:-1]
+    assert written["epsilon"].tolist() == pytest.approx(frame["epsilon"].tolist(), rel=1e-15)
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"total": 3}', '{"total": []}', '{"total": [{}]}', '{"nowhere": [1]}']
+)
+def test_that_a_bad_grid_is_refused(content, tmp_path, capsys) -> None:
+    (tmp_path / "g.json").write_text(content)
+    assert command(["sweep", "sdhc-2020-us", "--grid", str(tmp_path / "g.json"), "--out", str(tmp_path / "s.csv")]) == 2
+    assert capsys.readouterr().err
+    assert not (tmp_path / "s.csv").exists()
