@@ -245,16 +245,17 @@ class Spine:
         Raises:
             PhexploreError: the scenario does not fit the spine.
         """
-        from phexplore.model.topdown import TopDown
+        from phexplore.systems.registry import system_of
         from phexplore.systems.topdown.spine_forecast import Fit, compare_with_standard
 
         value, known = load(scenario).value, {each.value: each for each in Fit}
-        if not isinstance(value.method, TopDown):
-            raise PhexploreError(f"{value.name!r} is no scenario of TopDown.", "Choose one, e.g. pl94-2020-persons-us.")
+        method: Any = value.method
+        if not system_of(value).has_geography:
+            raise PhexploreError(f"{value.name!r} has no geographic spine.", "Choose one, e.g. pl94-2020-persons-us.")
         if fit not in known:
             raise UnknownNameError("fit", fit, list(known))
         found = compare_with_standard(
-            self.value, value.method, value.conventions, queries=list(queries) or None, classes=(), fit=known[fit]
+            self.value, method, value.conventions, queries=list(queries) or None, classes=(), fit=known[fit]
         ).json()
         rows: list[tuple[Any, ...]] = []
         names: tuple[str, ...] = ()
