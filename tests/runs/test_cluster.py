@@ -216,7 +216,7 @@ def test_that_pooling_on_a_cluster_changes_no_bit(cluster, monkeypatch):
     world = world_of(full(400))
 
     def pooled(sources, **places):
-        start = pool(world, sources, pools_leaves=True, **places)
+        start = pool(world, sources, lowest=len(world.design.levels) - 1, **places)
         return descend(world, start, Estimation(pooled=True), **places)
 
     here = pooled(draws(world))

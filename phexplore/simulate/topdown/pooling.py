@@ -153,32 +153,32 @@ def pool(
     sources: Sequence[MeasurementSource],
     record: TrialRecord | None = None,
     *,
-    pools_leaves: bool,
+    lowest: int,
     mapper: Mapper = in_order,
     elsewhere: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
     on_answers: Callable[[int, NDArray[Any]], None] | None = None,
 ) -> tuple[MeasurementSource, ...]:
-    """Return what the descent starts from: pooled answers of every level, and below them the leaves' own.
+    """Return what the descent starts from: pooled answers of the upper levels, and below them each level's own.
 
     Args:
         world: what all trials share.
-        sources: of the measurements, one per level; that of the leaves gives equal answers each time where they are pooled.
+        sources: of the measurements, one per level; that of the leaves gives equal answers each time where they count.
         record: of the trial; seconds and noise within its margin are added.
-        pools_leaves: whether the answers of the leaves are pooled.
+        lowest: number of the level whose answers are the lowest that count for those above (`lowest_pooled`).
         mapper: applies a function to ranges of units.
         elsewhere: whether the mapper works where memory and files of this process cannot be reached.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
         on_answers: called with a level's number and ``answers[units, answers]`` of its next units as they were measured, for
-            every level above the leaves; None where nobody keeps them.
+            every level that gets pooled answers; None where nobody keeps them.
     """
     last = len(world.design.levels) - 1
     record = record or TrialRecord()
-    made: list[MeasurementSource] = [sources[last]]
+    made: list[MeasurementSource] = []
     children: PooledLevel | None = None
-    for number in range(last - 1, -1, -1):
+    for number in range(min(lowest, last - 1), -1, -1):
         level, units = world.design.levels[number], world.tree.levels[number].units
-        tasks: Iterable[PoolRange] = pool_ranges(world, number, children, pools_leaves=pools_leaves)
+        tasks: Iterable[PoolRange] = pool_ranges(world, number, children, pools_leaves=lowest == last)
         if elsewhere:
             tasks = (_measured_here(task, sources[number], sources[last]) for task in tasks)
         there = [each if each.is_anywhere or not elsewhere else None for each in (sources[number], sources[last])]
@@ -197,7 +197,19 @@ def pool(
             if on_progress is not None:
                 on_progress(f"{level.name}, from below", done, units)
         made.append(PooledMeasurements(children))
-    return tuple(reversed(made))
+    return (*reversed(made), *sources[len(made) :])
+
+
+def lowest_pooled(world: World, *, pools_leaves: bool | None = None) -> int:
+    """Return the number of the lowest level whose answers are pooled: that of the leaves, or the one above them.
+
+    Args:
+        world: what all trials share; the answer depends on its budgets and units, not on its counts.
+        pools_leaves: what is asked; None pools the leaves where it pays.
+    """
+    leaves = len(world.design.levels) - 1
+    pays = weight_of_leaves(world) >= WORTH_POOLING if pools_leaves is None else pools_leaves
+    return leaves if pays else leaves - 1
 
 
 def weight_of_leaves(world: World) -> float:

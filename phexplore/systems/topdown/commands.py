@@ -13,6 +13,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues
 from phexplore.systems.arguments import JSON, SCENARIO
+from phexplore.systems.topdown.run_options import Estimator
 from phexplore.systems.topdown.spine_printing import print_variances, show_description
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ def tune(
     ),
     within: str = typer.Option("5", "--within", help="Criterion: points by which its share may be off."),
     people: int = typer.Option(500, "--people", min=0, help="Criterion: people of an area that counts."),
+    estimator: str = typer.Option("top-down", "--estimator", help="top-down, as in production, or pooled."),
     as_json: bool = JSON,
 ) -> None:
     """Find the budget of every level by the published procedure on simulated runs. Ctrl-C stops; the same command goes on.
@@ -177,8 +179,12 @@ def tune(
     from phexplore.systems.topdown.tuning_probes import criterion_of, print_tuning
     from phexplore.systems.topdown.tuning_probes import tune as tuned
 
-    rule = criterion_of(at_least, within, people)
-    print_tuning(tuned(context.obj(scenario), data, judge, probes, strategy, seed, trials, rule), as_json=as_json)
+    rule, known = criterion_of(at_least, within, people), [each.value for each in Estimator]
+    if estimator not in known:
+        raise UnknownNameError("estimator", estimator, known)
+    is_pooled = Estimator(estimator) is Estimator.POOLED
+    found = tuned(context.obj(scenario), data, judge, probes, strategy, seed, trials, rule, is_pooled=is_pooled)
+    print_tuning(found, as_json=as_json)
 
 
 def _names(text: str) -> list[str]:

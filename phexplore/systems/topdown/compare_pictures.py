@@ -206,9 +206,11 @@ def _row(group: str, name: str, place: int, figure: _Compared | None, unit: str)
         return Row(None, group, name, text="no such numbers", series=place)
     known = math.isfinite(figure.error)
     reach = 2 * figure.error if known else 0.0
-    words = people(figure.mean) + (f" ± {people(reach)}" if known else "")
+    short = words = people(figure.mean) + (f" ± {people(reach)}" if known else "")
     if figure.difference is not None:
         words += f"   {_difference_words(figure)}"
+        # The whiskers show the run's own error; beside them stands what only words can say.
+        short = f"{people(figure.mean)}   {_difference_words(figure)}"
     return Row(
         None,
         group,
@@ -216,7 +218,7 @@ def _row(group: str, name: str, place: int, figure: _Compared | None, unit: str)
         value=figure.mean,
         low=figure.mean - reach if known else None,
         high=figure.mean + reach if known else None,
-        text=words,
+        text=short,
         tip=f"{name}\n{words} {unit}\n{figure.numbers:,} numbers per trial",
         series=place,
     )

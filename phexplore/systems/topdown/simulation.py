@@ -41,7 +41,7 @@ from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import histograms_of, sums_up
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey, secret_key
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
-from phexplore.simulate.topdown.pooling import WORTH_POOLING, pool, weight_of_leaves
+from phexplore.simulate.topdown.pooling import lowest_pooled, pool, weight_of_leaves
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.facilities import write_facilities
 from phexplore.systems.topdown.forecast import noise_of
@@ -106,7 +106,7 @@ class Prepared:
         files: of the run.
         label: what the trials are and what they are not fit for.
         margins: per level and measured query, the scenario's margin, people.
-        pools_leaves: whether the pooled estimator uses the answers of the leaves; drawn twice they need a key.
+        lowest: number of the lowest level whose answers are pooled, -1 where none are.
         watched: the figure of the stop rule, None for the coverage.
     """
 
@@ -116,7 +116,7 @@ class Prepared:
     files: LeafFiles
     label: str
     margins: tuple[tuple[int, ...], ...]
-    pools_leaves: bool
+    lowest: int
     watched: WatchedFigure | None
 
 
@@ -185,25 +185,14 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             if spec.stop is not None and spec.stop.figure:
                 watched = parse_watched(spec.stop.figure, full)
             margins = self._margins(world.design)
-            pools_leaves, remarks = False, (*given.remarks, *world.design.remarks, *spine_remarks)
+            lowest, remarks = -1, (*given.remarks, *world.design.remarks, *spine_remarks)
             if self.options.is_pooled:
-                pools_leaves, remark = self._pools_leaves(world)
-                remarks = (*remarks, remark)
-            self._shared = Prepared(population, full, world, files, self.label, margins, pools_leaves, watched)
+                asked = {PoolLeaves.AUTO: None, PoolLeaves.YES: True, PoolLeaves.NO: False}[self.options.pool_leaves]
+                lowest = lowest_pooled(world, pools_leaves=asked)
+                remarks = (*remarks, _pooled_remark(world, lowest))
+            self._shared = Prepared(population, full, world, files, self.label, margins, lowest, watched)
         for text in (*remarks, self.label):
             watch.note(text)
-
-    def _pools_leaves(self, world: World) -> tuple[bool, str]:
-        """Return whether the answers of the leaves are pooled, and what is said of it."""
-        share = weight_of_leaves(world)
-        pools = {PoolLeaves.AUTO: share >= WORTH_POOLING, PoolLeaves.YES: True, PoolLeaves.NO: False}[
-            self.options.pool_leaves
-        ]
-        return pools, (
-            "Pooled estimator: the noisy answers of every unit together with those of the units inside it; not the Bureau's "
-            f"method. Those of {world.design.levels[-1].name} are {'pooled too' if pools else 'not pooled'}: they make up "
-            f"{share:.1%} of what is known of the cells above them."
-        )
 
     def _margins(self, design: Design) -> tuple[tuple[int, ...], ...]:
         conventions = self._spec.scenario.conventions
@@ -276,7 +265,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                     shared.world,
                     sources,
                     record,
-                    pools_leaves=shared.pools_leaves,
+                    lowest=shared.lowest,
                     mapper=mapper,
                     elsewhere=elsewhere,
                     on_progress=on_progress,
@@ -304,7 +293,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             ]
         exact = self._spec.mode is RunMode.NO_NOISE
         # What is drawn twice has to come out the same: noise of the operating system gets a key, which nobody keeps.
-        is_keyed = self._spec.seed is None and self.prepared.pools_leaves
+        is_keyed = self._spec.seed is None and self.prepared.lowest == len(self.prepared.world.design.levels) - 1
         key = secret_key(index) if is_keyed else TrialKey(self._spec.seed, index)
         return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]
 
@@ -355,3 +344,13 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 write_release(self._directory, self._spec, shared.population, reader)
         watch.checkpoint()
         return topdown_summary(self._spec, shared.full, shared.world, reader)
+
+
+def _pooled_remark(world: World, lowest: int) -> str:
+    """Return what is said of a run with the pooled estimator."""
+    leaves = len(world.design.levels) - 1
+    return (
+        "Pooled estimator: the noisy answers of every unit together with those of the units inside it; not the Bureau's method. "
+        f"Those of {world.design.levels[leaves].name} are {'pooled too' if lowest == leaves else 'not pooled'}: they make up "
+        f"{weight_of_leaves(world):.1%} of what is known of the cells above them."
+    )

@@ -16,6 +16,7 @@ from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.spine.geodict import same_spine
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
+from phexplore.systems.topdown.spine_forecast import Fit
 from phexplore.systems.topdown.spine_views import Observed, SpineRequest
 from phexplore.workload.queries import parse_query
 
@@ -67,6 +68,10 @@ class ObservedErrors:
             (not run.present, "has no trial yet; its errors appear here with the first one"),
             (spec.mode is not RunMode.PRIVATE, "was made without noise: it has no errors of measurement"),
             (options.mechanism is not Mechanism.TOP_DOWN, "was estimated block by block, not along a spine"),
+            (
+                options.is_pooled and request.look.fit is not Fit.AT_ONCE,
+                "pooled its answers, these predictions are fitted level by level; choose all at once",
+            ),
             (
                 not _same_parameters(spec, request.method),
                 "was made with other parameters than these; start a run of them to see its errors here",

@@ -48,7 +48,7 @@ _OUTDATING = ("data", "program")
 """What can change under the same question without anybody asking otherwise."""
 
 
-def tune(
+def tune(  # noqa: PLR0913 - what a search is asked
     scenario: Scenario,
     data: Path,
     judged: str,
@@ -57,6 +57,8 @@ def tune(
     seed: int,
     trials: int,
     rule: Rule = REDISTRICTING,
+    *,
+    is_pooled: bool = False,
 ) -> Tuned:
     """Run the procedure and store every probe as one line of a file; probes that are there already are not simulated again.
 
@@ -71,6 +73,7 @@ def tune(
         seed: of the noise.
         trials: releases per setting.
         rule: the criterion.
+        is_pooled: whether the pooled estimator estimates.
 
     Raises:
         TuningError: the scenario is none of TopDown, or the criterion cannot be met.
@@ -88,7 +91,7 @@ def tune(
             raise UnknownNameError("starting strategy", strategy, list(known))
         method = known[strategy]
     names = [name.strip() for name in judged.split(",") if name.strip()]
-    criterion = SimulatedCriterion(read_population(Path(described.path)), method, names, rule, trials, seed)
+    criterion = SimulatedCriterion(read_population(Path(described.path)), method, names, rule, trials, seed, is_pooled)
     described.verify()
     asked: dict[str, Any] = {
         "parameters": fingerprint(scenario),
@@ -99,6 +102,7 @@ def tune(
         "seed": seed,
         "trials": trials,
         "criterion": encode_rule(rule),
+        **({"estimator": "pooled"} if is_pooled else {}),
     }
     _set_outdated_aside(probes, asked)
     before = read_probes(probes, asked) if probes.exists() else []

@@ -19,8 +19,10 @@ from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.model.topdown import TopDown
 from phexplore.simulate.topdown.design import make_design
 from phexplore.simulate.topdown.driver import Mapper, World, descend, in_order, make_world
+from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialKey
+from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey
+from phexplore.simulate.topdown.pooling import lowest_pooled, pool
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.tuning import TuningError
@@ -44,6 +46,7 @@ class SimulatedCriterion:
         rule: the criterion: at least so many areas from so many people within a tolerance.
         trials: simulated releases per setting.
         seed: of their noise.
+        is_pooled: whether the pooled estimator estimates; levels without noise, which nobody has, are not pooled.
         mapper: applies work at the same time where it can.
     """
 
@@ -53,6 +56,7 @@ class SimulatedCriterion:
     rule: Rule = REDISTRICTING
     trials: int = 1
     seed: int = 1
+    is_pooled: bool = False
     mapper: Mapper = in_order
 
     def __post_init__(self) -> None:
@@ -119,11 +123,16 @@ class SimulatedCriterion:
         return make_world(design, self.tree, self.population)
 
     def _worst(self, world: World, budgets: Mapping[str, Fraction | None], trial: int) -> Fraction:
-        sources = [
+        sources: list[MeasurementSource] = [
             DrawnMeasurements(Draw(TrialKey(self.seed, trial), exact=budgets[level.name] is None))
             for level in world.design.levels
         ]
-        estimates = descend(world, sources, mapper=self.mapper).levels
+        if self.is_pooled:
+            noisy = max((number for number, name in enumerate(self.levels) if budgets[name] is not None), default=-1)
+            lowest = min(noisy, lowest_pooled(world))
+            sources = list(pool(world, sources, lowest=lowest, mapper=self.mapper))
+        options = Estimation(pooled=self.is_pooled)
+        estimates = descend(world, sources, options, mapper=self.mapper).levels
         shares = [
             share
             for number, level in enumerate(self.levels)

@@ -25,7 +25,7 @@ from phexplore.simulate.topdown.measuring import (
     weights_of,
 )
 from phexplore.simulate.topdown.on_spine import world_on_spine
-from phexplore.simulate.topdown.pooling import pool, weight_of_leaves
+from phexplore.simulate.topdown.pooling import WORTH_POOLING, lowest_pooled, pool, weight_of_leaves
 from phexplore.spine.settings import choice_of, settings_of
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.systems.topdown.forecast import noise_of
@@ -89,7 +89,7 @@ def pooled_maps(world):
     maps = [np.empty((size, width, edges[-1])) for size in sizes]
     for column, unit in enumerate(np.eye(edges[-1])):
         given = [unit[edges[n] : edges[n + 1]].reshape(-1, width) for n in range(len(sizes))]
-        found = pool(world, [Given(each) for each in given], pools_leaves=True)
+        found = pool(world, [Given(each) for each in given], lowest=len(world.design.levels) - 1)
         for number, (level, source) in enumerate(zip(world.design.levels, found, strict=True)):
             measured = source.measure(level, world.truth[number], 0, world.classes[number])
             maps[number][:, :, column] = measured.answers
@@ -231,7 +231,7 @@ def optimised():
 
 
 def estimated(world, sources, *, leaves=True, **places):
-    found = pool(world, sources, pools_leaves=leaves, **places)
+    found = pool(world, sources, lowest=lowest_pooled(world, pools_leaves=leaves), **places)
     return descend(world, found, Estimation(pooled=True), **places)
 
 
@@ -266,7 +266,7 @@ def test_that_pooled_answers_have_no_bias_and_the_variance_they_claim():
         for source, level, truth, classes in parts(world, draws(world, exact=True))
     ]
     for trial in range(60):
-        found = pool(world, draws(world, trial), pools_leaves=True)
+        found = pool(world, draws(world, trial), lowest=len(world.design.levels) - 1)
         for number, (source, level, truth, classes) in enumerate(parts(world, found)):
             measured = source.measure(level, truth, 0, classes)
             if measured.weights is None:
@@ -305,6 +305,8 @@ def test_that_leaves_are_pooled_where_they_say_something_of_the_units_above():
     )
     below = leaf / np.diff(world.tree.levels[-2].first_child)
     assert weight_of_leaves(world) == pytest.approx(float((below / (above + below)).mean()), rel=1e-12)
+    assert weight_of_leaves(world) < WORTH_POOLING
+    assert [lowest_pooled(world, pools_leaves=asked) for asked in (None, True, False)] == [3, 4, 3]
 
 
 def test_that_units_without_answers_of_their_own_do_not_decide_about_the_leaves():
@@ -332,7 +334,9 @@ def test_that_margins_are_counted_once():
     sources = [DrawnMeasurements(Draw(TrialKey(1, 0), margins=each)) for each in margins]
     plain = descend(world, sources).record
     record = TrialRecord()
-    descend(world, pool(world, sources, record, pools_leaves=True), Estimation(pooled=True), record=record)
+    descend(
+        world, pool(world, sources, record, lowest=len(world.design.levels) - 1), Estimation(pooled=True), record=record
+    )
     assert (record.within, record.numbers) == (plain.within, plain.numbers)
     assert record.seconds["pool"] > 0
 
@@ -343,7 +347,7 @@ def test_that_raw_answers_are_kept_and_pooled_ones_are_not():
     def keep(number, answers):
         kept.setdefault(number, []).append(answers)
 
-    found = pool(world, draws(world), pools_leaves=True, on_answers=keep)
+    found = pool(world, draws(world), lowest=len(world.design.levels) - 1, on_answers=keep)
     descend(world, found, Estimation(pooled=True, keep=True), on_answers=keep)
     for number, (source, level, truth, classes) in enumerate(parts(world, draws(world))):
         assert (np.concatenate(kept[number]) == source.measure(level, truth, 0, classes).answers).all()
@@ -352,5 +356,16 @@ def test_that_raw_answers_are_kept_and_pooled_ones_are_not():
 def test_that_one_level_is_what_it_was():
     world = leaves_alone(world_of(blocks()), PERSONS.total, lambda budget: noise_of(PERSONS.framework, budget)[0])
     assert weight_of_leaves(world) == 0
-    found = pool(world, draws(world), pools_leaves=False)
+    found = pool(world, draws(world), lowest=-1)
     assert descend(world, found).leaves.differences(descend(world, draws(world)).leaves) == 0
+
+
+def test_that_levels_below_the_lowest_pooled_one_keep_their_own_answers_and_do_not_count():
+    world = world_of(blocks())
+    sources = draws(world)
+    found = pool(world, sources, lowest=1)
+    assert found[2:] == tuple(sources[2:])
+    level, truth, classes = world.design.levels[1], world.truth[1], world.classes[1]
+    own, pooled = (each[1].measure(level, truth, 0, classes) for each in (sources, found))
+    assert (pooled.answers == own.answers).all()
+    assert (pooled.weights == weights_of(level, classes)).all()

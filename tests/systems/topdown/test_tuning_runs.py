@@ -31,6 +31,16 @@ def test_that_little_budget_breaks_the_criterion_and_the_same_setting_gives_the_
     assert criterion(little) == (value, meets)
 
 
+def test_that_pooled_answers_meet_the_criterion_with_less_and_exact_levels_are_not_pooled(criterion):
+    pooled = replace(criterion, judged=("Tract",), trials=6, is_pooled=True)
+    plain = replace(pooled, is_pooled=False)
+    little = dict.fromkeys(criterion.levels, Fraction(1, 500))
+    assert pooled(little)[0] > plain(little)[0]
+    # Only its tracts are noisy: what is measured exactly below them must not help them.
+    alone = {level: little[level] if level == "Tract" else None for level in criterion.levels}
+    assert pooled(alone) == plain(alone)
+
+
 @pytest.mark.slow
 def test_that_the_procedure_finds_budgets_that_meet_the_criterion(criterion):
     found = Tuner(criterion.levels, criterion, start=Fraction(1, 50)).run()
