@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
 
@@ -199,12 +199,13 @@ def rounding_title(rounding: Rounding) -> str:
     return {Rounding.UP: "Upward: margins are kept", Rounding.NEAREST: "To the nearest: as in 2020"}[rounding]
 
 
-def conversion_title(conversion: Conversion) -> str:
+def conversion_title(conversion: Conversion | Proof) -> str:
     """Return the name of a conversion from ρ and δ to ε."""
     return {
         Conversion.BUN_STEINKE: "ρ + 2√(ρ ln 1/δ)",
         Conversion.ZCDP_OPTIMAL_ALPHA: "zCDP, optimal α",
         Conversion.GAUSSIAN_CONTINUOUS: "Gaussian, continuous approximation",
+        Proof.DISCRETE_GAUSSIAN: "discrete Gaussian, proven",
     }[conversion]
 
 

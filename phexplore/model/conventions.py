@@ -41,6 +41,13 @@ class Conversion(enum.Enum):
     """The exact curve of one continuous Gaussian of the same ρ: an approximation, for information."""
 
 
+class Proof(enum.Enum):
+    """How ε is proven from the noise itself, without ρ: two releases of equal ρ differ in it."""
+
+    DISCRETE_GAUSSIAN = "discrete-gaussian-exact"
+    """A certified bracket for the discrete Gaussian answers of a release."""
+
+
 _LEAST_DOUBT = Fraction(1, 10**12)
 """What a confidence leaves at least: closer to 1 a floating-point number is 1."""
 

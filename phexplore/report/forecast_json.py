@@ -24,13 +24,23 @@ def epsilon_json(figure: EpsilonFigure, unconverted: str = "pure-dp") -> dict[st
         figure: to be stated.
         unconverted: what an ε is called that comes from no conversion.
     """
-    return {
+    stated = {
         "delta": float(figure.delta),
         "value": figure.value,
         "conversion": figure.conversion.value if figure.conversion else unconverted,
         "neighbours": figure.neighbours.value,
         "rho": exact_text(figure.rho) if figure.rho is not None else None,
     }
+    if figure.low is not None:
+        stated |= {"low": figure.low, "high": figure.value}
+    if figure.bypass_high is not None:
+        stated["bypass_high"] = figure.bypass_high
+    return stated
+
+
+def exact_json(bracket: tuple[float, float] | None) -> dict[str, float]:
+    """Return the proven ends of an ε that stands beside others; nothing without."""
+    return {} if bracket is None else {"exact_low": bracket[0], "exact_high": bracket[1]}
 
 
 def margins_json(margins: Margins | None) -> dict[str, Any]:

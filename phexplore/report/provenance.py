@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.accuracy.proven_loss import rounded_up
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Rounding, exact_text
 from phexplore.model.phsafe import PrivacyFramework
 
@@ -41,6 +42,8 @@ CONVERSIONS = {
     "(Canonne, Kamath and Steinke 2020)",
     Conversion.GAUSSIAN_CONTINUOUS: "exact curve of one continuous Gaussian of the same ρ: an approximation of the "
     "discrete noise, for information, never the headline (Balle and Wang 2018)",
+    Proof.DISCRETE_GAUSSIAN: "proven from the noise of every answer, not from ρ: the high end of a certified bracket, "
+    "rounded up (docs/proven_epsilon.md)",
 }
 
 
@@ -54,6 +57,13 @@ def epsilon_text(figure: EpsilonFigure) -> str:
     """Return its value with δ and the ρ it was computed from."""
     if figure.rho is None:
         return f"{figure.value:.6f}"
+    if figure.low is not None:
+        moved = (
+            ""
+            if figure.bypass_high is None
+            else f", at most {rounded_up(figure.bypass_high, 6)} where units gave budgets away"
+        )
+        return f"at most {rounded_up(figure.value, 6)} at δ = {float(figure.delta):.0e}, proven{moved}"
     return f"{figure.value:.6f} at δ = {float(figure.delta):.0e}, from ρ = {exact_text(figure.rho)}"
 
 

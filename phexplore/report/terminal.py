@@ -11,6 +11,7 @@ from typing import Any
 
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.errors import visible
 from phexplore.model.issues import Issue
 
@@ -74,6 +75,14 @@ def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
     """Print every ε with its δ, conversion and neighbours."""
     for figure in figures:
         how = figure.conversion.value if figure.conversion else "pure DP"
+        if figure.low is not None:
+            tell(
+                f"ε ≤ {rounded_up(figure.value, 4)} at δ = {float(figure.delta):.0e}  "
+                f"({how}: proven, not below {figure.low:.4f}, {figure.neighbours.value} neighbours)"
+            )
+            if figure.bypass_high is not None:
+                tell(f"ε ≤ {rounded_up(figure.bypass_high, 4)} on any path of a spine whose units gave budgets away")
+            continue
         tell(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
 
 

@@ -38,7 +38,7 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
         "privacy": {
             "rho": None if is_pure else total,
             "pure_epsilon": total if is_pure else None,
-            "epsilon": [epsilon_json(figure) for figure in found.epsilons],
+            "epsilon": [epsilon_json(figure) for figure in found.stated()],
             "protected": list(found.protected),
             "not_protected": list(found.not_protected),
         },
@@ -61,7 +61,7 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     symbol = found.loss.framework.symbol
     tell(scenario.name)
     tell(f"{symbol} {exact_text(found.loss.total)} ({found.loss.neighbours.value} neighbours)")
-    print_epsilons(found.epsilons)
+    print_epsilons(found.stated())
     print_guarantees(found.protected, found.not_protected)
     rows = [
         (entry.place, "-" if entry.budget is None else budget_text(entry.budget), *margin_texts(entry.margins)[:2])

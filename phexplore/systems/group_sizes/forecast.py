@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from phexplore.accounting.composition import Part
 from phexplore.accounting.group_sizes_noise import LevelNoise, level_noises
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.absurd_values import total_warnings
@@ -27,6 +28,7 @@ from phexplore.model.issues import Issue
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
+from phexplore.noise.distributions import DiscreteGaussian
 from phexplore.systems.protocol import Entry, Forecast, Loss
 
 
@@ -175,7 +177,14 @@ def forecast(scenario: Scenario) -> Forecast:
     """Return all figures; entries are levels, with the margin of the number of groups of one size."""
     detail = forecast_group_sizes(scenario.group_sizes, scenario.conventions)
     entries = tuple(Entry(e.level, e.level, "one size", e.budget, e.size_margins) for e in detail.levels)
-    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail, detail.epsilons)
+    noise = {
+        Neighbours.UNBOUNDED: tuple(
+            Part(each.noise.noise.sigma2, 1, each.noise.sensitivity)
+            for each in detail.levels
+            if isinstance(each.noise.noise, DiscreteGaussian)
+        )
+    }
+    return Forecast(loss(scenario), entries, detail.protected, detail.not_protected, detail, detail.epsilons, noise)
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:

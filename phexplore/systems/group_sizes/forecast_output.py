@@ -15,7 +15,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
 from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
 from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, tell
-from phexplore.systems.group_sizes.forecast import GroupSizesForecast, LevelForecast, forecast_group_sizes
+from phexplore.systems.group_sizes.forecast import GroupSizesForecast, LevelForecast, forecast, forecast_group_sizes
 from phexplore.systems.group_sizes.presets import group_sizes_presets
 
 
@@ -33,7 +33,7 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
         "privacy": {
             "rho": exact_text(figures.total) if zcdp else None,
             "pure_epsilon": None if zcdp else exact_text(figures.total),
-            "epsilon": [epsilon_json(figure) for figure in figures.epsilons],
+            "epsilon": [epsilon_json(figure) for figure in forecast(scenario).stated()],
             "protected": list(figures.protected),
             "not_protected": list(figures.not_protected),
             "published_chain_total": (
@@ -86,7 +86,7 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     tell(scenario.name)
     tell(f"mechanism {method.mechanism.value}, sizes 1 to {method.largest:,}")
     tell(f"{symbol} {exact_text(figures.total)} (one individual of a group more or less)")
-    print_epsilons(figures.epsilons)
+    print_epsilons(forecast(scenario).stated())
     if figures.published_chain_total is not None:
         shown = exact_text(figures.published_chain_total)
         tell(f"with the paper's own noise on the chain it would be {symbol} {shown}")

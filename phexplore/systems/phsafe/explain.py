@@ -13,7 +13,7 @@ from __future__ import annotations
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.forecast import DerivedForecast, Forecast, QueryForecast
@@ -178,6 +178,10 @@ def explain_epsilon(figure: EpsilonFigure) -> Explanation:
         Conversion.GAUSSIAN_CONTINUOUS: (
             "Φ(√(ρ/2) − ε/√(2ρ)) − e^ε Φ(−√(ρ/2) − ε/√(2ρ)) = δ",
             "Exact curve of one continuous Gaussian: an approximation for discrete noise, for information only",
+        ),
+        Proof.DISCRETE_GAUSSIAN: (
+            "E (1 − e^(ε − L))₊ = δ, L the privacy loss of all answers",
+            "Certified from the noise of every answer, not from ρ: docs/proven_epsilon.md",
         ),
     }[figure.conversion]
     return Explanation(

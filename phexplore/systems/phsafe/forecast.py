@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from phexplore.accounting.composition import Part
 from phexplore.accounting.zcdp import bounded, epsilon
 from phexplore.accuracy.margins import Margins, margins_of, margins_of_sum
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure, PrivacyLoss
+from phexplore.accuracy.proven_loss import ReleaseNoise
 from phexplore.catalog.tables import TableProduct, sensitivity, tables
 from phexplore.errors import UnknownNameError
 from phexplore.model.conventions import Conventions, Conversion, Neighbours
@@ -24,7 +26,7 @@ from phexplore.model.keys import PopulationGroupLevel, QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited, total_budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.noise.distributions import Noise, noise_for
+from phexplore.noise.distributions import DiscreteGaussian, Noise, noise_for
 from phexplore.systems.protocol import Entry
 
 MOST_NUMBERS = 2000
@@ -130,6 +132,21 @@ class Forecast:
             Entry(each.query, each.query.level.text, each.query.table, each.budget, each.margins, name_first=True)
             for each in self.queries
         )
+
+    @cached_property
+    def noise(self) -> ReleaseNoise:
+        """One answer per published query when a record is added or removed, two when one is replaced; empty without noise."""
+        parts = [
+            Part(each.noise.sigma2, each.sensitivity, 1)
+            for each in self.queries
+            if isinstance(each.noise, DiscreteGaussian)
+        ]
+        if len(parts) < sum(each.noise is not None for each in self.queries):
+            return {}
+        return {
+            Neighbours.UNBOUNDED: tuple(parts),
+            Neighbours.BOUNDED: tuple(part._replace(copies=2) for part in parts),
+        }
 
     @property
     def headline(self) -> Budget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from phexplore.accuracy.proven_loss import proven_figures
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
@@ -29,7 +30,7 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
             "bounded_rho": exact_text(privacy.bounded_total) if zcdp else None,
             "pure_epsilon": None if zcdp else exact_text(privacy.total),
             "bounded_pure_epsilon": None if zcdp else exact_text(privacy.bounded_total),
-            "epsilon": [epsilon_json(figure) for figure in privacy.epsilons],
+            "epsilon": [epsilon_json(figure) for figure in proven_figures(privacy.epsilons, figures.noise)],
         },
         "cells": [_query_json(scenario, entry) for entry in figures.queries],
         "derived": [_derived_json(entry) for entry in figures.derived] + [_ratio_json(entry) for entry in ratios],
@@ -91,7 +92,7 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     symbol = privacy.framework.symbol
     tell(scenario.name)
     tell(f"{symbol} bounded {exact_text(privacy.bounded_total)}, unbounded {exact_text(privacy.total)}")
-    print_epsilons(privacy.epsilons)
+    print_epsilons(proven_figures(privacy.epsilons, figures.noise))
     rows = [
         (
             entry.query.table,

@@ -46,7 +46,7 @@ def privacy(scenario: Scenario) -> Part:
     """Return the part of a certificate about the loss."""
     framework = scenario.phsafe.framework
     sections = (
-        privacy_section(forecast(scenario).privacy),
+        privacy_section(forecast(scenario)),
         conventions_section(scenario.conventions, framework),
     )
     return Part("privacy", "Formal privacy", sections=sections)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy.privacy_loss import PrivacyLoss
+from phexplore.accuracy.proven_loss import proven_figures
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.numbers import exact_text
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
+from phexplore.systems.phsafe.forecast import Forecast
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
 
 KEYWORDS = ("S-DHC", "PHSafe", "differential privacy")
@@ -117,13 +118,14 @@ def identity(snapshot: ScenarioSnapshot) -> Section:
     return Section("Scenario", tuple(entries))
 
 
-def privacy_section(privacy: PrivacyLoss) -> Section:
-    """Return the totals, exact, and every ε with its conversion, neighbours and δ."""
+def privacy_section(forecast: Forecast) -> Section:
+    """Return the totals, exact, and every ε with its conversion or proof, neighbours and δ."""
+    privacy = forecast.privacy
     symbol = privacy.framework.symbol
     entries = [
         (f"Bounded {symbol}, total", exact_text(privacy.bounded_total)),
         (f"Unbounded {symbol}, total", exact_text(privacy.total)),
-        *((epsilon_name(figure), epsilon_text(figure)) for figure in privacy.epsilons),
+        *((epsilon_name(figure), epsilon_text(figure)) for figure in proven_figures(privacy.epsilons, forecast.noise)),
     ]
     return Section("Privacy loss", tuple(entries))
 
@@ -142,7 +144,7 @@ def provenance(snapshot: ScenarioSnapshot) -> tuple[Section, ...]:
     """Return all sections, in the order a reader asks for them."""
     return (
         identity(snapshot),
-        privacy_section(snapshot.forecast.privacy),
+        privacy_section(snapshot.forecast),
         conventions_section(snapshot.forecast.conventions, snapshot.scenario.phsafe.framework),
         *method_sections(),
     )

@@ -105,7 +105,7 @@ def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Docum
             sections=(
                 *_checks(snapshot),
                 specification_section(spec, snapshot.trials, ("Mode", _MODES[spec.mode])),
-                privacy_section(snapshot.forecast.privacy),
+                privacy_section(snapshot.forecast),
                 conventions_section(snapshot.forecast.conventions, spec.scenario.phsafe.framework),
                 *method_sections(),
             ),

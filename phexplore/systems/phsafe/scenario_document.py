@@ -78,7 +78,7 @@ def scenario_document(snapshot: ScenarioSnapshot) -> Document:
             "How to read and check the figures",
             sections=(
                 identity(snapshot),
-                privacy_section(snapshot.forecast.privacy),
+                privacy_section(snapshot.forecast),
                 conventions_section(snapshot.forecast.conventions, snapshot.scenario.phsafe.framework),
                 *method_sections(),
             ),

@@ -45,7 +45,7 @@ def loss(scenario: Scenario) -> Loss:
 def forecast(scenario: Scenario) -> Forecast:
     """Return all figures; entries are tables at population-group levels."""
     detail = figures_of.forecast(scenario)
-    return Forecast(loss(scenario), detail.entries, (), (), detail, detail.privacy.epsilons)
+    return Forecast(loss(scenario), detail.entries, (), (), detail, detail.privacy.epsilons, detail.noise)
 
 
 def require_phsafe(scenario: Scenario, wish: str) -> None:

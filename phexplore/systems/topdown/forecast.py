@@ -23,8 +23,8 @@ SENSITIVITY_SQUARED = 2
 WITHOUT_BLOCKS = (
     "Without blocks nothing is known of a spine but its rule. The margins listed are those of one noisy answer of a unit that has its "
     "level's budget: a unit that was bypassed has more, one that copies its parent none of its own, and estimates join the "
-    "measurements of all levels. Every path from the root to a block carries the same budget on every spine, so the privacy loss is "
-    "the same. Name blocks (--data) for the exact margins of units and areas on this spine."
+    "measurements of all levels. Every path from the root to a block carries the same ρ on every spine; the proven ε differs a little "
+    "where units gave budgets away. Name blocks (--data) for the exact margins of units and areas on this spine."
 )
 """What every forecast without blocks says of the spine."""
 
@@ -212,7 +212,7 @@ def _per_attribute(method: TopDown, entries: tuple[LevelQueryForecast, ...]) -> 
     """Return the loss per attribute: only queries that distinguish at least two of its levels tell anything about it."""
     spent: dict[str, Fraction] = {}
     for entry in entries:
-        for name in _told_apart(method.schema, entry.key.query):
+        for name in told_apart(method.schema, entry.key.query):
             spent[name] = spent.get(name, Fraction(0)) + entry.budget
     return tuple(
         _loss(method.framework, attribute.name, spent.get(attribute.name, Fraction(0)))
@@ -221,8 +221,13 @@ def _per_attribute(method: TopDown, entries: tuple[LevelQueryForecast, ...]) -> 
 
 
 @lru_cache(maxsize=4096)
-def _told_apart(schema: str, name: str) -> tuple[str, ...]:
-    """Return the attributes of the schema of which a query tells two levels apart; none for its companion's queries."""
+def told_apart(schema: str, name: str) -> tuple[str, ...]:
+    """Return the attributes of the schema of which a query tells two levels apart; none for its companion's queries.
+
+    Args:
+        schema: id.
+        name: of the query group.
+    """
     query = query_of(schema, name)
     if query.schema is not load_schema(schema):
         return ()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.catalog.presets import errata_of
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
+from phexplore.report.forecast_json import conventions_json, epsilon_json, exact_json, margins_json
 from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, say, tell
 from phexplore.spine.geography_reading import read_geography
-from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, JointRelease, forecast_topdown
+from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, forecast_topdown
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.shared import joint_with_partner
+from phexplore.systems.topdown.proven_loss import attributes, block_within, halves_on
+from phexplore.systems.topdown.shared import forecast, joint_with_partner, proven_joint
 from phexplore.systems.topdown.spine_forecast import SpineComparison, forecast_on_blocks
 from phexplore.systems.topdown.spine_printing import print_variances
 
@@ -29,6 +32,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
     figures = forecast_topdown(scenario.topdown, scenario.conventions)
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=None)
     zcdp = figures.framework is PrivacyFramework.ZCDP
+    within, alone = block_within(scenario.topdown, figures), attributes(scenario.topdown, figures)
     return {
         "scenario": scenario.name,
         "framework": figures.framework.value,
@@ -37,16 +41,26 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
         "privacy": {
             "rho": exact_text(figures.total) if zcdp else None,
             "pure_epsilon": None if zcdp else exact_text(figures.total),
-            "epsilon": [epsilon_json(figure) for figure in figures.epsilons],
+            "epsilon": [epsilon_json(figure) for figure in _stated(scenario, predicted)],
             "block_within": [
-                {"level": loss.name, "rho": exact_text(loss.rho), "epsilon": loss.epsilon}
+                {
+                    "level": loss.name,
+                    "rho": exact_text(loss.rho),
+                    "epsilon": loss.epsilon,
+                    **exact_json(within.get(loss.name)),
+                }
                 for loss in figures.block_within
             ],
             "attributes": [
-                {"attribute": loss.name, "rho": exact_text(loss.rho), "epsilon": loss.epsilon}
+                {
+                    "attribute": loss.name,
+                    "rho": exact_text(loss.rho),
+                    "epsilon": loss.epsilon,
+                    **exact_json(alone.get(loss.name)),
+                }
                 for loss in figures.attributes
             ],
-            "joint_release": _joint_json(joint_with_partner(scenario)),
+            "joint_release": _joint_json(scenario),
         },
         "levels": [
             {"level": level, "share": exact_text(scenario.topdown.level_shares[level])}
@@ -79,7 +93,17 @@ def _spine_json(scenario: Scenario, predicted: SpineComparison | None) -> dict[s
     return {**found, "blocks": predicted.this.spine.geography.blocks, "note": None, **predicted.json()}
 
 
-def _joint_json(joint: JointRelease | None) -> dict[str, Any] | None:
+def _stated(scenario: Scenario, predicted: SpineComparison | None) -> tuple[EpsilonFigure, ...]:
+    """Return ε with the paths that the spine has; without blocks, with all that it may have."""
+    known = forecast(scenario)
+    if predicted is not None:
+        tree = predicted.this.allocation.tree
+        known = replace(known, halves=lambda: halves_on(scenario.topdown, tree))
+    return known.stated()
+
+
+def _joint_json(scenario: Scenario) -> dict[str, Any] | None:
+    joint = joint_with_partner(scenario)
     if joint is None:
         return None
     return {
@@ -88,6 +112,7 @@ def _joint_json(joint: JointRelease | None) -> dict[str, Any] | None:
         "epsilon": joint.epsilon,
         "sum_of_epsilons": joint.sum_of_epsilons,
         "epsilon_bun_steinke": joint.loose_epsilon,
+        **exact_json(proven_joint(scenario, joint)),
     }
 
 
@@ -103,7 +128,7 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=["total"])
     tell(scenario.name)
     tell(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
-    print_epsilons(figures.epsilons)
+    print_epsilons(_stated(scenario, predicted))
     for loss in figures.block_within:
         tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}")
     for loss in figures.attributes:

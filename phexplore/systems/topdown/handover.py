@@ -14,6 +14,7 @@ from phexplore.report.provenance import Section, epsilon_name, epsilon_text
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_text import IniChain, IniValue, effective
 from phexplore.systems.topdown.ini_writing import IniOutput, write_ini
+from phexplore.systems.topdown.shared import forecast
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
 
 
@@ -47,7 +48,7 @@ def privacy(scenario: Scenario) -> Part:
     method = scenario.topdown
     loss = forecast_topdown(method, scenario.conventions)
     entries = [(f"{loss.framework.symbol}, total", exact_text(loss.total))]
-    entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in loss.epsilons]
+    entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
     spine = [("Kind", method.spine.kind), *method.spine.settings]
     sections = (Section("Privacy loss, replace one record", tuple(entries)), Section("Spine", tuple(spine)))
     return Part("privacy", "Formal privacy", tables=semantics_tables(loss), sections=sections)

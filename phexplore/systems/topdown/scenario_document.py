@@ -37,6 +37,7 @@ from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 from phexplore.systems.topdown.heat import heat_figure
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
+from phexplore.systems.topdown.shared import forecast
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
 from phexplore.systems.topdown.wording import level_title
 
@@ -204,7 +205,7 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
         ("Made", f"{clock_text(now)}, phexplore {__version__}"),
     ]
     loss = [(f"{figures.framework.symbol}, total, one record replaced", exact_text(figures.total))]
-    loss += [(epsilon_name(figure), epsilon_text(figure)) for figure in figures.epsilons]
+    loss += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
     errata = tuple((f"Misprint {number}", text) for number, text in enumerate(origin.errata, start=1)) if origin else ()
     return (
         Section("Scenario", tuple(entries)),

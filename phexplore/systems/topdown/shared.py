@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant, total_warnings
 from phexplore.model.conventions import Neighbours
@@ -11,6 +12,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.topdown.forecast import JointRelease, forecast_topdown, joint_release
 from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.proven_loss import joint, noise_of_release, possible_halves
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -20,14 +22,18 @@ def loss(scenario: Scenario) -> Loss:
 
 def forecast(scenario: Scenario) -> Forecast:
     """Return all figures; entries are query groups at geographic levels."""
-    detail = forecast_topdown(scenario.topdown, scenario.conventions)
+    method = scenario.topdown
+    detail = forecast_topdown(method, scenario.conventions)
+    noise = noise_of_release(method, detail)
     entries = tuple(Entry(e.key, e.key.level, e.key.query, e.budget, e.margins) for e in detail.entries)
     exact = tuple(
         f"{level}: {', '.join(names)} published exactly, without any protection."
         for level, names in scenario.topdown.invariants.items()
         if names
     )
-    return Forecast(loss(scenario), entries, (), exact, detail, detail.epsilons)
+    return Forecast(
+        loss(scenario), entries, (), exact, detail, detail.epsilons, noise, partial(possible_halves, method)
+    )
 
 
 def joint_with_partner(scenario: Scenario) -> JointRelease | None:
@@ -36,6 +42,18 @@ def joint_with_partner(scenario: Scenario) -> JointRelease | None:
     if preset is None or not preset.partner:
         return None
     return joint_release(scenario.topdown, preset.partner, topdown_presets()[preset.partner].scenario.topdown)
+
+
+def proven_joint(scenario: Scenario, release: JointRelease | None) -> tuple[float, float] | None:
+    """Return the proven ε of both parts as one release; None without a partner.
+
+    Args:
+        scenario: of TopDown.
+        release: both parts.
+    """
+    if release is None:
+        return None
+    return joint([forecast(scenario).noise, forecast(topdown_presets()[release.partner].scenario).noise])
 
 
 def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Issue]:

@@ -1,0 +1,147 @@
+"""The table of proven ε of the published presets, as computed by hand-written code of another hand, to all printed digits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.proven_loss import noise_factor, proven_figures, rounded_up
+from phexplore.model.conventions import Conversion, Neighbours, Proof
+from phexplore.systems.registry import forecast, preset, presets
+from phexplore.systems.topdown.forecast import forecast_topdown
+from phexplore.systems.topdown.proven_loss import attributes, block_within, halves_of, possible_halves
+from phexplore.systems.topdown.shared import joint_with_partner, proven_joint
+
+BOUNDED, UNBOUNDED = Neighbours.BOUNDED, Neighbours.UNBOUNDED
+TABLE = [
+    ("pl94-2020-persons-us", BOUNDED, 16.4651549, 16.4651559, 130),
+    ("pl94-2020-persons-pr", BOUNDED, 16.4651549, 16.4651559, 108),
+    ("pl94-2020-units-us", BOUNDED, 2.3632026, 2.3632036, 12),
+    ("pl94-2020-units-pr", BOUNDED, 2.3632026, 2.3632036, 10),
+    ("dhc-2020-persons-us", BOUNDED, 24.4564935, 24.4564945, 160),
+    ("dhc-2020-persons-pr", BOUNDED, 24.4564935, 24.4564945, 140),
+    ("dhc-2020-units-us", BOUNDED, 32.0719845, 32.0719855, 160),
+    ("dhc-2020-units-pr", BOUNDED, 32.0719845, 32.0719855, 140),
+    ("sdhc-2020-us", UNBOUNDED, 10.9438492, 10.9438503, 46),
+    ("sdhc-2020-us", BOUNDED, 16.3075410, 16.3075420, 92),
+    ("sdhc-2020-pr", UNBOUNDED, 10.7920541, 10.7920551, 23),
+]
+ZCDP = [
+    name
+    for name, known in presets().items()
+    if any(
+        each.rho is not None and each.conversion is Conversion.BUN_STEINKE for each in forecast(known.scenario).epsilons
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "neighbours", "low", "high", "answers"), TABLE)
+def test_the_table_of_proven_losses(name, neighbours, low, high, answers):
+    known = forecast(preset(name).scenario)
+    assert sum(part.copies for part in known.noise[neighbours]) == answers
+    (found,) = (
+        each for each in known.stated() if each.conversion is Proof.DISCRETE_GAUSSIAN and each.neighbours is neighbours
+    )
+    assert (round(found.low, 7), round(found.value, 7)) == (low, high)
+    assert found.value - found.low <= 1.1e-6
+
+
+@pytest.mark.parametrize("name", ZCDP)
+def test_that_every_zcdp_preset_has_a_proven_loss_below_its_published_bound(name):
+    known = forecast(preset(name).scenario)
+    stated = known.stated()
+    proven = [each for each in stated if each.conversion is Proof.DISCRETE_GAUSSIAN]
+    assert proven
+    for each in proven:
+        bound = next(
+            other.value
+            for other in stated
+            if (other.conversion, other.neighbours, other.delta)
+            == (Conversion.ZCDP_OPTIMAL_ALPHA, each.neighbours, each.delta)
+        )
+        assert 0 < each.low < each.value < bound
+
+
+def test_that_pure_dp_stays_as_it_is():
+    known = forecast(preset("ddp-2019-persons-us").scenario)
+    assert known.noise == {}
+    assert known.stated() == known.epsilons
+
+
+def test_parts_of_the_redistricting_release():
+    scenario = preset("pl94-2020-persons-us").scenario
+    method, figures = scenario.topdown, forecast_topdown(scenario.topdown, scenario.conventions)
+    within = block_within(method, figures)
+    assert [round(within[level][1], 5) for level in method.levels[:-1]] == [
+        16.21939,
+        12.52424,
+        11.22403,
+        8.98859,
+        2.79500,
+    ]
+    alone = attributes(method, figures)
+    assert [round(alone[name][0], 5) for name in ("hhgq", "votingage", "hispanic", "cenrace")] == [
+        6.93696,
+        7.24534,
+        9.62182,
+        9.66563,
+    ]
+    low, high = proven_joint(scenario, joint_with_partner(scenario))
+    assert (round(low, 7), round(high, 7)) == (16.7463455, 16.7463465)
+
+
+def test_that_bypassing_changes_epsilon_though_not_rho():
+    scenario = preset("pl94-2020-persons-us").scenario
+    halves = possible_halves(scenario.topdown)
+    assert len(halves) == 16
+    (found,) = (each for each in forecast(scenario).stated() if each.bypass_high is not None)
+    assert found.bypass_high == pytest.approx(16.467752, abs=2e-6)
+    assert found.value < found.bypass_high
+    standard = replace(scenario.topdown, spine=replace(scenario.topdown.spine, kind="standard", settings=()))
+    assert possible_halves(standard) == ()
+
+
+def test_that_a_total_at_the_root_does_not_count():
+    scenario = preset("pl94-2020-persons-us").scenario
+    method = scenario.topdown
+    root = method.levels[0]
+    first = next(key for key in method.query_shares if key.level == root)
+    lone = first._replace(query="total")
+    share = method.query_shares[first]
+    shares = {**method.query_shares, first: share / 2, lone: share / 2}
+    changed = replace(scenario, method=replace(method, query_shares=shares))
+    before, after = (forecast(each).noise[BOUNDED] for each in (scenario, changed))
+    assert len(before) == len(after)
+    assert halves_of(changed.topdown, [dict(method.level_shares)])[0][0].variance == after[0].variance
+
+
+@pytest.mark.parametrize(
+    ("names", "target", "percent"),
+    [
+        (["pl94-2020-persons-us"], Fraction(17849145, 1041158), 6.65),
+        (["pl94-2020-units-us"], Fraction(1455307, 588081), 8.35),
+        (["pl94-2020-persons-us", "pl94-2020-units-us"], Fraction("17.4351"), 6.63),
+    ],
+)
+def test_how_much_less_noise_the_published_epsilon_pays_for(names, target, percent):
+    parts = [part for name in names for part in forecast(preset(name).scenario).noise[BOUNDED]]
+    factor, found = noise_factor(parts, target, Fraction(1, 10**10))
+    assert 100 * (1 - 1 / float(factor)) == pytest.approx(percent, abs=0.006)
+    assert found.high <= target
+
+
+def test_that_a_printed_bound_is_never_less_than_the_number():
+    assert rounded_up(16.4651559, 4) == "16.4652"
+    assert rounded_up(16.4651, 4) in {"16.4651", "16.4652"}
+    assert Fraction(rounded_up(2.0000001, 6)) >= Fraction(2.0000001)
+    assert rounded_up(0.0, 2) == "0.00"
+
+
+def test_that_nothing_is_added_where_there_is_no_noise():
+    known = forecast(preset("sdhc-2020-us").scenario)
+    assert proven_figures(known.epsilons, {}) == known.epsilons
+    rho = known.epsilons[0].rho
+    assert epsilon(rho, Fraction(1, 10**10), Conversion.BUN_STEINKE) == known.epsilons[0].value
