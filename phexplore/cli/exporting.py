@@ -17,7 +17,13 @@ from phexplore.systems.run_results import Choice
 
 
 def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
-    """Write a scenario in a format, say what is to be known of the files, and return them; see `export_files`."""
+    """Write a scenario in a format, say what is to be known of the files, and return them; see `export_files`.
+
+    Args:
+        scenario: what is exported.
+        form: the name of the format, as in ``--format``.
+        out: the folder that receives the files.
+    """
     paths, notes = export_files(scenario, form, out)
     for note in notes:
         say(note)

@@ -126,7 +126,12 @@ def view_of(found: Comparison) -> ComparisonView:
 
 
 def parameter_words(system: System, row: ParameterRow) -> str:
-    """Return the name of a parameter for people."""
+    """Return the name of a parameter for people.
+
+    Args:
+        system: the system of the scenarios compared.
+        row: the parameter that differs.
+    """
     kind = row.field
     rest = row.path.removeprefix(kind).strip()
     shown = system.place_name(rest).title if "/" in rest else rest

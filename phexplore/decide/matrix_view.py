@@ -60,7 +60,12 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
 
 
 def row_words(system: System, row: MatrixRow) -> str:
-    """Return the name of a row for people; the system names its places."""
+    """Return the name of a row for people; the system names its places.
+
+    Args:
+        system: the committee's system.
+        row: the parameter proposals differ in.
+    """
     kind = {"threshold": "τ of", "budget": "Budget", "target": "Target"}.get(row.kind, row.kind.capitalize())
     place = system.place_name(row.path).title if "/" in row.path else row.path
     return f"{kind} {place}".strip()

@@ -1,4 +1,12 @@
-"""Solving from targets: what is asked, what comes back, and its words."""
+"""Solving from targets: what is asked, what comes back, and its words.
+
+Args:
+    found: the solution: a scenario, with what decided each of its budgets.
+    before: the scenario they were solved from.
+    workbook: the project before the change.
+    changes: the margin, in people, that each key is to reach, None to ask for none.
+    way: the goals left out, the query left out or the lock opened, as the solver proposed it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""The trade-off of a scenario, with its figures: curve, prices, what can be left out, leverage, risk."""
+"""The trade-off of a scenario, with its figures: curve, prices, what can be left out, leverage, risk.
+
+Args:
+    found: the trade-off as computed.
+    left: what can be left out, with what each part frees and loses, the most first.
+    request: what the trade-off is asked about.
+    loss: the name of the privacy loss, e.g. ``bounded ρ``.
+    symbol: the symbol of the privacy loss, e.g. ``ρ``.
+    doubles: whether the loss is the bounded one, twice the sum of the budgets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Decision rules and what they say, in words."""
+"""Decision rules and what they say, in words.
+
+Args:
+    rule: the decision rule.
+    value: what the rule measured, in the unit of its measure.
+    distance: how far the value is from the rule's limit, in the unit of its measure.
+    tiles: the tiles of the headline, of which the second receives the verdicts.
+    workbook: the project, whose rules are evaluated.
+    scenario: the scenario they are evaluated for.
+"""
 
 from __future__ import annotations
 

@@ -257,5 +257,10 @@ def letter(number: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number of things, e.g. ``1 error`` or ``2 errors``."""
+    """Return a number of things, e.g. ``1 error`` or ``2 errors``.
+
+    Args:
+        count: how many there are.
+        noun: what they are called, in the singular.
+    """
     return f"{count} {noun}" + ("" if count == 1 else "s")

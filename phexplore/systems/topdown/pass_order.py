@@ -1,4 +1,16 @@
-"""The order of post-processing as it is edited: which query groups each pass uses, and what that means."""
+"""The order of post-processing as it is edited: which query groups each pass uses, and what that means.
+
+Args:
+    method: the parameters, which hold the order.
+    level: the geographic level, of which every one has its own order.
+    levels: the levels that receive the order.
+    passes: the passes of a level.
+    stage: the stage of post-processing, least squares or rounding.
+    query: the query group.
+    place: the outer pass and the pass in it, both counted from 0.
+    by: −1 for earlier, +1 for later.
+    what: the name of the step in the history.
+"""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ _SOURCES = (
 
 
 def scenario_charts(scenario: Scenario, compared: Scenario | None, _: datetime) -> tuple[Chart, ...]:
-    """Return the pictures of a scenario as its report shows them; see `scenario_figures`."""
+    """Return the pictures of a scenario as its report shows them; arguments as in `scenario_figures`."""
     return tuple(map(chart_of, scenario_figures(scenario, compared)))
 
 

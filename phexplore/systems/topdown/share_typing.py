@@ -1,4 +1,18 @@
-"""What typing into the shares of TopDown means: what a cell starts with, why it refuses, and the step an entry asks for."""
+"""What typing into the shares of TopDown means: what a cell starts with, why it refuses, and the step an entry asks for.
+
+Args:
+    cell: the share of a level or query group, with what follows from it.
+    quantity: what the cells show, which says what is typed.
+    shown: the version of the scenario, with the one it is compared with.
+    method: the parameters, from which total and levels are taken.
+    key: a level, or a query group at a level.
+    keys: those that are locked or unlocked.
+    level: the geographic level.
+    typed: the entry as it was typed.
+    share: the share as an exact fraction.
+    measured: whether the query group is measured afterwards.
+    locked: whether the shares are locked afterwards.
+"""
 
 from __future__ import annotations
 
