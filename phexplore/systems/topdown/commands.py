@@ -111,7 +111,9 @@ def variance(
     ),
     entities: str = typer.Option("", "--entities", help="Classes of areas, e.g. place,cousub; without it all."),
     fit: str = typer.Option(
-        "at-once", "--fit", help="at-once: the best linear estimate; top-down: level by level, as TopDown fits."
+        "at-once",
+        "--fit",
+        help="at-once: the best linear estimate, which pooling comes near to; top-down: level by level.",
     ),
     as_json: bool = JSON,
 ) -> None:
@@ -134,6 +136,7 @@ def variance(
         queries=_names(queries) or None,
         classes=_names(entities) or None,
         fit=Fit(fit),
+        with_pooled=True,
     )
     if as_json:
         conventions = chosen.conventions

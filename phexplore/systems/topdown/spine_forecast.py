@@ -162,17 +162,19 @@ class SpineComparison:
         standard: on the standard spine; None where the scenario does not fit it.
         reason: why there is none, else "".
         classes: of areas that are shown.
+        pooled: what the pooled estimator comes near to on the spine, beside a fit level by level; None where nobody asked.
     """
 
     this: SpineForecast
     standard: SpineForecast | None
     reason: str
     classes: tuple[str, ...]
+    pooled: SpineForecast | None = None
 
     def json(self) -> dict[str, Any]:
         """Return the figures as JSON values."""
         return {
-            "levels": [_level_json(self.this, level) for level in self.this.levels()],
+            "levels": [_level_json(self.this, level, self.pooled) for level in self.this.levels()],
             "entities": [self._class_json(name) for name in self.classes],
             "bypassed": {
                 "rule": self.this.allocation.rule,
@@ -244,6 +246,7 @@ def compare_with_standard(
     queries: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
     fit: Fit = Fit.AT_ONCE,
+    with_pooled: bool = False,
 ) -> SpineComparison:
     """Return a scenario's predictions on a spine and on the standard one.
 
@@ -254,6 +257,7 @@ def compare_with_standard(
         queries: names; without it the total and everything measured.
         classes: of areas; without it all that the blocks have codes of.
         fit: how the measurements become estimates.
+        with_pooled: whether a fit level by level gets what the pooled estimator comes near to beside it.
 
     Raises:
         PhexploreError: the scenario does not fit the spine, or cannot be predicted.
@@ -272,11 +276,24 @@ def compare_with_standard(
     if standard is not None and [k.query for k in standard.kinds] != [k.query for k in this.kinds]:
         wanted = [kinds.query.name for kinds in this.kinds]
         standard = forecast_spine(standard.spine, method, conventions, queries=wanted, fit=fit)
-    return SpineComparison(this, standard, reason, names)
+    pooled = None
+    if with_pooled and fit is Fit.TOP_DOWN:
+        asked = [kinds.query.name for kinds in this.kinds]
+        pooled = forecast_spine(spine, method, conventions, queries=asked, fit=Fit.AT_ONCE)
+    return SpineComparison(this, standard, reason, names, pooled)
 
 
-def _level_json(forecast: SpineForecast, level: str) -> dict[str, Any]:
-    table = forecast.at_level(level)
+def _same_for(this: Floats, pooled: Floats) -> float | None:
+    """Return with which part of ρ the pooled estimator has the mean variance of the other; None where that says nothing.
+
+    All variances fall as one over ρ, so their ratio is that part.
+    """
+    mean = float(this.mean())
+    return float(pooled.mean()) / mean if np.isfinite(mean) and mean > 0 else None
+
+
+def _level_json(forecast: SpineForecast, level: str, pooled: SpineForecast | None) -> dict[str, Any]:
+    table, other = forecast.at_level(level), None if pooled is None else pooled.at_level(level)
     queries = []
     for query, columns in _columns(forecast.kinds):
         answers = [
@@ -284,6 +301,7 @@ def _level_json(forecast: SpineForecast, level: str) -> dict[str, Any]:
                 "answer": list(query.query.answer_labels(answer)),
                 "alike": alike,
                 **Spread(table[:, column], forecast.z).json(),
+                **({} if other is None else {"pooled_rho": _same_for(table[:, column], other[:, column])}),
             }
             for column, answer, alike in zip(columns, query.answers.tolist(), query.alike.tolist(), strict=True)
         ]

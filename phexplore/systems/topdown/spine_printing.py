@@ -80,13 +80,22 @@ def _fan_out(quantiles: dict[str, float]) -> Sequence[str]:
 def print_variances(found: SpineComparison) -> None:
     """Print predicted margins of levels and areas, and what no prediction sees."""
     content = found.json()
+    titles = ("level", "units", "query", "answer", "mean margin", "largest")
+    has_pooled = found.pooled is not None
     rows = [
-        [level["level"], f"{level['units']:,}", query["query"], _answer(answer), *_margins(answer)]
+        [
+            level["level"],
+            f"{level['units']:,}",
+            query["query"],
+            _answer(answer),
+            *_margins(answer),
+            *([_part(answer["pooled_rho"])] if has_pooled else []),
+        ]
         for level in content["levels"]
         for query in level["queries"]
         for answer in query["answers"]
     ]
-    print_table(("level", "units", "query", "answer", "mean margin", "largest"), rows, right=(1, 4, 5))
+    print_table((*titles, "pooled: ρ for the same") if has_pooled else titles, rows, right=(1, 4, 5, 6))
     tell()
     rows = [
         [
@@ -113,6 +122,10 @@ def print_variances(found: SpineComparison) -> None:
     tell(content["unseen"])
     for remark in content["remarks"]:
         say(remark)
+
+
+def _part(share: float | None) -> str:
+    return "" if share is None else f"× {share:.3f}"
 
 
 def _answer(answer: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from phexplore.data.blocks.generator import synthesize_blocks
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions
@@ -16,7 +17,7 @@ from phexplore.spine.distance import distances
 from phexplore.spine.geography import geography_of
 from phexplore.spine.settings import spine_preset
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.spine_forecast import Spread, compare_with_standard, forecast_spine
+from phexplore.systems.topdown.spine_forecast import Fit, Spread, compare_with_standard, forecast_spine
 from phexplore.workload.schema import load_schema
 
 
@@ -133,3 +134,19 @@ def test_that_undetermined_figures_are_none_in_json():
     assert found["moe"]["max"] is None
     assert found["moe"]["quantiles"]["0.0"] == 4.0
     assert Spread(np.array([]), Fraction(2)).json()["moe"] is None
+
+
+def test_that_pooled_answers_with_the_stated_part_of_rho_have_the_variance_of_a_fit_level_by_level(persons):
+    spine = build_spine(geography_of(synthesize_blocks(400, 3, "44")), spine_preset("standard").settings)
+    found = compare_with_standard(
+        spine, persons, Conventions(), queries=["total"], classes=[], fit=Fit.TOP_DOWN, with_pooled=True
+    )
+    levels = {entry["level"]: entry["queries"][0]["answers"][0]["pooled_rho"] for entry in found.json()["levels"]}
+    assert levels["State"] is None  # its total is exact
+    assert 0.3 < levels["Tract"] < 0.9
+    less = replace(persons, total=persons.total * Fraction(levels["Tract"]).limit_denominator(10**6))
+    pooled = forecast_spine(spine, less, Conventions(), queries=["total"], fit=Fit.AT_ONCE)
+    # The variance of the discrete Gaussian is that of 1/ρ but for a thousandth, where the noise is narrow.
+    assert pooled.at_level("Tract").mean() == pytest.approx(found.this.at_level("Tract").mean(), rel=2e-3)
+    plain = compare_with_standard(spine, persons, Conventions(), queries=["total"], classes=[], fit=Fit.TOP_DOWN)
+    assert "pooled_rho" not in plain.json()["levels"][0]["queries"][0]["answers"][0]
