@@ -264,3 +264,13 @@ def counted(count: int, noun: str) -> str:
         noun: what they are called, in the singular.
     """
     return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def people_text(value: float | None, places: int = 0) -> str:
+    """Return a figure with thousands separated, a dash for none or one that is not a number.
+
+    Args:
+        value: in people.
+        places: digits behind the point.
+    """
+    return "–" if value is None or math.isnan(value) else f"{value:,.{places}f}".replace("-", "−")

@@ -44,6 +44,17 @@ class SizeMechanism(enum.Enum):
         return self not in {SizeMechanism.RELAXED, SizeMechanism.CUMULATIVE_RELAXED}
 
 
+SIZE_MECHANISMS = {
+    SizeMechanism.RELAXED: "H, relaxed and rounded (baseline)",
+    SizeMechanism.TREE: "H, exact tree",
+    SizeMechanism.CUMULATIVE_RELAXED: "C, relaxed and rounded (baseline)",
+    SizeMechanism.CUMULATIVE_TREE: "C, approximate (Algorithm 2)",
+    SizeMechanism.CHAIN: "C, exact chain",
+    SizeMechanism.TOPDOWN: "TopDown, level by level",
+}
+"""What people call the mechanisms."""
+
+
 @declared
 class HeavyTail(Declared):
     """How sizes above a published open class ("7 or more") are drawn before a simulation.
@@ -106,7 +117,7 @@ class GroupSizes(Declared):
         locks="locked_levels",
     )
     largest: int = parameter(Whole(1), title="largest size", word="largest size")
-    mechanism: SizeMechanism = parameter(Choice(SizeMechanism), default=SizeMechanism.CUMULATIVE_TREE)
+    mechanism: SizeMechanism = parameter(Choice(SizeMechanism, SIZE_MECHANISMS), default=SizeMechanism.CUMULATIVE_TREE)
     framework: PrivacyFramework = parameter(
         Choice(PrivacyFramework), default=PrivacyFramework.PURE_DP, title="definition of privacy"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Generic, TypeVar
 
 from phexplore import __version__
 from phexplore.figures.style import Chart
+from phexplore.figures.wording import people_text
 from phexplore.report.provenance import Section
 
 Item = TypeVar("Item")
@@ -232,16 +232,6 @@ def table_of(
         for place, item in enumerate(group)
     )
     return TableView(anchor, caption, tuple(Header(column.header, column.number) for column in columns), rows, note)
-
-
-def people_text(value: float | None, places: int = 0) -> str:
-    """Return a figure with thousands separated, a dash for none or one that is not a number.
-
-    Args:
-        value: in people.
-        places: digits behind the point.
-    """
-    return "–" if value is None or math.isnan(value) else f"{value:,.{places}f}".replace("-", "−")
 
 
 def clock_text(now: datetime) -> str:

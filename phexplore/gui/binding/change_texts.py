@@ -10,10 +10,9 @@ from phexplore.figures.wording import capital, share_percent
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.diff import Change, diff, parameters_only
-from phexplore.model.group_sizes import SizeMechanism
+from phexplore.model.kinds import Choice
 from phexplore.model.numbers import exact_text
 from phexplore.model.subspace import Axis
-from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,12 @@ def _sentence(change: Change) -> str:
         case "release":
             return f"Release {key}: {_word(change.before)} → {_word(change.after)}"
         case _:
-            name = capital(change.word) + (f" of {key}" if key else "")
-            return f"{name}: {_word(change.before)} → {_word(change.after)}"
+            name, kind = capital(change.word) + (f" of {key}" if key else ""), change.field.kind.entry
+            before, after = (
+                kind.words(value) if isinstance(kind, Choice) else _word(value)
+                for value in (change.before, change.after)
+            )
+            return f"{name}: {before} → {after}"
 
 
 def _share(value: Any) -> str:
@@ -67,8 +70,6 @@ def _word(value: Any) -> str:
             return exact_text(value)
         case Axis():
             return f"{value.name} {value.size:,}"
-        case SizeMechanism():
-            return SIZE_MECHANISMS[value]
         case tuple() | list():
             return ", ".join(map(_word, value))
         case _:

@@ -10,18 +10,10 @@ from phexplore.figures.figure import Figure, bar_figure, row_figure
 from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, percent, share_percent, significant
-from phexplore.model.group_sizes import GroupSizes, SizeMechanism
+from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
 from phexplore.model.scenario import Scenario
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
 
-SIZE_MECHANISMS = {
-    SizeMechanism.RELAXED: "H, relaxed and rounded (baseline)",
-    SizeMechanism.TREE: "H, exact tree",
-    SizeMechanism.CUMULATIVE_RELAXED: "C, relaxed and rounded (baseline)",
-    SizeMechanism.CUMULATIVE_TREE: "C, approximate (Algorithm 2)",
-    SizeMechanism.CHAIN: "C, exact chain",
-    SizeMechanism.TOPDOWN: "TopDown, level by level",
-}
 """Mechanisms as the paper's table names them: H measures sizes, C cumulative sizes."""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from phexplore.figures.wording import people_text
 from phexplore.model.diff import Change
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
-from phexplore.report.document import people_text
 from phexplore.systems.phsafe.forecast import Forecast
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.figures.style import Chart
+from phexplore.figures.wording import people_text
 from phexplore.metrics.coverage import Interval
 from phexplore.model.keys import TableId
 from phexplore.report.document import (
@@ -20,7 +21,6 @@ from phexplore.report.document import (
     Tile,
     figures,
     heading,
-    people_text,
     table_of,
     words,
 )

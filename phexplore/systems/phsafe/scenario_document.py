@@ -12,7 +12,7 @@ from phexplore.accuracy.margins import Margins
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import power_text
+from phexplore.figures.wording import people_text, power_text
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity, errors_first
@@ -28,7 +28,6 @@ from phexplore.report.document import (
     colophon,
     figures,
     heading,
-    people_text,
     table_of,
     words,
 )

@@ -16,6 +16,7 @@ from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.table_files import table_csv
 from phexplore.figures.to_matplotlib import chart_of
+from phexplore.figures.wording import people_text
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
@@ -27,7 +28,6 @@ from phexplore.report.document import (
     Tile,
     figures,
     heading,
-    people_text,
     table_of,
     words,
 )

@@ -43,7 +43,6 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.group_sizes.edits import set_size_levels, set_size_share, share_equally
-from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 _NOISE = {
     PrivacyFramework.PURE_DP: "The total is ε; noise is double-geometric with scale sensitivity / ε of the level, as in the paper.",
@@ -217,7 +216,6 @@ class GroupSizesPage(Page):
         self.mechanism = ParameterForm(
             session,
             "mechanism",
-            words={"mechanism": SIZE_MECHANISMS.__getitem__},
             notes=(
                 Note(lambda: SIZE_EXPLANATIONS[method().mechanism], look=""),
                 Note(reach, label="Measured"),

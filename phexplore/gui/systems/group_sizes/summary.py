@@ -7,10 +7,9 @@ from phexplore.figures.wording import margin_word, people, percent, share_percen
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
-from phexplore.model.group_sizes import SizeMechanism
+from phexplore.model.group_sizes import SIZE_MECHANISMS, SizeMechanism
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.systems.group_sizes.figures import SIZE_MECHANISMS
 
 SIZE_EXPLANATIONS = {
     SizeMechanism.RELAXED: "Noisy numbers of groups of each size; the quadratic program without whole numbers, every value rounded "

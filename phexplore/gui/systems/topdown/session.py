@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -15,9 +16,11 @@ from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.registry import presets
-from phexplore.systems.topdown.forecast import JointRelease, LevelQueryForecast, TopDownForecast, joint_release
-from phexplore.systems.topdown.share_cells import TopDownReference
 from phexplore.systems.topdown.system import TOPDOWN
+
+if TYPE_CHECKING:
+    from phexplore.systems.topdown.forecast import JointRelease, LevelQueryForecast, TopDownForecast
+    from phexplore.systems.topdown.share_cells import TopDownReference
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,8 @@ class TopDownShown:
     @cached_property
     def joint(self) -> JointRelease | None:
         """The loss together with the part released beside this one; None where there is none."""
+        from phexplore.systems.topdown.forecast import joint_release
+
         origin = self.origin
         if origin is None or not origin.partner:
             return None
@@ -82,6 +87,8 @@ def topdown_shown(whole: ScenarioView, before: TopDownShown | None = None) -> To
     Raises:
         TypeError: the active scenario holds another system.
     """
+    from phexplore.systems.topdown.share_cells import TopDownReference
+
     reference = whole.reference
     found = before.reference if before is not None else None
     if reference is None:
