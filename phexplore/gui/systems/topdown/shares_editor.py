@@ -215,7 +215,7 @@ class TopDownBudgetsEditor(QWidget):
         self.as_table.setChecked(True)
         self.quantity = Chooser(
             "What the cells show",
-            letters=12,
+            letters=11,
             options=[(quantity.value, quantity) for quantity in Quantity],
             run=self._show_quantity,
         )
