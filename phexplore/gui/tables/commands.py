@@ -142,8 +142,8 @@ class TableCommands:
             if not entries:
                 return True
             name, edit = table.plan(entries)
-        except PhexploreError as error:
-            return self._session.report(Refusal("", error.sentence, error.remedy))
+        except (ValueError, PhexploreError) as error:
+            return self._session.report(Refusal("", str(error), getattr(error, "remedy", "")))
         return self._session.report(self._session.edit(label or name, edit))
 
     def _indexes(self) -> list[QModelIndex]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.figures.wording import letter
+from phexplore.gui.tables.parameter_table import PlainRow
 from phexplore.model.goal_edits import restricted
 from phexplore.model.goals import Goals, Key, title_of
 from phexplore.model.numbers import Budget
@@ -18,7 +19,7 @@ from phexplore.systems.registry import budgets_of
 
 
 @dataclass(frozen=True, slots=True)
-class GoalRow:
+class GoalRow(PlainRow):
     """One query.
 
     Attributes:

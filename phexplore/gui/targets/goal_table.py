@@ -1,22 +1,25 @@
-"""The table of goals as Qt shows it: targets and floors are typed, locks are ticked, the rest is read."""
+"""The table of goals: targets and floors are typed, locks are ticked, the rest is read."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Signal
 
 from phexplore.figures.wording import ABSENT, budget_text, parse_people, people, signed_budget
+from phexplore.gui.binding.scenario_view import Update
+from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.tables.parameter_table import Cell, Kind, ParameterColumn, ParameterTable, parse_yes, plain_plan
+from phexplore.gui.targets.goal_edits import set_floors, set_locks, set_targets
 from phexplore.gui.targets.goal_rows import GoalRow
-from phexplore.model.goals import Key
 from phexplore.model.numbers import Unlimited, exact_text, parse_exact
+from phexplore.model.workbook import Workbook
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+Rows = tuple[GoalRow, ...]
 
 
 class GoalColumn(enum.IntEnum):
@@ -35,123 +38,57 @@ class GoalColumn(enum.IntEnum):
     LOCK = 10
 
 
-Take = Callable[[Key, "Fraction | None"], bool]
-"""Takes a typed number, None for nothing; returns whether it was accepted."""
+class GoalSession(QObject):
+    """The session as the table of goals sees it: rows of goals are shown, and edits are edits of the workbook.
 
+    Signals:
+        updated: `Update` of the rows.
+        selected: never sent, for the rows chosen are not what the inspector explains.
+    """
 
-class GoalTable(QAbstractTableModel):
-    """Rows of goals. Edits are passed on; the rows change when the project does."""
+    updated = Signal(object)
+    selected = Signal(object)
+    selection: Any = None
 
-    def __init__(
-        self, take_target: Take, take_floor: Take, lock: Callable[[Key, bool], bool], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: tuple[GoalRow, ...] = ()
-        self._take = {GoalColumn.TARGET: take_target, GoalColumn.FLOOR: take_floor}
-        self._lock = lock
+        self._session = session
+        self.shown: Rows = ()
+        self.report = session.report
 
-    @property
-    def rows(self) -> tuple[GoalRow, ...]:
-        """What is shown."""
-        return self._rows
-
-    def show_rows(self, rows: tuple[GoalRow, ...]) -> None:
+    def show_rows(self, rows: Rows) -> None:
         """Show other rows; the selection stays where the queries stay."""
-        before, self._rows = self._rows, rows
-        if [row.key for row in before] != [row.key for row in rows]:
-            self.beginResetModel()
-            self.endResetModel()
-            return
-        changed = [n for n, (old, new) in enumerate(zip(before, rows, strict=True)) if old != new]
-        if changed:
-            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(GoalColumn) - 1))
+        before, self.shown = self.shown, rows
+        self.updated.emit(Update(before, rows))
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(GoalColumn)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _COLUMNS[GoalColumn(section)].head
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _COLUMNS[GoalColumn(section)].tip or None
-        return None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if index.column() in self._take:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        if index.column() == GoalColumn.LOCK:
-            flags |= Qt.ItemFlag.ItemIsUserCheckable
-        return flags
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], GoalColumn(index.column())
-        answers: dict[int, Callable[[], Any]] = {
-            Qt.ItemDataRole.DisplayRole: lambda: cell_text(row, column),
-            Qt.ItemDataRole.EditRole: lambda: _typed(row, column),
-            Qt.ItemDataRole.CheckStateRole: lambda: _tick(row) if column is GoalColumn.LOCK else None,
-            Qt.ItemDataRole.TextAlignmentRole: lambda: None if _COLUMNS[column].is_words else _RIGHT,
-            Qt.ItemDataRole.ToolTipRole: lambda: _COLUMNS[column].tip or row.title,
-            Qt.ItemDataRole.AccessibleTextRole: lambda: _spoken(row, column),
-        }
-        found = answers.get(role)
-        return found() if found is not None else None
-
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        row, column = self._rows[index.row()], GoalColumn(index.column())
-        if role == Qt.ItemDataRole.CheckStateRole and column is GoalColumn.LOCK:
-            return self._lock(row.key, Qt.CheckState(value) is Qt.CheckState.Checked)
-        if role != Qt.ItemDataRole.EditRole or column not in self._take:
-            return False
-        text = str(value).strip()
-        try:
-            number = parse_goal(text, column) if text else None
-        except ValueError:
-            return False
-        return (number is None or number >= 0) and self._take[column](row.key, number)
+    def edit(self, label: str, change: Callable[[Workbook], Workbook], **_merging: object) -> Refusal | None:
+        """Edit the workbook as one named step; return why not, or None."""
+        return self._session.edit_workbook(label, change)
 
 
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-
-
-def _typed(row: GoalRow, column: GoalColumn) -> str:
-    value = row.target if column is GoalColumn.TARGET else row.floor if column is GoalColumn.FLOOR else None
-    return "" if value is None else exact_text(value)
-
-
-def _tick(row: GoalRow) -> Qt.CheckState:
-    return Qt.CheckState.Checked if row.locked else Qt.CheckState.Unchecked
-
-
-def _spoken(row: GoalRow, column: GoalColumn) -> str:
-    said = ("locked" if row.locked else "free") if column is GoalColumn.LOCK else cell_text(row, column)
-    return f"{_COLUMNS[column].head}, {row.title}: {said or 'none'}"
-
-
-def parse_goal(text: str, column: GoalColumn) -> Fraction:
-    """Read a margin in people or a budget.
+def parse_goal(text: str, column: GoalColumn) -> Fraction | None:
+    """Read a margin in people or a budget; None for an empty text.
 
     Raises:
-        ValueError: it is not a number.
+        ValueError: it is not a number of 0 or more.
     """
-    return parse_people(text) if column is GoalColumn.TARGET else parse_exact(text)
+    if not text.strip():
+        return None
+    value = parse_people(text) if column is GoalColumn.TARGET else parse_exact(text)
+    if value < 0:
+        raise ValueError(f"a goal is 0 or more, got {text.strip()}")
+    return value
 
 
-def cell_text(row: GoalRow, column: GoalColumn) -> str:
-    """Return the words of a cell."""
-    return _COLUMNS[column].text(row)
+def goal_table(rows: Rows) -> ParameterTable[GoalRow]:
+    """Return the table of goals."""
+    longest = max((row.title for row in rows), key=len, default="")
+    return ParameterTable(_columns(longest), rows, plain_plan, GoalColumn.QUERY, GoalColumn.TARGET)
 
 
-def people_exactly(value: Fraction) -> str:
+def _people_exactly(value: Fraction | None) -> str:
     """Return a target in people, exact, with thousands separated where it is whole."""
-    return f"{value.numerator:,}" if value.denominator == 1 else exact_text(value)
+    return "" if value is None else f"{value.numerator:,}" if value.denominator == 1 else exact_text(value)
 
 
 def _change(row: GoalRow) -> str:
@@ -161,51 +98,79 @@ def _change(row: GoalRow) -> str:
     return signed_budget(difference) if difference else "="
 
 
-def _solved_margin(row: GoalRow) -> str:
-    if row.solved is None:
-        return ""
-    return ABSENT if row.solved_margin is None else people(row.solved_margin)
+def _people(margin: float | None) -> str:
+    return ABSENT if margin is None else people(margin)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """What a column is called and says of a row; without a tip of its own it shows the query's title."""
-
-    head: str
-    text: Callable[[GoalRow], str]
-    tip: str = ""
-    is_words: bool = False
+_SAMPLES = (
+    dict.fromkeys((GoalColumn.MARGIN, GoalColumn.TARGET, GoalColumn.SOLVED_MARGIN), "100,000")
+    | dict.fromkeys((GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.CHANGE), "+0.000000…")
+    | {GoalColumn.REASON: "made way", GoalColumn.FLOOR: "0.000000"}
+)
 
 
-_COLUMNS = {
-    GoalColumn.QUERY: _Column("Query", lambda row: row.title, is_words=True),
-    GoalColumn.MARGIN: _Column(
-        "MOE", lambda row: ABSENT if row.margin is None else people(row.margin), "Margin of error now, people"
-    ),
-    GoalColumn.TARGET: _Column(
-        "MOE ≤",
-        lambda row: "" if row.target is None else people_exactly(row.target),
-        "The largest margin of error allowed, people. Type a number; empty asks for nothing.",
-    ),
-    GoalColumn.BUDGET: _Column("Budget", lambda row: budget_text(row.budget), "Budget now (PHSafe: unbounded)"),
-    GoalColumn.SOLVED: _Column(
-        "Solved",
-        lambda row: "" if row.solved is None else budget_text(row.solved.budget),
-        "The smallest budget that keeps all goals, rounded",
-    ),
-    GoalColumn.CHANGE: _Column("Change", _change),
-    GoalColumn.SOLVED_MARGIN: _Column("MOE then", _solved_margin, "Margin of error with that budget, people"),
-    GoalColumn.REASON: _Column(
-        "By",
-        lambda row: "" if row.solved is None else row.solved.reason.value,
-        "What decided the solved budget",
-        is_words=True,
-    ),
-    GoalColumn.FLOOR: _Column(
-        "Budget ≥",
-        lambda row: "" if row.floor is None else exact_text(row.floor),
-        "The smallest budget allowed. Type a number; empty asks for nothing.",
-    ),
-    GoalColumn.TIE: _Column("Tie", lambda row: row.tie, "Queries with the same letter move together", is_words=True),
-    GoalColumn.LOCK: _Column("Locked", lambda _: "", "A locked budget stays"),
-}
+@lru_cache(maxsize=4)
+def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
+    def column(
+        key: GoalColumn, header: str, tip: str, text: Callable[[GoalRow], str], kind: Kind = Kind.NUMBER, **more: Any
+    ) -> ParameterColumn[GoalRow]:
+        """Return a column; without a tip of its own it shows the query's title."""
+        is_open, sample = "step" in more, longest if key is GoalColumn.QUERY else _SAMPLES.get(key, header)
+
+        def cell(row: GoalRow) -> Cell:
+            return Cell(text(row), is_open=is_open, is_checked=kind is Kind.LOCK and row.locked)
+
+        return ParameterColumn(
+            key, header, tip or header, sample, kind, cell, None if tip else lambda row: row.title, **more
+        )
+
+    of, words = GoalColumn, Kind.WORDS
+    return (
+        column(of.QUERY, "Query", "", lambda row: row.title, words, row_names=lambda row: {row.title.lower()}),
+        column(of.MARGIN, "MOE", "Margin of error now, people", lambda row: _people(row.margin)),
+        column(
+            of.TARGET,
+            "MOE ≤",
+            "The largest margin of error allowed, people. Type a number; empty asks for nothing.",
+            lambda row: _people_exactly(row.target),
+            exact=lambda row: "" if row.target is None else exact_text(row.target),
+            step=lambda row, typed: set_targets((row.key,), parse_goal(typed, of.TARGET)),
+        ),
+        column(of.BUDGET, "Budget", "Budget now (PHSafe: unbounded)", lambda row: budget_text(row.budget)),
+        column(
+            of.SOLVED,
+            "Solved",
+            "The smallest budget that keeps all goals, rounded",
+            lambda row: "" if row.solved is None else budget_text(row.solved.budget),
+        ),
+        column(of.CHANGE, "Change", "", _change),
+        column(
+            of.SOLVED_MARGIN,
+            "MOE then",
+            "Margin of error with that budget, people",
+            lambda row: "" if row.solved is None else _people(row.solved_margin),
+        ),
+        column(
+            of.REASON,
+            "By",
+            "What decided the solved budget",
+            lambda row: "" if row.solved is None else row.solved.reason.value,
+            words,
+        ),
+        column(
+            of.FLOOR,
+            "Budget ≥",
+            "The smallest budget allowed. Type a number; empty asks for nothing.",
+            lambda row: "" if row.floor is None else exact_text(row.floor),
+            step=lambda row, typed: set_floors((row.key,), parse_goal(typed, of.FLOOR)),
+        ),
+        column(of.TIE, "Tie", "Queries with the same letter move together", lambda row: row.tie, words),
+        column(
+            of.LOCK,
+            "Locked",
+            "A locked budget stays",
+            lambda _row: "",
+            Kind.LOCK,
+            step=lambda row, typed: set_locks((row.key,), locked=parse_yes(typed)),
+        ),
+    )

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
-
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QTableView
+from typing import Any, cast
 
 from phexplore.accuracy.solving_conflict import Relaxation
 from phexplore.accuracy.solving_separable import with_own_goals
 from phexplore.decide.solving import Basis, SolveAnswer, SolveRequest, answer, applied, relaxed
 from phexplore.files.goals_file import goals_json, read_goals
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.targets.goal_edits import GoalEdits
+from phexplore.gui.tables.model import ParameterModel
+from phexplore.gui.tables.view import ParameterView
+from phexplore.gui.targets.goal_edits import GoalEdits, set_floors, set_locks, set_targets
 from phexplore.gui.targets.goal_rows import goal_rows
-from phexplore.gui.targets.goal_table import GoalColumn, GoalTable, cell_text, parse_goal
+from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_table, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
-from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, ROW_PADDING
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.file_dialogs import ask_to_open
@@ -43,8 +41,7 @@ _BASIS_TIP = (
     "By itself, a query has the margin of its own noise. After least squares all measurements help; on the spine of 2020 with "
     "equal fan-outs, or exactly in every unit of block data."
 )
-_LONGEST_NAME, _LONGEST_NUMBER = 40, 14
-"""Letters of the widest column of names and of numbers."""
+_KEYS = "One row per query. Type to edit, Enter to commit, Escape to restore, Space to lock."
 _CHOSEN = "The chosen rows"
 _FILES = "Goals (*.json *.csv);;All files (*)"
 
@@ -56,8 +53,9 @@ class SolveView(QuestionView):
         super().__init__(session, answer)
         self.edits = GoalEdits(session)
         self._blocks: Path | None = None
-        self.table = GoalTable(self._take_target, self._take_floor, self._take_lock, self)
-        self.view = self._make_view()
+        self.goals = cast("Any", GoalSession(session, self))
+        self.table = ParameterModel(self.goals, goal_table, self)
+        self.view = ParameterView(self.goals, self.table, "Goals", _KEYS, tells_choice=False)
         self.panel = SolvePanel()
         self.panel.apply_wanted.connect(self.apply)
         self.panel.way_chosen.connect(self.take_way)
@@ -113,8 +111,7 @@ class SolveView(QuestionView):
         title = self.scope.currentData()
         if title != _CHOSEN:
             return budgets_of(self._session.scenario).scopes().get(title, ())
-        rows = sorted({index.row() for index in self.view.selectionModel().selectedIndexes()})
-        return tuple(self.table.rows[row].key for row in rows)
+        return tuple(self.view.selected_places()) if self.view.selectionModel().hasSelection() else ()
 
     def take_for_chosen(self, column: GoalColumn, typed: str) -> str:
         """Set targets or floors of the queries chosen to what was typed; return why not, "" when they are.
@@ -127,21 +124,11 @@ class SolveView(QuestionView):
         if not keys:
             return "Choose rows of the table, or what the line speaks of, first."
         try:
-            value = parse_goal(typed, column) if typed.strip() else None
+            value = parse_goal(typed, column)
         except ValueError as error:
             return f"{error}."
-        edit = self.edits.set_floors if column is GoalColumn.FLOOR else self.edits.set_targets
-        refusal = edit(keys, value)
+        refusal = self.edits.make((set_floors if column is GoalColumn.FLOOR else set_targets)(keys, value))
         return "" if refusal is None else refusal.full
-
-    def _take_target(self, key: Key, value: Fraction | None) -> bool:
-        return self._session.report(self.edits.set_targets((key,), value))
-
-    def _take_floor(self, key: Key, value: Fraction | None) -> bool:
-        return self._session.report(self.edits.set_floors((key,), value))
-
-    def _take_lock(self, key: Key, locked: bool) -> bool:
-        return self._session.report(self.edits.lock((key,), locked=locked))
 
     # Files
 
@@ -192,34 +179,7 @@ class SolveView(QuestionView):
         shown = self.panel.answer
         is_shown = shown is not None and shown.solved is not None and self._is_current(shown)
         solved, margins = (shown.solved, shown.margins) if shown is not None and is_shown else (None, {})
-        self.table.show_rows(goal_rows(self._session.scenario, self.edits.goals, solved, margins))
-        self._fit()
-
-    def _make_view(self) -> QTableView:
-        view = QTableView()
-        view.setModel(self.table)
-        view.setAccessibleName("Goals")
-        view.setTabKeyNavigation(False)
-        view.setWordWrap(False)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        triggers = QAbstractItemView.EditTrigger
-        view.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed | triggers.AnyKeyPressed)
-        view.verticalHeader().hide()
-        view.setShowGrid(False)
-        view.setAlternatingRowColors(True)
-        view.horizontalHeader().setHighlightSections(False)
-        return view
-
-    def _fit(self, _colours: object = None) -> None:
-        """Make every column as wide as what stands in it, and no wider than a long number."""
-        metrics = self.view.fontMetrics()
-        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + ROW_PADDING)
-        for place in GoalColumn:
-            head = str(self.table.headerData(place, Qt.Orientation.Horizontal))
-            words = max((cell_text(row, place) for row in self.table.rows), key=len, default="")
-            most = metrics.horizontalAdvance("0" * (_LONGEST_NAME if place is GoalColumn.QUERY else _LONGEST_NUMBER))
-            wide = min(metrics.horizontalAdvance(words), most)
-            self.view.setColumnWidth(place, max(metrics.horizontalAdvance(head), wide) + 2 * GRID)
+        self.goals.show_rows(goal_rows(self._session.scenario, self.edits.goals, solved, margins))
 
     def _lay_out(self) -> None:
         edits, report = self.edits, self._session.report
@@ -244,6 +204,9 @@ class SolveView(QuestionView):
         def for_chosen(edit: Callable[[Sequence[Key]], Refusal | None]) -> Callable[[], object]:
             return lambda: report(edit(self.chosen()))
 
+        def locks(keys: Sequence[Key], *, locked: bool) -> Refusal | None:
+            return edits.make(set_locks(keys, locked=locked))
+
         bulk = FlowRow(
             self.scope,
             labelled("MOE ≤", margin),
@@ -254,8 +217,8 @@ class SolveView(QuestionView):
                     ("Tie margins", "Tie the queries chosen by margin", partial(edits.tie, equal=TiedBy.MARGIN)),
                     ("Tie budgets", "Tie the queries chosen by budget", partial(edits.tie, equal=TiedBy.BUDGET)),
                     ("Untie", "Untie the queries chosen", edits.untie),
-                    ("Lock", "Lock the queries chosen", partial(edits.lock, locked=True)),
-                    ("Unlock", "Unlock the queries chosen", partial(edits.lock, locked=False)),
+                    ("Lock", "Lock the queries chosen", partial(locks, locked=True)),
+                    ("Unlock", "Unlock the queries chosen", partial(locks, locked=False)),
                 )
             ),
             gap=GRID,
@@ -266,5 +229,3 @@ class SolveView(QuestionView):
         parts = split(goals, scrolling("Caps and result", side), shares=(3, 2), sizes=(_TABLE_PART, _SIDE_PART))
         parts.setHandleWidth(1)
         column(parts, of=self)
-        appearance().changed.connect(self._fit)
-        self._fit()

@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from phexplore.accuracy.solving_separable import solve
 from phexplore.decide.solving import Basis
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
+from phexplore.gui.targets.goal_edits import set_floors, set_targets
 from phexplore.gui.targets.goal_table import GoalColumn
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
@@ -115,7 +117,7 @@ def test_that_a_conflict_offers_ways_out_and_each_works(qtbot, view, session) ->
 
 def test_that_an_unlocking_way_out_opens_the_lock(qtbot, view, session, query) -> None:
     session.edit("Lock", lambda scenario: set_item(scenario, "locks", query, value=True))
-    assert view._take_target(query, Fraction(10))
+    assert view.edits.make(set_targets((query,), Fraction(10))) is None
     found = _solve(qtbot, view)
     way = next(each for each in found.relaxations if each.unlocks is not None)
     view.take_way(way)
@@ -124,9 +126,9 @@ def test_that_an_unlocking_way_out_opens_the_lock(qtbot, view, session, query) -
 
 
 def test_that_an_answer_to_an_older_question_cannot_be_applied(qtbot, view, session, query) -> None:
-    view._take_target(query, Fraction(30))
+    view.edits.make(set_targets((query,), Fraction(30)))
     _solve(qtbot, view)
-    view._take_target(query, Fraction(31))
+    view.edits.make(set_targets((query,), Fraction(31)))
     assert view.panel._note.text() == STALE
     before = session.scenario
     view.apply()
@@ -140,6 +142,17 @@ def test_that_what_is_no_goal_changes_nothing(view, session, query, column, type
     before = session.project.workbook
     assert not view.table.setData(_cell(view, query, column), typed)
     assert session.project.workbook == before
+
+
+def test_that_a_pasted_column_of_targets_is_one_step_or_none(view, session) -> None:
+    view.view.setCurrentIndex(view.table.index(0, GoalColumn.TARGET))
+    steps, keys = session.project.cursor, [row.key for row in view.table.rows[:2]]
+    QGuiApplication.clipboard().setText("410\nmany")
+    assert not view.view.commands.paste()
+    QGuiApplication.clipboard().setText("410\n420")
+    assert view.view.commands.paste()
+    assert session.project.cursor == steps + 1
+    assert [session.scenario.phsafe.targets[key] for key in keys] == [410, 420]
 
 
 def test_that_a_whole_level_is_asked_and_forgotten_at_once(view, session) -> None:
@@ -171,7 +184,7 @@ def test_that_rows_are_tied_locked_and_freed(qtbot, view, session, query) -> Non
 
 
 def test_that_goals_go_to_a_file_and_back(view, session, query, tmp_path) -> None:
-    view._take_floor(query, Fraction("0.9"))
+    view.edits.make(set_floors((query,), Fraction("0.9")))
     view.edits.add_cap(Cap(CapOn.EPSILON, Fraction(12)))
     view.write_file(tmp_path / "goals.json")
     assert json.loads((tmp_path / "goals.json").read_text())["floors"] == {query.text: "0.9"}
@@ -206,7 +219,7 @@ def test_that_typing_a_cap_adds_it_and_its_cross_removes_it(qtbot, view) -> None
 
 def test_that_topdown_solves_and_keeps_its_goals_in_the_project(qtbot, topdown) -> None:
     key = LevelQuery("County", "total")
-    assert topdown._take_target(key, Fraction(3))
+    assert topdown.edits.make(set_targets((key,), Fraction(3))) is None
     found = _solve(qtbot, topdown).solved
     assert found is not None
     topdown.apply()
@@ -226,7 +239,7 @@ def test_that_the_view_fits_at_twice_the_text_size(qtbot, view) -> None:
 
 def test_that_topdown_is_solved_after_least_squares_for_less(qtbot, topdown) -> None:
     key = LevelQuery("County", "total")
-    topdown._take_target(key, Fraction(3))
+    topdown.edits.make(set_targets((key,), Fraction(3)))
     alone = _solve(qtbot, topdown).solved.scenario.topdown.budget(key)
     topdown.basis.select(Basis.SPINE_2020)
     topdown._on_basis()
@@ -241,7 +254,7 @@ def test_that_topdown_is_solved_after_least_squares_for_less(qtbot, topdown) -> 
 
 def test_that_block_data_that_cannot_be_read_are_said(qtbot, topdown, tmp_path) -> None:
     (tmp_path / "bad.csv").write_text("no,blocks\n")
-    topdown._take_target(LevelQuery("County", "total"), Fraction(3))
+    topdown.edits.make(set_targets((LevelQuery("County", "total"),), Fraction(3)))
     topdown.use_blocks(tmp_path / "bad.csv")
     topdown.basis.select(Basis.BLOCKS)
     topdown.solve()
