@@ -113,7 +113,7 @@ def drive(window):
     SEEN["headline"] = headline.accessibleName()
     SEEN["drawn"] = [sum(json.loads((run.directory / name).read_text())) for name in TRIALS]
     SEEN["lengths"] = [len(json.loads((run.directory / name).read_text())) for name in TRIALS]
-    window.areas.start_meeting()
+    window.areas.decision.start_meeting()
     meeting = window.areas.decision.page[DecisionTab.MEETING].view
     QTest.keyClick(meeting.sliders[0].slider, Qt.Key.Key_Right)
     SEEN["meeting"] = [meeting.sliders[0].parameter.title, session.scenario.method.epsilon > 3]
