@@ -1,4 +1,4 @@
-"""What one parameter does to one target: leverage, safe ranges, and what leaving a level out frees and loses."""
+"""What one parameter does to one target: leverage, and what leaving a level out frees and loses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from phexplore.accuracy.budget_model import LeftOut
 from phexplore.model.goals import Key
-from phexplore.model.numbers import Unlimited, round_exact
+from phexplore.model.numbers import Unlimited
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import budgets_of
 
@@ -30,21 +30,6 @@ class Leverage:
     per_percent: float
 
 
-@dataclass(frozen=True, slots=True)
-class SafeRange:
-    """Where a parameter can go with every target kept and no cap exceeded.
-
-    Attributes:
-        low: smallest value; None where the present value is already outside.
-        high: largest value; None where nothing bounds it.
-        present: the value now.
-    """
-
-    low: Fraction | None
-    high: Fraction | None
-    present: Fraction
-
-
 def leverages(scenario: Scenario) -> tuple[Leverage, ...]:
     """Return, for every measured query with noise, what its budget and its threshold do to its margin, largest first."""
     system = budgets_of(scenario)
@@ -56,29 +41,6 @@ def leverages(scenario: Scenario) -> tuple[Leverage, ...]:
         found.append(Leverage(f"budget {key.text}", key, margin, more - margin))
         found += [Leverage(name, key, margin, each) for name, each in system.other_leverages(key, margin).items()]
     return tuple(sorted(found, key=lambda entry: -abs(entry.per_percent)))
-
-
-def budget_range(scenario: Scenario, query: Key, cap: Fraction | None = None) -> SafeRange:
-    """Return where the budget of a query can go: from what its target needs to what a cap leaves.
-
-    Args:
-        scenario: gives targets and the other budgets.
-        query: whose budget.
-        cap: on the unbounded total, None for none.
-    """
-    system, conventions = budgets_of(scenario), scenario.conventions
-    present = system.budgets[query]
-    now = Fraction(0) if isinstance(present, Unlimited) else present
-    low: Fraction | None = Fraction(0)
-    if (target := system.targets.get(query)) is not None:
-        low = round_exact(system.need(query, target), conventions.rounding_step, conventions.rounding)
-    high = None
-    if cap is not None:
-        others = sum((b for q, b in system.budgets.items() if q != query and isinstance(b, Fraction)), Fraction(0))
-        high = cap - others
-        if low is not None and high < low:
-            low = None
-    return SafeRange(low, high, now)
 
 
 def left_out_levels(scenario: Scenario) -> tuple[LeftOut, ...]:

@@ -152,6 +152,34 @@ class SpineSettings:
             )
         return replace(self, targets=tuple(dict.fromkeys(targets)))
 
+    def with_kind(self, kind: str) -> SpineSettings:
+        """Return the settings as another kind of spine; what was not set for the present kind is as its presets have it."""
+        first, was = (
+            next(each.settings for each in spine_presets().values() if each.settings.kind == one)
+            for one in (kind, self.kind)
+        )
+        return replace(
+            self,
+            kind=kind,
+            aian_areas=() if kind == "standard" else self.aian_areas or first.aian_areas,
+            bypass=first.bypass if self.bypass == was.bypass else self.bypass,
+            targets=first.targets if {kind, self.kind} & {"standard", "prim"} else self.targets,
+        )
+
+    def with_target_turned(self, target: str) -> SpineSettings:
+        """Return the settings with one class of areas more, or less; in the order of a preset that has the same ones."""
+        if target in self.targets:
+            names = {name for name in self.targets if name != target}
+        else:
+            # Towns or places by state says the same as one of the two.
+            dropped = {"place": {PLACE_MCD}, "cousub": {PLACE_MCD}, PLACE_MCD: {"place", "cousub"}}.get(target, set())
+            names = {*self.targets, target} - dropped
+        for preset in spine_presets().values():
+            if preset.settings.kind == self.kind and set(preset.settings.targets) == names:
+                return replace(self, targets=preset.settings.targets)
+        present = [name for name in self.targets if name in names]
+        return replace(self, targets=(*present, *sorted(names - set(present))))
+
 
 @dataclass(frozen=True, slots=True)
 class SpinePreset:

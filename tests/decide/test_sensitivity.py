@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 from phexplore.decide.sensitivity import (
-    budget_range,
     left_out_levels,
     left_out_queries,
     leverages,
@@ -35,15 +34,6 @@ def test_that_a_leverage_is_the_measured_change(us):
 def test_that_leverages_come_with_the_largest_first(us):
     sizes = [abs(entry.per_percent) for entry in leverages(us)]
     assert sizes == sorted(sizes, reverse=True)
-
-
-def test_that_the_safe_range_of_a_budget_ends_where_a_target_or_the_cap_would_break(us):
-    found = budget_range(us, CHILDREN, cap=Fraction("1.26"))
-    assert found.low == Fraction("0.662977")  # rounded upward
-    total = sum(us.phsafe.budgets.values())
-    assert found.high == us.phsafe.budgets[CHILDREN] + Fraction("1.26") - total
-    assert budget_range(us, CHILDREN, cap=Fraction("1.2")).low is None
-    assert budget_range(us, CHILDREN).high is None
 
 
 def test_that_leaving_out_everything_frees_everything(us):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -11,8 +10,6 @@ from itertools import pairwise
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from phexplore.accuracy.solving_caps import cap_total
-from phexplore.decide.sensitivity import budget_range
 from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops, people_stops
 from phexplore.figures.wording import budget_text, people
@@ -25,56 +22,16 @@ from phexplore.gui.widgets import layout
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.goals import Goals
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
-from phexplore.model.workbook import Workbook, system_name
 from phexplore.systems.phsafe.budget_edits import reset_query
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.phsafe.safe_ranges import safe_range
 
 _MARGINS = people_stops(4)
 _BUDGETS = log_stops(-6, 1)
-Ends = tuple[Fraction | None, Fraction | None]
 State = tuple[Fraction | None, str, Fraction | None]
 """Value of a slider, text of its field, and mark of the reference."""
 _NOTHING: State = (None, "", None)
-
-
-@dataclass(frozen=True, slots=True)
-class SafeRanges:
-    """Where budget and margin of a row can go with the row's target kept and no cap of the project exceeded.
-
-    Attributes:
-        budgets: bounded, from and to; None where nothing bounds it.
-        margins: in people, likewise.
-        words: the same as a sentence.
-    """
-
-    budgets: Ends
-    margins: Ends
-    words: str
-
-
-def safe_range(workbook: Workbook, query: QueryKey) -> SafeRanges | None:
-    """Return where a published query of the active scenario can go; None when nothing bounds it or nothing is safe."""
-    scenario = workbook.scenario
-    method = scenario.phsafe
-    if method.budgets.get(query) in {None, Fraction(0)} or isinstance(method.budgets[query], Unlimited):
-        return None
-    goals = workbook.goals.get(system_name(scenario), Goals())
-    totals = [cap_total(cap, method.framework) for cap in goals.caps if cap.queries is None]
-    found = budget_range(scenario, query, min(totals, default=None))
-    if found.low is None or (found.low == 0 and found.high is None):
-        return None
-    target = method.targets.get(query)
-    widest = None if target is None else target
-    narrowest = None if found.high is None else Fraction(budgets_of(scenario).margin(query, found.high))
-    low = None if found.low == 0 else 2 * found.low
-    high = None if found.high is None else 2 * found.high
-    words = f"Safe from {budget_text(low or Fraction(0))}" + (f" to {budget_text(high)}" if high is not None else " on")
-    if widest is not None:
-        words += f": the margin stays within {people(widest)} people"
-    return SafeRanges((low, high), (narrowest, widest), words + ".")
 
 
 class RowPanel(QFrame):

@@ -29,7 +29,6 @@ from phexplore.spine.settings import (
     AIAN_AREAS_2020,
     AIAN_RANGES,
     KINDS,
-    PLACE_MCD,
     SpineSettings,
     changed_choice,
     settings_of,
@@ -240,15 +239,9 @@ class SpineSettingsEditor(QWidget):
         kind, settings = self.kind.currentData(), self._settings()
         if settings is None or kind == settings.kind:
             return
-        first, was = _shipped(kind), _shipped(settings.kind)
-        values: dict[str, object] = {
-            "kind": kind,
-            "aian_areas": () if kind == "standard" else settings.aian_areas or first.aian_areas,
-            "bypass": first.bypass if settings.bypass == was.bypass else settings.bypass,
-        }
-        if {kind, settings.kind} & {"standard", "prim"}:
-            values["targets"] = first.targets
-        self._change(f"Use the spine “{spine_title(kind)}”", **values)
+        after = settings.with_kind(kind)
+        self._edit(f"Use the spine “{spine_title(kind)}”", lambda spine: changed_choice(spine, after))
+        self._refresh()
 
     def _set_aian(self, checked: bool) -> None:
         areas = AIAN_AREAS_2020 if checked else ()
@@ -258,34 +251,14 @@ class SpineSettingsEditor(QWidget):
         settings = self._settings()
         if settings is None:
             return
-        words = TARGETS[target].lower()
-        if target in settings.targets:
-            wanted = {name for name in settings.targets if name != target}
-        else:
-            # Towns or places by state says the same as one of the two.
-            dropped = {"place": {PLACE_MCD}, "cousub": {PLACE_MCD}, PLACE_MCD: {"place", "cousub"}}.get(target, set())
-            wanted = {*settings.targets, target} - dropped
-        verb = "follow" if target in wanted else "ignore"
-        self._change(f"Let block groups {verb} {words}", targets=_ordered(wanted, settings))
+        after = settings.with_target_turned(target)
+        verb = "follow" if target in after.targets else "ignore"
+        self._change(f"Let block groups {verb} {TARGETS[target].lower()}", targets=after.targets)
 
     def _reset(self) -> None:
         reference = self._session.shown.reference
         if reference is not None:
             self._edit(f"Take the spine from {reference.title}", lambda _spine: reference.scenario.topdown.spine)
-
-
-def _shipped(kind: str) -> SpineSettings:
-    """Return the first shipped settings of a kind of spine."""
-    return next(preset.settings for preset in spine_presets().values() if preset.settings.kind == kind)
-
-
-def _ordered(wanted: set[str], settings: SpineSettings) -> tuple[str, ...]:
-    """Return targets in the order of a preset that has the same ones, else with new ones behind the present ones."""
-    for preset in spine_presets().values():
-        if preset.settings.kind == settings.kind and set(preset.settings.targets) == wanted:
-            return preset.settings.targets
-    present = [name for name in settings.targets if name in wanted]
-    return (*present, *sorted(wanted - set(present)))
 
 
 def _chooser(name: str, words: Mapping[str, str], run: Callable[[int], None], tip: str = "") -> Chooser:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -59,76 +58,78 @@ _ABOUT = (
 )
 
 
+_LINES = {
+    "data": ("Block data", "Block data", _DEMO, 26),
+    "at-least": ("At least % of", "Per cent of the areas that must meet the criterion", "95", 6),
+    "within": ("within ± points", "Points by which the largest group's share may be off", "5", 6),
+    "people": ("areas with people ≥", "People of an area that counts", "500", 7),
+}
+"""By option of the command: label, name, text to begin with, and letters of what is typed."""
+
+
 class TuneSettings(QWidget):
     """Block data, the criterion, and the strategies a search starts from."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.data = _line("Block data", _DEMO, 26)
-        self.data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
+        self.lines: dict[str, LineField] = {}
+        labels: dict[str, QWidget] = {}
+        for option, (label, name, text, letters) in _LINES.items():
+            field = self.lines[option] = LineField(name, text)
+            field.setMaxLength(1000)
+            field.setMinimumWidth(letters * GRID)
+            labels[option] = labelled(label, field)
+        data = self.lines["data"]
+        data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
         self.level = Chooser("Level whose areas are judged")
-        self.at_least = _line("Per cent of the areas that must meet the criterion", "95", 6)
-        self.within = _line("Points by which the largest group's share may be off", "5", 6)
-        self.people = _line("People of an area that counts", "500", 7)
         self.ticks: dict[str, QCheckBox] = {}
         self._ticks = column(gap=HALF)
-        criterion = (
-            labelled("At least % of", self.at_least),
-            self.level,
-            labelled("areas with people ≥", self.people),
-            labelled("within ± points", self.within),
-        )
-        opens = TextButton("Choose…", name="Choose the block data", run=self._browse)
+
+        def browse() -> None:
+            def take(path: Path) -> None:
+                data.setText(str(path))
+
+            ask_to_open(self, "Choose the block data", take, kinds=_FILES, folder=data.text())
+
         column(
             Text("Data and criterion", bold=True),
-            FlowRow(labelled("Block data", self.data), opens, gap=GRID),
-            FlowRow(*criterion, gap=GRID),
+            FlowRow(labels["data"], TextButton("Choose…", name="Choose the block data", run=browse), gap=GRID),
+            FlowRow(labels["at-least"], self.level, labels["people"], labels["within"], gap=GRID),
             Text("Starting strategies", bold=True),
             self._ticks,
             of=self,
         )
 
-    def _browse(self) -> None:
-        def take(path: Path) -> None:
-            self.data.setText(str(path))
-
-        ask_to_open(self, "Choose the block data", take, kinds=_FILES, folder=self.data.text())
-
     @property
-    def path(self) -> str:
-        """The block data, as named."""
-        return self.data.text().strip()
+    def typed(self) -> dict[str, str]:
+        """What is typed, by option of the command."""
+        return {option: line.text().strip() for option, line in self.lines.items()}
 
     @property
     def chosen(self) -> list[str]:
         """The strategies that are ticked."""
         return [name for name, tick in self.ticks.items() if tick.isChecked()]
 
-    def arguments(self) -> list[str]:
-        """Return data and criterion as arguments of the command line."""
-        values = {
-            "data": self.path,
-            "judge": self.level.currentData(),
-            "at-least": self.at_least.text().strip(),
-            "within": self.within.text().strip(),
-            "people": self.people.text().strip(),
-        }
-        return [part for name, value in values.items() for part in (f"--{name}", str(value))]
+    def options(self) -> dict[str, str]:
+        """Return data and criterion as options of the command line."""
+        typed = self.typed
+        return {"data": typed.pop("data"), "judge": self.level.currentData(), **typed}
 
     def problem(self) -> str:
         """Return why the search cannot start, "" where it can."""
+        typed = self.typed
         if not self.chosen:
             return "No starting strategy is chosen."
-        for field, words in ((self.at_least, "The share of areas"), (self.within, "The tolerance")):
+        for option, words in (("at-least", "The share of areas"), ("within", "The tolerance")):
             try:
-                value = parse_exact(field.text())
+                value = parse_exact(typed[option])
             except ValueError as error:
                 return f"{words} cannot be read: {error}."
             if not 0 < value <= 100:
-                return f"{words} lies between 0 and 100, got {field.text()}."
-        if not self.people.text().strip().isdigit():
+                return f"{words} lies between 0 and 100, got {typed[option]}."
+        if not typed["people"].isdigit():
             return "The size of an area is a whole number of people."
-        return "" if self.path else "No block data are named."
+        return "" if typed["data"] else "No block data are named."
 
     def offer(self, method: TopDown) -> None:
         """Offer the strategies and levels of a scenario."""
@@ -137,10 +138,9 @@ class TuneSettings(QWidget):
             emptied(self._ticks)
             self.ticks = {}
             for name in names:
-                tick = QCheckBox(strategy_words(name))
+                tick = self.ticks[name] = QCheckBox(strategy_words(name))
                 tick.setAccessibleName(f"Start from: {strategy_words(name)}")
                 tick.setChecked(name == names[0])
-                self.ticks[name] = tick
                 self._ticks.addWidget(tick)
         usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
         self.level.offer([(level, level) for level in method.levels], first=usual)
@@ -191,7 +191,7 @@ class TuneView(QWidget):
         self.process.busy_changed.connect(self._on_busy)
         self.chart = FigureView("Search", _TEACHING)
         self.chart.failed.connect(self.failed)
-        self.chart.key_selected.connect(self._on_mark)
+        self.chart.key_selected.connect(lambda _key: self.detail.setText(self.chart.plot.chosen_words))
         side = stacked(
             self.settings,
             FlowRow(self.start_button, self.pause_button, gap=GRID),
@@ -219,7 +219,7 @@ class TuneView(QWidget):
         if reason := self.settings.problem():
             self.failed.emit(PhexploreError(reason, "Correct it and start again."))
             return
-        path = Path(self.settings.path)
+        path = Path(self.settings.typed["data"])
         if (warning := warning_about_blocks(path)) and path != self._answered_for:
             self.doubted.emit(warning)
             return
@@ -229,7 +229,7 @@ class TuneView(QWidget):
 
     def start_all_the_same(self) -> None:
         """Start on data that may be confidential: somebody has answered for them. The search records what they are."""
-        self._answered_for = Path(self.settings.path)
+        self._answered_for = Path(self.settings.typed["data"])
         self.start()
 
     def pause(self) -> None:
@@ -247,8 +247,8 @@ class TuneView(QWidget):
         except PhexploreError as error:
             self.failed.emit(error)
             return
-        label = f"Add {made.name}"
-        if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, made))):
+        refusal = self._session.edit_workbook(f"Add {made.name}", lambda book: add_scenario(book, made))
+        if self._session.report(refusal):
             self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
 
     def _forget(self, update: Update[ScenarioView]) -> None:
@@ -256,7 +256,7 @@ class TuneView(QWidget):
         if update.before is None:
             self.pause()
             self._scenario, self._file, self.found = None, None, []
-            self.settings.data.setText(_DEMO)
+            self.settings.lines["data"].setText(_DEMO)
             self.words.setText(_ABOUT)
             self._show_found()
             self._refresh_probes()
@@ -280,13 +280,13 @@ class TuneView(QWidget):
                 )
             )
             return
-        chosen = self.settings.arguments()
-        asked = (self._at or "own", Path(self.settings.path).name, *chosen[3::2])
-        self._file = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(asked)).strip('-').lower()}.jsonl"
+        data, *criterion = self.settings.options().values()
+        asked = "-".join((self._at or "own", Path(data).name, *criterion))
+        self._file = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', asked).strip('-').lower()}.jsonl"
         self._refresh_probes()
-        arguments = ["tune", str(project), *chosen, "--out", str(self._file), "--json"]
-        arguments += ["--strategy", self._at] if self._at else []
-        command = [*self._command, *arguments] if self._command is not None else program_command(*arguments)
+        options = {**self.settings.options(), "out": str(self._file), **({"strategy": self._at} if self._at else {})}
+        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        command = [*(self._command or program_command()), "tune", str(project), *arguments, "--json"]
         self.words.setText(f"{strategy_words(self._at)}: simulating; every setting is stored in {self._file.name}.")
         self.process.start(command)
 
@@ -325,9 +325,6 @@ class TuneView(QWidget):
         self.pause_button.setEnabled(busy)
         self.settings.setEnabled(not busy)
 
-    def _on_mark(self, _number: int) -> None:
-        self.detail.setText(self.chart.plot.chosen_words)
-
     def _refresh(self, _signal: object = None) -> None:
         method = self._session.scenario.method
         if isinstance(method, TopDown):
@@ -336,7 +333,7 @@ class TuneView(QWidget):
     def _refresh_probes(self) -> None:
         probes = read_probes(self._file) if self._file is not None else ()
         if probes:
-            self.chart.show_figure(probe_figure(probes, float(parse_exact(self.settings.at_least.text()) / 100)))
+            self.chart.show_figure(probe_figure(probes, float(parse_exact(self.settings.typed["at-least"]) / 100)))
         else:
             self.chart.show_empty()
 
@@ -344,20 +341,10 @@ class TuneView(QWidget):
         emptied(self._results)
         for found in sorted(self.found, key=lambda each: each.total):
             own_total = found.total if self._scenario is None else self._scenario.topdown.total
-            self._results.addWidget(Paragraph(result_words(found, own_total, self.settings.path)))
+            self._results.addWidget(Paragraph(result_words(found, own_total, self.settings.typed["data"])))
             offers = [("Load as scenario", False)] + [("Load the smaller one", True)] * (found.smaller is not None)
             for title, smaller in offers:
                 name = f"{title}: {strategy_words(found.strategy)}"
-                run = partial(self._load_clicked, found, smaller)
-                load = TextButton(title, look="link", name=name, run=run)
+                load = TextButton(title, look="link", name=name)
+                load.clicked.connect(lambda _checked, each=found, smaller=smaller: self.load(each, smaller=smaller))
                 self._results.addWidget(load, 0, Qt.AlignmentFlag.AlignLeft)
-
-    def _load_clicked(self, found: FoundBudgets, smaller: bool, _checked: bool = False) -> None:
-        self.load(found, smaller=smaller)
-
-
-def _line(name: str, text: str, letters: int) -> LineField:
-    field = LineField(name, text)
-    field.setMaxLength(1000)
-    field.setMinimumWidth(letters * GRID)
-    return field

@@ -134,11 +134,11 @@ def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
     assert view.chart.numbers.column("Meets") == ("yes", "no")
 
 
-@pytest.mark.parametrize(("name", "typed"), [("at_least", "many"), ("at_least", "0"), ("within", "101"), ("people", "-5"),
+@pytest.mark.parametrize(("name", "typed"), [("at-least", "many"), ("at-least", "0"), ("within", "101"), ("people", "-5"),
                                               ("data", " ")])  # fmt: skip
 def test_that_a_wrong_setting_is_said_and_nothing_starts(qtbot, make, name, typed) -> None:
     view = make()
-    getattr(view.settings, name).setText(typed)
+    view.settings.lines[name].setText(typed)
     with qtbot.waitSignal(view.failed):
         view.start()
     assert not view.process.is_busy
@@ -190,14 +190,14 @@ def test_that_a_total_far_below_the_scenarios_is_explained() -> None:
 @pytest.mark.defect("M6")
 def test_that_a_search_ends_with_its_project_and_leaves_nothing_to_load(qtbot, make, session) -> None:
     view = make()
-    view.settings.data.setText("blocks.csv")
+    view.settings.lines["data"].setText("blocks.csv")
     view.start_button.click()
     qtbot.waitUntil(lambda: bool(view.found) and not view.process.is_busy)
     kept = view.found[0]
     other = replace(session.scenario, name="Another")
     session.install(Project.new(Workbook((other,), "Another")))
     assert (view.found, view.chart.marks) == ([], ())
-    assert view.settings.data.text() == "demo"
+    assert view.settings.lines["data"].text() == "demo"
     view.load(kept)
     assert session.project.workbook.names == ("Another",)
 
@@ -219,7 +219,7 @@ def test_that_a_search_on_records_without_a_mark_asks_first(qtbot, make, tmp_pat
     records = tmp_path / "persons.csv"
     records.write_text(",".join(PERSON_LAYOUTS[0].columns) + "\n")
     view = make()
-    view.settings.data.setText(str(records))
+    view.settings.lines["data"].setText(str(records))
     with qtbot.waitSignal(view.doubted) as doubted:
         view.start_button.click()
     assert "treated as confidential" in doubted.args[0]

@@ -3,13 +3,21 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+
 from phexplore.accuracy.margins import keeps_target
-from phexplore.gui.systems.phsafe.row_panel import safe_range
 from phexplore.model.goals import Cap, CapOn, Goals
+from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED, total_budget
 from phexplore.model.workbook import Workbook, set_goals
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.safe_ranges import safe_range
 from phexplore.systems.registry import budgets_of
+
+
+@pytest.fixture
+def query():
+    return parse_query("PH3/state_A-G")
 
 
 def _book(scenario, goals=None):
@@ -37,6 +45,14 @@ def test_that_nothing_is_drawn_where_nothing_bounds_or_nothing_is_safe(us, query
     assert safe_range(_book(set_budget(us, query, Fraction(0))), query) is None
     assert safe_range(_book(set_budget(us, query, UNLIMITED)), query) is None
     assert safe_range(_book(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction(1, 10**6)),))), query) is None
+
+
+def test_that_a_range_ends_where_a_target_or_the_cap_would_break(us, query) -> None:
+    found = safe_range(_book(us, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("1.26")),))), query)
+    left = us.phsafe.budgets[query] + Fraction("1.26") - sum(us.phsafe.budgets.values())
+    assert found.budgets == (2 * Fraction("0.662977"), 2 * left)  # rounded upward
+    assert safe_range(_book(us, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("1.2")),))), query) is None
+    assert safe_range(_book(us), query).budgets[1] is None
 
 
 def test_that_words_say_the_same(us, query) -> None:
