@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
+from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus, with_proposals
 from phexplore.decide.comparing import (
     Compared,
     Comparison,
@@ -24,7 +24,7 @@ from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule
 from phexplore.model.scenario import Scenario
-from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.sources import load_scenario
 
@@ -205,10 +205,7 @@ def save_scenarios(scenarios: Sequence[Scenario], label: str, out: Path) -> None
         label: of the project's only step.
         out: project to write.
     """
-    workbook = Workbook((scenarios[0],), scenarios[0].name)
-    for scenario in scenarios[1:]:
-        workbook = add_scenario(workbook, scenario)
-    first = Workbook(workbook.scenarios, scenarios[0].name)
+    first = with_proposals(Workbook((scenarios[0],), scenarios[0].name), scenarios[1:])
     step = LoggedStep(label, datetime.now(UTC).isoformat(timespec="seconds"), first)
     write_atomically(out, write_project(ProjectContent((step,), 0)))
     say(f"Wrote {out}")

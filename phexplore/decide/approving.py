@@ -1,17 +1,28 @@
-"""Making a decision: what must hold before somebody's name stands under parameters."""
+"""Making a decision: what must hold before a name stands under parameters, how far they have come, what may be decided next."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from phexplore.decide.citing import evidence
-from phexplore.model.approval import Decision, DecisionError, Status
+from phexplore.document.project import Project
+from phexplore.document.reference_versions import approved_scenario, day
+from phexplore.model.approval import FOLLOWING, Decision, DecisionError, Status, approved, status_of
+from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import check
+
+DEEDS = {
+    Status.RECOMMENDED: "Recommend these parameters",
+    Status.APPROVED: "Approve these parameters",
+    Status.SUPERSEDED: "Withdraw these parameters",
+}
+"""What a decision does, for its button."""
 
 
 def decision_about(
@@ -45,3 +56,60 @@ def decision_about(
     cited = tuple(entry.cited for entry in evidence(runs, scenario))
     at = now.astimezone(UTC).isoformat(timespec="seconds")
     return Decision(status, fingerprint(scenario), scenario.name, who.strip(), role.strip(), at, note.strip(), cited)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far parameters have come.
+
+    Attributes:
+        status: theirs.
+        sentence: who made it so, or what is different from what was approved.
+        following: what may be decided next.
+        fingerprint: of the parameters.
+        decisions: all of the project, newest first.
+    """
+
+    status: Status
+    sentence: str
+    following: tuple[Status, ...]
+    fingerprint: str
+    decisions: tuple[Decision, ...]
+
+
+def standing(project: Project) -> Standing:
+    """Return how far the active scenario of a project has come."""
+    own = fingerprint(project.scenario)
+    status = status_of(project.decisions, own)
+    last = next((one for one in reversed(project.decisions) if one.fingerprint == own), None)
+    if last is not None:
+        sentence = f"{status.title} by {last.who}, {last.role}, on {day(last.at)}."
+    else:
+        sentence = _draft_sentence(project)
+    return Standing(status, sentence, FOLLOWING[status], own, tuple(reversed(project.decisions)))
+
+
+def _draft_sentence(project: Project) -> str:
+    force = approved(project.decisions)
+    if force is None:
+        return "Nobody has decided about these parameters yet."
+    source = approved_scenario(project)
+    if source is None or type(source.method) is not type(project.scenario.method):
+        return f"Another set of parameters is approved: {force.scenario}, by {force.who} on {day(force.at)}."
+    count = len(parameters_only(diff(source, project.scenario)))
+    words = f"{count} parameter" + (" differs" if count == 1 else "s differ")
+    return f"A new draft: {words} from what {force.who} approved on {day(force.at)}."
+
+
+def superseded_sentence(project: Project, status: Status) -> str:
+    """Return which approval a decision about the active scenario takes the force from, with a space behind it, or ""."""
+    force = approved(project.decisions)
+    if status is not Status.APPROVED or force is None or force.fingerprint == fingerprint(project.scenario):
+        return ""
+    return f"The approval of {force.scenario} by {force.who} on {day(force.at)} is superseded. "
+
+
+def clock(at: str) -> str:
+    """Return day and time to the minute of a time in ISO 8601."""
+    before, _, after = at.partition("T")
+    return f"{before} {after[:5]}".strip()

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from phexplore.decide.approving import clock
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
 from phexplore.decide.scenario_export import Exported, ExportJob, write_export
@@ -27,6 +28,7 @@ from phexplore.decide.signing import (
 )
 from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.decide.verifying import opened, read_bundle, verify
+from phexplore.errors import visible
 from phexplore.files.project_file import read_project
 
 if TYPE_CHECKING:
@@ -197,6 +199,56 @@ class BundleReport:
     def is_intact(self) -> bool:
         """Whether nothing was altered."""
         return not self.alterations
+
+
+_NAMED_BY_ITSELF = (
+    "A name in a signature is what its signer wrote. Check with the signer, by telephone, that this key is theirs, then add "
+    "it to the keys you trust."
+)
+
+
+def report_headline(report: BundleReport) -> tuple[str, str]:
+    """Return the finding and its look."""
+    if not report.is_intact:
+        count = len(report.alterations)
+        return f"Not intact: {count} finding" + ("" if count == 1 else "s"), "refused"
+    if report.shortfall:
+        return "Intact, but not signed by enough keys you trust", "refused"
+    if report.awaited:
+        count = len(report.awaited)
+        return f"Intact, {count} signature" + ("" if count == 1 else "s") + " still to come", "attention"
+    if not report.signatures:
+        return "Intact, unsigned", "attention"
+    unknown = sum(not one.owner for one in report.signatures)
+    if unknown:
+        return "Intact, signed by " + ("an unknown key" if unknown == 1 else f"{unknown} unknown keys"), "muted"
+    count = len(report.signatures)
+    return f"Intact and signed by {count} " + ("key" if count == 1 else "keys") + " you trust", "good"
+
+
+def report_lines(report: BundleReport) -> list[tuple[str, str]]:
+    """Return symbol and sentence of everything there is to say, what is wrong first; text of the bundle cannot pass for ours."""
+    said = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
+    if report.shortfall:
+        said.append(("error", report.shortfall))
+    if report.is_intact:
+        said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
+        said += [("info", visible(f"{name}: {text}")) for name, text in report.stated]
+    for one in report.signatures:
+        who = visible(f"{one.name}, {one.role}" if one.role else one.name)
+        when = visible(f"{clock(one.at)} UTC")
+        if not report.is_intact:
+            said.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
+        elif one.owner:
+            said.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}, key {one.key_id}"))
+        else:
+            said.append(("info", f"Signed by an unknown key {one.key_id}, which gives the name {who}, {when}"))
+    said += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
+    if any(not one.owner for one in report.signatures):
+        said.append(("info", _NAMED_BY_ITSELF))
+    said += [("info", visible(note)) for note in report.notes]
+    said.append(("info", f"SHA-256 of the file {report.sha256}"))
+    return said
 
 
 BundleJob = SealJob | SignJob | VerifyJob | KeyJob | ExportJob

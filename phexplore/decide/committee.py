@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from statistics import median_low
 
 from phexplore.accuracy.budget_model import CommitteeModel, NumberKey, Numbers
-from phexplore.errors import ComparisonError
+from phexplore.errors import ComparisonError, PhexploreError
+from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
+from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.registry import budgets_of, system_of
 
 
@@ -146,3 +149,37 @@ def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str 
     middle = base.middle(_tables(proposals, base))
     note = f"The middle of {len(proposals)} proposals: {', '.join(matrix.members)}."
     return replace(middle, name=name, note=note)
+
+
+ReadProposal = Callable[[Path, Scenario], Scenario]
+"""Reads a member's file; a table of parameters changes what it names in the given scenario."""
+
+
+def read_proposals(
+    paths: Sequence[Path], like: Scenario, read: ReadProposal
+) -> tuple[tuple[Scenario, ...], tuple[Issue, ...]]:
+    """Return the proposals in members' files, each called after its file, and every problem of every file.
+
+    Args:
+        paths: of the files.
+        like: the scenario that tables of parameters change.
+        read: reads a file.
+    """
+    proposals: list[Scenario] = []
+    problems: list[Issue] = []
+    for path in paths:
+        try:
+            proposals.append(replace(read(path, like), name=path.stem.replace("#", "-").strip() or "member"))
+        except InputProblemsError as error:
+            problems += [replace(each, path=(path.name, *each.path)) for each in error.issues]
+        except PhexploreError as error:
+            problems.append(Issue((path.name,), error.sentence, error.remedy))
+    return tuple(proposals), tuple(problems)
+
+
+def with_proposals(workbook: Workbook, proposals: Sequence[Scenario]) -> Workbook:
+    """Return the workbook with the members' proposals behind its scenarios; the active one stays active."""
+    active = workbook.active
+    for proposal in proposals:
+        workbook = add_scenario(workbook, proposal)
+    return activate(workbook, active)

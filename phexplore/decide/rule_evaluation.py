@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from phexplore.accuracy.margins import keeps_target
+from phexplore.errors import PhexploreError
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
+from phexplore.runs.store import load_summary
 from phexplore.systems.registry import loss_of, margins_of_entries, system_of
 
 Summary = Mapping[str, Any]
@@ -26,6 +30,36 @@ def judge(rules: Sequence[Rule], scenario: Scenario, summary: Summary | None = N
         summary: content of ``summary.json`` of a run of exactly these parameters; None judges the scenario alone.
     """
     return tuple(_judge(rule, scenario, summary) for rule in rules)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """What is judged: rules, scenarios, and runs with the scenario each was made of."""
+
+    rules: tuple[Rule, ...]
+    scenarios: tuple[Scenario, ...]
+    runs: tuple[tuple[Path, Scenario], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgeAnswer:
+    """Names and verdicts, a column each: scenarios first, then runs."""
+
+    request: JudgeRequest
+    columns: tuple[tuple[str, tuple[Verdict, ...]], ...]
+
+
+def judge_everything(request: JudgeRequest) -> JudgeAnswer:
+    """Return the verdicts on every scenario and run; a run that cannot be read is left out."""
+    columns = [(scenario.name, judge(request.rules, scenario)) for scenario in request.scenarios]
+    for directory, scenario in request.runs:
+        try:
+            summary = load_summary(directory)
+        except PhexploreError:
+            continue
+        if summary is not None:
+            columns.append((f"Run {directory.name}", judge(request.rules, scenario, summary)))
+    return JudgeAnswer(request, tuple(columns))
 
 
 def never_judged(measure: Measure, scenario: Scenario) -> str:

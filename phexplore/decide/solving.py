@@ -20,7 +20,7 @@ from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import budget_text, percent, signed_budget
-from phexplore.model.goal_edits import with_margins
+from phexplore.model.goal_edits import restricted, with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
 from phexplore.model.scenario import Scenario
@@ -222,3 +222,10 @@ def relaxed(workbook: Workbook, way: Relaxation) -> Workbook:
         goals = replace(goals, locks=goals.locks - {way.unlocks})
         scenario = budgets_of(scenario).with_lock(way.unlocks, locked=False)
     return set_goals(replace_active(workbook, scenario), system, goals)
+
+
+def goals_of(workbook: Workbook) -> Goals:
+    """Return what the project asks of the active scenario, beside its own targets and locks."""
+    scenario = workbook.scenario
+    known = budgets_of(scenario).budgets
+    return restricted(workbook.goals.get(system_name(scenario), Goals()), known)

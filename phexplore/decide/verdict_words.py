@@ -23,7 +23,6 @@ from phexplore.model.workbook import Workbook
 
 SYMBOLS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.NOT_JUDGED: "–"}
 """Pass and fail are told apart without colour."""
-_SHARES = frozenset({Measure.LARGEST_GROUP, Measure.COVERAGE})
 
 
 def rule_title(rule: Rule) -> str:
@@ -50,7 +49,7 @@ def amount(rule: Rule, value: float) -> str:
 
 def distance_text(rule: Rule, distance: float) -> str:
     """Return how far a value is from the limit, in the measure's unit."""
-    if rule.measure in _SHARES:
+    if rule.measure.is_share:
         return f"{abs(distance) * 100:.2f} points"
     return amount(rule, abs(distance)).removeprefix("ε ")
 

@@ -37,6 +37,11 @@ class Measure(enum.Enum):
         """Whether a scenario alone cannot be judged."""
         return self not in {Measure.MARGIN, Measure.LOSS, Measure.EPSILON}
 
+    @property
+    def is_share(self) -> bool:
+        """Whether its limit is a share of 1, which people write in percent."""
+        return self in {Measure.LARGEST_GROUP, Measure.COVERAGE}
+
 
 class Bound(enum.Enum):
     """On which side of its limit a rule wants its measure."""
@@ -75,7 +80,7 @@ class Rule:
         """
         if self.limit < 0:
             raise RuleError(f"A limit is 0 or more, got {_shown(self.limit)}.", "Enter a positive number.")
-        if self.measure in {Measure.LARGEST_GROUP, Measure.COVERAGE} and self.limit > 1:
+        if self.measure.is_share and self.limit > 1:
             raise RuleError(f"A share lies between 0 and 1, got {_shown(self.limit)}.", "Enter e.g. 95 %.")
         if (self.measure is Measure.ERROR) != bool(self.figure):
             raise RuleError("A rule about errors names one figure, others none.", "Name e.g. mae, rmse or mape.")

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from phexplore.document.project import Project
+from phexplore.document.reference_versions import KEPT, ReferenceVersions
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import sentence
 from phexplore.gui.binding.frame_throttle import FrameThrottle
-from phexplore.gui.binding.reference_versions import KEPT, ReferenceVersions
 from phexplore.gui.binding.scenario_view import ScenarioView, Update, shown
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook

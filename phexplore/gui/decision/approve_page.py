@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 
-from phexplore.decide.approving import decision_about
+from phexplore.decide.approving import DEEDS, clock, decision_about, standing, superseded_sentence
 from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -19,10 +19,9 @@ from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.binding.tiles import DecisionPart
-from phexplore.gui.decision.approval_state import DEEDS, clock, run_offers, standing, superseded_sentence
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.dialogs import DecisionSheet
-from phexplore.gui.decision.run_citations import RunCitations
+from phexplore.gui.decision.run_citations import RunCitations, run_offers
 from phexplore.gui.decision.status import TONES
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.run_manager.run_controller import RunController

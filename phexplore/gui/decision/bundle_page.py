@@ -10,16 +10,27 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QListWidget, QProgressBar, QWidget
 
-from phexplore.decide.bundle_jobs import Began, BundleJob, BundleReport, KeyJob, KeyMade, SealJob, SignJob, VerifyJob
+from phexplore.decide.approving import standing
+from phexplore.decide.bundle_jobs import (
+    Began,
+    BundleJob,
+    BundleReport,
+    KeyJob,
+    KeyMade,
+    SealJob,
+    SignJob,
+    VerifyJob,
+    report_headline,
+    report_lines,
+)
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
-from phexplore.gui.decision.approval_state import clock, run_offers, standing
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.dialogs import KeyDialog, TrustedKeysDialog
-from phexplore.gui.decision.run_citations import RunCitations
+from phexplore.gui.decision.run_citations import RunCitations, run_offers
 from phexplore.gui.decision.signers import SignersEditor
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.appearance import appearance
@@ -32,56 +43,6 @@ from phexplore.gui.widgets.layout import column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
-
-_NAMED_BY_ITSELF = (
-    "A name in a signature is what its signer wrote. Check with the signer, by telephone, that this key is theirs, then add "
-    "it to the keys you trust."
-)
-
-
-def headline(report: BundleReport) -> tuple[str, str]:
-    """Return the finding and its look."""
-    if not report.is_intact:
-        count = len(report.alterations)
-        return f"Not intact: {count} finding" + ("" if count == 1 else "s"), "refused"
-    if report.shortfall:
-        return "Intact, but not signed by enough keys you trust", "refused"
-    if report.awaited:
-        count = len(report.awaited)
-        return f"Intact, {count} signature" + ("" if count == 1 else "s") + " still to come", "attention"
-    if not report.signatures:
-        return "Intact, unsigned", "attention"
-    unknown = sum(not one.owner for one in report.signatures)
-    if unknown:
-        return "Intact, signed by " + ("an unknown key" if unknown == 1 else f"{unknown} unknown keys"), "muted"
-    count = len(report.signatures)
-    return f"Intact and signed by {count} " + ("key" if count == 1 else "keys") + " you trust", "good"
-
-
-def lines(report: BundleReport) -> list[tuple[str, str]]:
-    """Return symbol and sentence of everything there is to say, what is wrong first; text of the bundle cannot pass for ours."""
-    said = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
-    if report.shortfall:
-        said.append(("error", report.shortfall))
-    if report.is_intact:
-        said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
-        said += [("info", visible(f"{name}: {text}")) for name, text in report.stated]
-    for one in report.signatures:
-        who = visible(f"{one.name}, {one.role}" if one.role else one.name)
-        when = visible(f"{clock(one.at)} UTC")
-        if not report.is_intact:
-            said.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
-        elif one.owner:
-            said.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}, key {one.key_id}"))
-        else:
-            said.append(("info", f"Signed by an unknown key {one.key_id}, which gives the name {who}, {when}"))
-    said += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
-    if any(not one.owner for one in report.signatures):
-        said.append(("info", _NAMED_BY_ITSELF))
-    said += [("info", visible(note)) for note in report.notes]
-    said.append(("info", f"SHA-256 of the file {report.sha256}"))
-    return said
-
 
 BUNDLE_SUFFIX = ".zip"
 _SECTIONS = {
@@ -169,11 +130,11 @@ class BundleWork(QWidget):
     def _on_done(self, report: object) -> None:
         if not isinstance(report, BundleReport):
             return
-        words, look = headline(report)
+        words, look = report_headline(report)
         self.title.setText(words)
         self.title.set_look(look)
         self.path.setText(str(report.path))
-        self.lines = lines(report)
+        self.lines = report_lines(report)
         self.list.clear()
         self.list.addItems([sentence for _, sentence in self.lines])
         for widget in self._found:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 
-from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus
+from phexplore.decide.committee import (
+    CommitteeMatrix,
+    ReadProposal,
+    committee_matrix,
+    consensus,
+    read_proposals,
+    with_proposals,
+)
 from phexplore.decide.matrix_view import matrix_view
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
@@ -24,9 +31,9 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
-from phexplore.model.workbook import Workbook, activate, add_scenario
+from phexplore.model.workbook import add_scenario
 from phexplore.systems.registry import presets
 
 CONSENSUS = "Consensus draft"
@@ -35,39 +42,6 @@ _TEACHING = (
     "the matrix shows who moves what, where they agree, and drafts the middle."
 )
 FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
-
-ReadProposal = Callable[[Path, Scenario], Scenario]
-"""Reads a member's file; a table of parameters changes what it names in the given scenario."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFiles:
-    """What became of the members' files: proposals by file name, problems by file name."""
-
-    proposals: tuple[Scenario, ...]
-    problems: tuple[Issue, ...]
-
-
-def read_files(paths: Sequence[Path], like: Scenario, read: ReadProposal) -> ReadFiles:
-    """Read members' files; each proposal is called after its file, and every problem of every file is kept."""
-    proposals: list[Scenario] = []
-    problems: list[Issue] = []
-    for path in paths:
-        try:
-            proposals.append(replace(read(path, like), name=path.stem.replace("#", "-").strip() or "member"))
-        except InputProblemsError as error:
-            problems += [replace(each, path=(path.name, *each.path)) for each in error.issues]
-        except PhexploreError as error:
-            problems.append(Issue((path.name,), error.sentence, error.remedy))
-    return ReadFiles(tuple(proposals), tuple(problems))
-
-
-def with_proposals(workbook: Workbook, proposals: Sequence[Scenario]) -> Workbook:
-    """Return the workbook with the members' proposals behind its scenarios; the active one stays active."""
-    active = workbook.active
-    for proposal in proposals:
-        workbook = add_scenario(workbook, proposal)
-    return activate(workbook, active)
 
 
 class CommitteePage(TickPage):
@@ -129,7 +103,7 @@ class CommitteePage(TickPage):
         """Add the members' files to the project as one step."""
         like, read = self._session.scenario, self._read
         self.add.setEnabled(False)
-        self._tasks.do(lambda: read_files(paths, like, read), self._take)
+        self._tasks.do(lambda: read_proposals(paths, like, read), self._take)
 
     def refresh(self) -> None:
         workbook = self._session.project.workbook
@@ -159,17 +133,18 @@ class CommitteePage(TickPage):
             name = self._session.scenario.name
             self.said.emit(f"{name!r} is being edited now: the middle of {len(members)} proposals.")
 
-    def _take(self, read: ReadFiles) -> None:
+    def _take(self, read: tuple[tuple[Scenario, ...], tuple[Issue, ...]]) -> None:
+        proposals, problems = read
         self.add.setEnabled(True)
-        if read.problems:
-            show_problems(self, "Some files cannot be read", read.problems)
-        if not read.proposals:
+        if problems:
+            show_problems(self, "Some files cannot be read", problems)
+        if not proposals:
             return
-        count = len(read.proposals)
+        count = len(proposals)
         label = f"Import {count} proposal" + ("" if count == 1 else "s")
         before = set(self._session.project.workbook.names)
         ticked = {each.name for each in self.members}
-        if self._session.report(self._session.edit_workbook(label, lambda book: with_proposals(book, read.proposals))):
+        if self._session.report(self._session.edit_workbook(label, lambda book: with_proposals(book, proposals))):
             self._is_touched = True
             self.refresh()
             names = self._session.project.workbook.names

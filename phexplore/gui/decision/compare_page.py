@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QTabWidget
 
 from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, ComparisonView, comparison_view
 from phexplore.document.project import Project
+from phexplore.document.reference_versions import ReferenceVersions
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.reference_versions import ReferenceVersions
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.decision.tick_page import TickPage

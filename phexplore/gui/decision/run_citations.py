@@ -3,18 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.decision.approval_state import RunOffer
+from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.tick_list import TickEntry, TickList
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.scenario import Scenario
+from phexplore.runs.states import RunState
 
 _MOST_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RunOffer:
+    """A run that may be cited.
+
+    Attributes:
+        directory: of the run.
+        title: for people.
+        reason: why it cannot be cited, "" when it can.
+    """
+
+    directory: Path
+    title: str
+    reason: str
+
+
+def run_offers(rows: Sequence[RunRow], scenario: Scenario) -> tuple[RunOffer, ...]:
+    """Return the runs of a project, those that can be cited first."""
+    own = fingerprint(scenario)
+    offers = [_offer(row, own) for row in rows]
+    return tuple(sorted(offers, key=lambda offer: bool(offer.reason)))
+
+
+def _offer(row: RunRow, own: str) -> RunOffer:
+    trials = f"{row.trials:,} trial" + ("" if row.trials == 1 else "s")
+    title = f"{row.directory.name}: {row.title}, {trials}"
+    if row.spec is None:
+        return RunOffer(row.directory, title, "it cannot be read")
+    if (theirs := fingerprint(row.spec.scenario)) != own:
+        return RunOffer(row.directory, title, f"it simulated other parameters ({theirs[:8]}… instead of {own[:8]}…)")
+    if row.state is not RunState.COMPLETE:
+        return RunOffer(row.directory, title, "it is not complete")
+    return RunOffer(row.directory, title, "")
 
 
 class RunCitations(QWidget):

@@ -7,9 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from phexplore.decide.solving import with_targets
+from phexplore.decide.solving import goals_of, with_targets
 from phexplore.gui.binding.session import Refusal, Session
-from phexplore.gui.targets.goal_rows import goals_of
 from phexplore.model.goal_edits import tied, untied, with_cap, with_floors, without_cap
 from phexplore.model.goals import Cap, Goals, Key, TiedBy, title_of
 from phexplore.model.numbers import exact_text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
-from phexplore.decide.rule_evaluation import judge, never_judged
+from phexplore.decide.rule_evaluation import JudgeRequest, judge_everything, never_judged
 from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Look, Table
@@ -31,10 +30,9 @@ from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.numbers import exact_text, parse_exact
-from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, Verdict
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import set_rules
-from phexplore.runs.store import load_summary
 
 _FILES = "Rules (*.json);;All files (*)"
 _MOST_RUNS = 20
@@ -55,7 +53,6 @@ _MEASURES = {
     Measure.CHECKS: ("Failed checks", "checks"),
 }
 _EVERYWHERE = frozenset({Measure.LOSS, Measure.EPSILON, Measure.CHECKS})
-_SHARES = frozenset({Measure.LARGEST_GROUP, Measure.COVERAGE})
 
 
 class RuleForm(QWidget):
@@ -120,7 +117,7 @@ class RuleForm(QWidget):
         return Rule(
             measure,
             self.bound.currentData(),
-            limit / 100 if measure in _SHARES else limit,
+            limit / 100 if measure.is_share else limit,
             self.place.text().strip() if measure not in _EVERYWHERE else "",
             self.figure.text().strip() if measure is Measure.ERROR else "",
             int(people) if of_groups else 500,
@@ -141,7 +138,7 @@ class RuleForm(QWidget):
         """Fill the fields."""
         self.measure.setCurrentIndex(self.measure.findData(rule.measure))
         self.bound.setCurrentIndex(self.bound.findData(rule.bound))
-        self.limit.setText(exact_text(rule.limit * 100 if rule.measure in _SHARES else rule.limit))
+        self.limit.setText(exact_text(rule.limit * 100 if rule.measure.is_share else rule.limit))
         self.place.setText(rule.place)
         self.figure.setText(rule.figure)
         self.least.setText(str(rule.least_people))
@@ -153,36 +150,6 @@ class RuleForm(QWidget):
         self._unit.setText(_MEASURES[measure][1])
         for field, measures in self._only_for.items():
             self._form.setRowVisible(field, measure in measures)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
-    """What is judged: rules, scenarios, and runs with the scenario each was made of."""
-
-    rules: tuple[Rule, ...]
-    scenarios: tuple[Scenario, ...]
-    runs: tuple[tuple[Path, Scenario], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgeAnswer:
-    """Names and verdicts, a column each: scenarios first, then runs."""
-
-    request: JudgeRequest
-    columns: tuple[tuple[str, tuple[Verdict, ...]], ...]
-
-
-def judge_everything(request: JudgeRequest) -> JudgeAnswer:
-    """Return the verdicts on every scenario and run; a run that cannot be read is left out."""
-    columns = [(scenario.name, judge(request.rules, scenario)) for scenario in request.scenarios]
-    for directory, scenario in request.runs:
-        try:
-            summary = load_summary(directory)
-        except PhexploreError:
-            continue
-        if summary is not None:
-            columns.append((f"Run {directory.name}", judge(request.rules, scenario, summary)))
-    return JudgeAnswer(request, tuple(columns))
 
 
 class RulesView(QuestionView):

@@ -16,8 +16,7 @@ from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.targets.goal_edits import GoalEdits, set_floors, set_locks, set_targets
-from phexplore.gui.targets.goal_rows import goal_rows
-from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_table, parse_goal
+from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_rows, goal_table, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN

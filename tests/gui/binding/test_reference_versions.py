@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.decide.approving import decision_about
 from phexplore.document.project import Project
-from phexplore.gui.binding.reference_versions import APPROVED, SAVED, ReferenceVersions, approved_scenario
+from phexplore.document.reference_versions import APPROVED, SAVED, ReferenceVersions, approved_scenario
 from phexplore.gui.binding.session import Session
 from phexplore.model.approval import Status
 from phexplore.model.edits import rename

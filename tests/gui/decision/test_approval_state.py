@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.decide.approving import decision_about
+from phexplore.decide.approving import clock, decision_about, standing, superseded_sentence
 from phexplore.document.project import Project
-from phexplore.gui.binding.reference_versions import approved_scenario
-from phexplore.gui.decision.approval_state import clock, run_offers, standing, superseded_sentence
+from phexplore.document.reference_versions import approved_scenario
+from phexplore.gui.decision.run_citations import run_offers
 from phexplore.gui.decision.status import status_now
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.model.approval import Status

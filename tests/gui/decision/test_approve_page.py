@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from phexplore.document.project import Project
-from phexplore.gui.decision.approval_state import RunOffer
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
+from phexplore.gui.decision.run_citations import RunOffer
 from phexplore.gui.systems.phsafe.summary import decision_part
 from phexplore.model.approval import Status
 from phexplore.model.workbook import Workbook, compare_with

@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from signed_bundles import KEYS, request, signed_bundle
 
 from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, manifest_bytes
-from phexplore.decide.bundle_jobs import BundleReport, KeyJob, Signed, VerifyJob
+from phexplore.decide.bundle_jobs import BundleReport, KeyJob, Signed, VerifyJob, report_headline, report_lines
 from phexplore.decide.signing import public_bytes
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
-from phexplore.gui.decision.bundle_page import BundlePage, headline, lines
+from phexplore.gui.decision.bundle_page import BundlePage
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.dialogs import KeyDialog
 from phexplore.model.workbook import Workbook
@@ -35,15 +35,15 @@ def page(qtbot, session, controller, tmp_path):
 
 
 def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> None:
-    assert headline(INTACT) == ("Intact, unsigned", "attention")
-    assert headline(replace(INTACT, signatures=(ADA,))) == ("Intact, signed by an unknown key", "muted")
+    assert report_headline(INTACT) == ("Intact, unsigned", "attention")
+    assert report_headline(replace(INTACT, signatures=(ADA,))) == ("Intact, signed by an unknown key", "muted")
     known = replace(ADA, owner="Ada Lovelace")
-    assert headline(replace(INTACT, signatures=(known,))) == ("Intact and signed by 1 key you trust", "good")
-    assert headline(replace(INTACT, signatures=(known,), shortfall="1 of 2"))[1] == "refused"
-    assert headline(replace(INTACT, awaited=("aa" * 32,)))[1] == "attention"
+    assert report_headline(replace(INTACT, signatures=(known,))) == ("Intact and signed by 1 key you trust", "good")
+    assert report_headline(replace(INTACT, signatures=(known,), shortfall="1 of 2"))[1] == "refused"
+    assert report_headline(replace(INTACT, awaited=("aa" * 32,)))[1] == "attention"
     altered = replace(INTACT, alterations=(("scenario.json", "The file was altered."),))
-    assert headline(altered) == ("Not intact: 1 finding", "refused")
-    assert lines(altered)[0] == ("error", "scenario.json: The file was altered.")
+    assert report_headline(altered) == ("Not intact: 1 finding", "refused")
+    assert report_lines(altered)[0] == ("error", "scenario.json: The file was altered.")
 
 
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:

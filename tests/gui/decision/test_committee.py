@@ -6,11 +6,11 @@ from statistics import median
 
 import pytest
 
-from phexplore.decide.committee import committee_matrix
+from phexplore.decide.committee import committee_matrix, read_proposals, with_proposals
 from phexplore.decide.matrix_view import matrix_view
 from phexplore.document.project import Project
 from phexplore.figures.table import Look
-from phexplore.gui.decision.committee_page import CommitteePage, read_files, with_proposals
+from phexplore.gui.decision.committee_page import CommitteePage
 from phexplore.gui.main.decision_area import read_proposal
 from phexplore.model.keys import TableId
 from phexplore.model.workbook import Workbook
@@ -93,20 +93,20 @@ def test_that_members_who_moved_nothing_are_said_to(us) -> None:
 
 
 def test_that_files_of_all_kinds_become_proposals_named_after_them(us, files, proposals) -> None:
-    found = read_files(files, us, read_proposal)
-    assert [each.name for each in found.proposals] == list(NAMES)
-    assert [each.phsafe.budgets for each in found.proposals] == [each.phsafe.budgets for each in proposals]
-    assert found.problems == ()
+    found, problems = read_proposals(files, us, read_proposal)
+    assert [each.name for each in found] == list(NAMES)
+    assert [each.phsafe.budgets for each in found] == [each.phsafe.budgets for each in proposals]
+    assert problems == ()
 
 
 def test_that_every_problem_of_every_file_is_kept_with_its_file_and_line(us, files, tmp_path) -> None:
     bad = tmp_path / "bad.json"
     bad.write_text('{\n "privacy_budgets": nonsense\n}\n')
     worse = tmp_path / "missing.phx"
-    found = read_files([bad, files[0], worse], us, read_proposal)
-    assert len(found.proposals) == 1
-    assert {issue.path[0] for issue in found.problems} == {"bad.json", "missing.phx"}
-    assert any("2" in issue.place for issue in found.problems if issue.path[0] == "bad.json")
+    found, problems = read_proposals([bad, files[0], worse], us, read_proposal)
+    assert len(found) == 1
+    assert {issue.path[0] for issue in problems} == {"bad.json", "missing.phx"}
+    assert any("2" in issue.place for issue in problems if issue.path[0] == "bad.json")
 
 
 def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals) -> None:
@@ -158,7 +158,7 @@ def test_that_an_empty_committee_teaches(qtbot, page) -> None:
 def test_that_the_headline_counts_who_moved_and_not_what_a_file_cannot_hold(us, query, tmp_path) -> None:
     proposal = set_threshold(set_budget(us, query, Fraction(1, 2)), TableId("PH4"), 12)
     (tmp_path / "Alan.json").write_text(write_config(proposal))
-    (alan,) = read_files([tmp_path / "Alan.json"], us, read_proposal).proposals
+    ((alan,), _) = read_proposals([tmp_path / "Alan.json"], us, read_proposal)
     view = matrix_view(committee_matrix([replace(us, name="Chair"), alan], us))
     assert view.title.startswith("1 of 2 members moved 2 numbers; they differ on 2, most on")
     assert matrix_view(committee_matrix([alan], us)).title == "1 member moved 2 numbers"

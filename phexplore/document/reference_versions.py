@@ -1,4 +1,4 @@
-"""What the project itself keeps to compare with: the version on disk and the parameters whose approval is in force. No Qt."""
+"""What the project itself keeps to compare with: the version on disk and the parameters whose approval is in force."""
 
 from __future__ import annotations
 
