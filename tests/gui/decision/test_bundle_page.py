@@ -234,11 +234,11 @@ def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) ->
     (row,) = page.signers.rows
     row.name.setText("Ada")
     row.command.setText(f"ssh-keygen -Y sign -f {key} -n phexplore-bundle")
-    with qtbot.waitSignal(page.process.answered, timeout=30_000):
+    with qtbot.waitSignal(page.process.answered):
         page.write_to(tmp_path / "a.zip")
     (found,) = verify((tmp_path / "a.zip").read_bytes()).signatures
     assert (found.public_key, found.signer.name) == (public_bytes(KEYS[0]), "Ada")
     row.command.setText("false")
-    with qtbot.waitSignal(page.process.failed, timeout=30_000):
+    with qtbot.waitSignal(page.process.failed):
         page.write_to(tmp_path / "b.zip")
     assert not (tmp_path / "b.zip").exists()
