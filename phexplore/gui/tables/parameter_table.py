@@ -198,7 +198,9 @@ class ParameterColumn(Generic[RowT]):
         return self.about if self.tip is None else self.tip(row)
 
     def started(self, row: RowT) -> str:
-        """Return what an editor begins with."""
+        """Return what an editor begins with; yes or no for a tick."""
+        if self.kind.is_checked:
+            return "yes" if self.cell(row).is_checked else "no"
         if self.exact is None or row.place(self.key) is None:
             return plain(self.cell(row).text)
         return self.exact(row)

@@ -227,7 +227,6 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Publ.",
             "Whether anything is published; a budget of 0 means no",
             "Publ.",
-            exact=lambda row: _yes(row.is_published),
             step=_set_published,
             names=("publ.", "published"),
         ),
@@ -316,7 +315,6 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Lock",
             "A locked budget is not changed by any edit",
             "Lock",
-            exact=lambda row: _yes(row.is_locked),
             step=_set_lock,
             names=("lock", "locked"),
         ),
@@ -368,10 +366,6 @@ def _margin_column(key: Column, header: str, about: str, sample: str, **more: An
         return "" if margin is None else f"{margin:.6g}"
 
     return _column(key, header, about, sample, text, exact=exact, copied=lambda row: plain(text(row)), **more)
-
-
-def _yes(is_so: bool) -> str:
-    return "yes" if is_so else "no"
 
 
 def _people_or_absent(margin: float | None) -> str:

@@ -50,9 +50,7 @@ class RowPanel(QFrame):
         self.lock = SymbolButton("unlocked", "Lock the row", checkable=True, bordered=True, run=self._toggle_lock)
         self.reset = TextButton("As in the reference", name="Take the row's values from the reference", run=self._reset)
         self._lay_out()
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
-        session.selected.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated, session.selected)
         self._refresh()
 
     def _line(self, key: Column, name: str, stops: Sequence[Fraction], words: Callable[[Fraction], str]) -> SliderLine:
@@ -117,8 +115,7 @@ class RowPanel(QFrame):
 
     def _toggle_lock(self) -> None:
         if self._row is not None:
-            label, edit = self._step(Column.LOCK, "no" if self._row.is_locked else "yes")
-            self._session.report(self._session.edit(label, edit))
+            self._session.report(self._session.edit(*self._step(Column.LOCK, "no" if self._row.is_locked else "yes")))
 
     def _reset(self) -> None:
         reference = self._session.shown.reference

@@ -52,8 +52,7 @@ class StatesField(QWidget):
         grid.addWidget(self._every, len(self._buttons) // _PER_ROW, _PER_ROW - 1)
         grid.setColumnStretch(_PER_ROW, 1)
         column(row(self.area, self._count, 1), self._picker, of=self, gap=0)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 
     def _button(self, fips: str) -> QToolButton:
@@ -119,18 +118,15 @@ class ScenarioEditor(ScenarioForm):
             notes=(Note(lambda: _CONSEQUENCES[session.scenario.phsafe.framework]),),
         )
         self.states = StatesField(self._session)
-        self.reader = Chooser("Reader of the production program")
-        for value, title in _READERS.items():
-            self.reader.addItem(title, value)
-        self.reader.currentIndexChanged.connect(self._set_reader)
+        readers = [(title, value) for value, title in _READERS.items()]
+        self.reader = Chooser("Reader of the production program", options=readers, run=self._set_reader)
         form.addRow(self.privacy)
         form.addRow("Area", self.states)
         form.addRow("Reader", self.reader)
 
     def refresh(self, update: object = None) -> None:
         super().refresh(update)
-        method = self._session.scenario.phsafe
-        self.reader.select(method.reader)
+        self.reader.select(self._session.scenario.phsafe.reader)
 
     def _set_reader(self) -> None:
         reader = self.reader.currentData()

@@ -49,12 +49,9 @@ class ReleasesEditor(QWidget):
     def __init__(self, session: PlainSession) -> None:
         super().__init__()
         self._session = session
-        self.release = Chooser("Release", letters=14)
-        self.release.currentIndexChanged.connect(self._choose)
-        self.add = SymbolButton("plus", "Add a release", text="Add", bordered=True)
-        self.add.clicked.connect(self._add)
-        self.remove = SymbolButton("trash", "Remove this release", text="Remove", bordered=True)
-        self.remove.clicked.connect(lambda: self._edit(f"Remove {self.name}", partial(remove_release, name=self.name)))
+        self.release = Chooser("Release", letters=14, run=self._choose)
+        self.add = SymbolButton("plus", "Add a release", text="Add", bordered=True, run=self._add)
+        self.remove = SymbolButton("trash", "Remove this release", text="Remove", bordered=True, run=self._remove)
         self.query = LineText(
             "Query, one answer per line; empty for every cell",
             "Empty: every cell of the histogram. Or one answer per line: adults = #1 + #2",
@@ -71,8 +68,8 @@ class ReleasesEditor(QWidget):
         self._by_menu.aboutToShow.connect(self._fill_totals)
         self.by.setMenu(self._by_menu)
         self.by.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
-        self.matrix = TextButton("Read a matrix…", name="Read exact sums from a file with a row of weights per sum")
-        self.matrix.clicked.connect(self._browse)
+        name = "Read exact sums from a file with a row of weights per sum"
+        self.matrix = TextButton("Read a matrix…", name=name, run=self._browse)
         self.redundant = Text(look="attention", wrap=True)
         self._rank = Text(look="muted", wrap=True)
         self.noise = ParameterForm(
@@ -98,8 +95,7 @@ class ReleasesEditor(QWidget):
         form.addRow("", self._rank)
         form.addRow("", self.redundant)
         form.addRow(self.noise)
-        self._seen = WhenSeen(self, self._refresh)
-        session.updated.connect(self._seen.request)
+        self._seen = WhenSeen(self, self._refresh, session.updated)
         session.selected.connect(self._select)
         self._refresh()
 
@@ -178,6 +174,9 @@ class ReleasesEditor(QWidget):
             number += 1
         if self._edit(f"Add {name}", lambda s: add_release(s, name)):
             self._session.select(name)
+
+    def _remove(self) -> None:
+        self._edit(f"Remove {self.name}", partial(remove_release, name=self.name))
 
     def _fill_totals(self) -> None:
         """Offer the totals that are not exact yet: the grand one, one per axis or grouping, and of all but one axis."""

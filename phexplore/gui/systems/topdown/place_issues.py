@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.layout import column
 from phexplore.model.issues import Issue, Severity
 
 _MOST = 4
@@ -28,9 +29,7 @@ class PlaceIssues(QFrame):
         self._issues: tuple[Issue, ...] = ()
         self._text = Text(wrap=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID + HALF, HALF, GRID + HALF, HALF)
-        column.addWidget(self._text)
+        column(self._text, of=self, margins=(GRID + HALF, HALF, GRID + HALF, HALF))
         self.hide()
         session.settled.connect(self._refresh)
         self._refresh()

@@ -9,8 +9,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
-from phexplore.errors import PhexploreError
-from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.session import entered
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -247,20 +246,15 @@ class PassesEditor(QWidget):
             grid.show_level(level)
 
     def _change(self, what: str, change: Callable[[], Passes]) -> None:
-        try:
-            label, edit = order_edit(self.levels, change(), what)
-        except PhexploreError as error:
-            self._session.report(Refusal("", error.sentence, error.remedy))
-        else:
-            self._session.report(self._session.edit(label, edit))
+        self._session.report(entered(self._session, lambda: order_edit(self.levels, change(), what)))
         self._refresh()
 
     def _reset(self) -> None:
         reference, level = self._session.shown.reference, self.level.currentData()
         if reference is not None:
             passes = reference.scenario.topdown.passes[level]
-            label, edit = order_edit((level,), passes, f"Take the passes from {reference.title}")
-            self._session.report(self._session.edit(label, edit))
+            step = order_edit((level,), passes, f"Take the passes from {reference.title}")
+            self._session.report(self._session.edit(*step))
 
 
 class RulesEditor(QWidget):

@@ -98,8 +98,8 @@ class ShareLine(QObject):
         return label + share_percent(share), lambda _scenario: set_query_share(start, key, share)
 
     def _toggle_lock(self) -> None:
-        label, edit = lock_edit([self.key], locked=not cell_of(self._session.shown, self.key).is_locked)
-        self._session.report(self._session.edit(label, edit))
+        step = lock_edit([self.key], locked=not cell_of(self._session.shown, self.key).is_locked)
+        self._session.report(self._session.edit(*step))
 
 
 class ShareSliders(QWidget):

@@ -140,23 +140,7 @@ def _columns(
             _answers,
             _about_row,
         ),
-        *(
-            ParameterColumn(
-                level,
-                level_title(level),
-                level_title(level),
-                "1,234/4,099",
-                Kind.NUMBER,
-                partial(_cell, level, quantity),
-                partial(_tip, level),
-                exact=partial(_exact, level, quantity),
-                forbidden=partial(_forbidden, level, quantity),
-                step=partial(_step, level, quantity),
-                names=(level.lower(), level.lower().replace("_", " ")),
-                spoken=f"{level_title(level)}, {meaning}",
-            )
-            for level in levels
-        ),
+        *(_level_column(level, quantity, meaning) for level in levels),
     )
 
 
@@ -176,36 +160,40 @@ def _answers(row: ShareRow) -> Cell:
         return Cell("?", Tone.ATTENTION)
 
 
-def _cell(level: str, quantity: Quantity, row: ShareRow) -> Cell:
-    if row.part is Part.SUMS:
-        words, is_sound = sum_text(row.shown, level)
-        return Cell(words, Tone.QUIET if is_sound else Tone.ATTENTION)
-    cell = row.cells[level]
-    return Cell(
-        text(cell, quantity, row.shown),
-        Tone.QUIET if cell.share is None else Tone.PLAIN,
-        # Tinted by the root of its share of all, so that small ones are seen.
-        min(1.0, math.sqrt(cell.of_total) * 1.6),
-        is_bold=cell.is_changed,
-        is_locked=cell.is_locked,
-        is_open=not forbidden(cell, quantity),
+def _level_column(level: str, quantity: Quantity, meaning: str) -> ParameterColumn[ShareRow]:
+    def cell(row: ShareRow) -> Cell:
+        if row.part is Part.SUMS:
+            words, is_sound = sum_text(row.shown, level)
+            return Cell(words, Tone.QUIET if is_sound else Tone.ATTENTION)
+        share = row.cells[level]
+        return Cell(
+            text(share, quantity, row.shown),
+            Tone.QUIET if share.share is None else Tone.PLAIN,
+            # Tinted by the root of its share of all, so that small ones are seen.
+            min(1.0, math.sqrt(share.of_total) * 1.6),
+            is_bold=share.is_changed,
+            is_locked=share.is_locked,
+            is_open=not forbidden(share, quantity),
+        )
+
+    def told(row: ShareRow) -> str:
+        return sum_text(row.shown, level)[0] if row.part is Part.SUMS else tip(row.cells[level], row.shown)
+
+    title, name = level_title(level), level.lower()
+    return ParameterColumn(
+        level,
+        title,
+        title,
+        "1,234/4,099",
+        Kind.NUMBER,
+        cell,
+        told,
+        exact=lambda row: exact(row.cells[level], quantity, row.shown),
+        forbidden=lambda row: forbidden(row.cells[level], quantity),
+        step=lambda row, typed: edit_of(row.cells[level], quantity, typed, row.shown),
+        names=(name, name.replace("_", " ")),
+        spoken=f"{title}, {meaning}",
     )
-
-
-def _exact(level: str, quantity: Quantity, row: ShareRow) -> str:
-    return exact(row.cells[level], quantity, row.shown)
-
-
-def _tip(level: str, row: ShareRow) -> str:
-    return sum_text(row.shown, level)[0] if row.part is Part.SUMS else tip(row.cells[level], row.shown)
-
-
-def _forbidden(level: str, quantity: Quantity, row: ShareRow) -> str:
-    return forbidden(row.cells[level], quantity)
-
-
-def _step(level: str, quantity: Quantity, row: ShareRow, typed: str) -> Step:
-    return edit_of(row.cells[level], quantity, typed, row.shown)
 
 
 def _plan(quantity: Quantity, entries: Sequence[Entry]) -> Step:

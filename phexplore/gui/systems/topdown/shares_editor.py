@@ -26,6 +26,7 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, line
 from phexplore.gui.widgets.layout import column, row, stacked
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
@@ -96,8 +97,8 @@ class SharePanel(QFrame):
         key = self.line.key
         if isinstance(key, LevelQuery):
             is_measured = key in self._session.shown.method.query_shares
-            label, edit = measured_edit(self._session.shown, key, measured=not is_measured)
-            self._session.report(self._session.edit(label, edit))
+            step = measured_edit(self._session.shown, key, measured=not is_measured)
+            self._session.report(self._session.edit(*step))
             self._refresh()
 
     def _reset(self) -> None:
@@ -151,8 +152,8 @@ class TopDownBudgetsEditor(QWidget):
         self.query_sliders = ShareSliders(session)
         self._heading = ElidedText(look="muted")
         self._pages = QStackedWidget()
-        self._pages.addWidget(stacked(line(), (self.view, 1), line(), self.panel, gap=0))
-        self._pages.addWidget(self._slider_page())
+        for page in (stacked(line(), (self.view, 1), line(), self.panel, gap=0), self._slider_page()):
+            self._pages.addWidget(page)
         issues = PlaceIssues(session, frozenset({"levels", "queries", "schema"}))
         around = row(issues, margins=(2 * GRID, 0, 2 * GRID, 0))
         column(self.total, line(), self._make_bar(), around, (self._pages, 1), of=self, gap=0)
@@ -185,14 +186,13 @@ class TopDownBudgetsEditor(QWidget):
         cells = [cell for cell in cells if cell.share is not None]
         if cells:
             locked = not all(cell.is_locked for cell in cells)
-            label, edit = lock_edit([cell.key for cell in cells], locked=locked)
-            self._session.report(self._session.edit(label, edit))
+            self._session.report(self._session.edit(*lock_edit([cell.key for cell in cells], locked=locked)))
 
     def _toggle_measured(self) -> None:
         """Measure the query group under the cursor at its level, or stop."""
         place, shown = self.view.place, self._session.shown
-        label, edit = measured_edit(shown, place, measured=place not in shown.method.query_shares)
-        self._session.report(self._session.edit(label, edit))
+        step = measured_edit(shown, place, measured=place not in shown.method.query_shares)
+        self._session.report(self._session.edit(*step))
 
     def _make_bar(self) -> QHBoxLayout:
         self.as_table, self.as_sliders = (
@@ -230,12 +230,7 @@ class TopDownBudgetsEditor(QWidget):
     def _slider_page(self) -> QScrollArea:
         self.level = Chooser("Level of the query sliders")
         self.level.currentIndexChanged.connect(lambda: self.query_sliders.show_column(self.level.currentData()))
-        page = QScrollArea()
-        page.setAccessibleName("Sliders of the shares")
-        page.setWidgetResizable(True)
-        page.setFrameShape(QFrame.Shape.NoFrame)
-        page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        page.setWidget(stacked(
+        return scrolling("Sliders of the shares", stacked(
             self.level_sliders,
             row(Text("Query groups at"), self.level, 1),
             self.query_sliders,
@@ -244,7 +239,6 @@ class TopDownBudgetsEditor(QWidget):
             gap=2 * GRID,
             margins=(MARGIN, GRID, MARGIN, MARGIN),
         ))  # fmt: skip
-        return page
 
     def _refresh(self, _update: object = None) -> None:
         shown = self._session.shown
@@ -279,6 +273,5 @@ class TopDownBudgetsEditor(QWidget):
             self._offers.addAction("Every query group of the schema is measured somewhere").setEnabled(False)
 
     def _measure(self, key: LevelQuery) -> None:
-        label, edit = measured_edit(self._session.shown, key, measured=True)
-        if self._session.report(self._session.edit(label, edit)):
+        if self._session.report(self._session.edit(*measured_edit(self._session.shown, key, measured=True))):
             self.reveal(key)

@@ -11,8 +11,10 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
@@ -21,7 +23,7 @@ from phexplore.gui.widgets.layout import column, form, row, stacked
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.model.edits import set_field
+from phexplore.model.edits import EditRefusedError, set_field
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.geodict import geodict_of
@@ -307,14 +309,14 @@ class SpineKeysEditor(QWidget):
             self._form.addRow(label, field)
 
     def _set(self, name: str, typed: str) -> str:
-        spine, text = self._session.shown.method.spine, typed.strip()
-        if not text:
-            return "The setting needs a value. Esc restores the one it had."
-        choice = replace(spine, settings=tuple((key, text if key == name else value) for key, value in spine.settings))
-        try:
+        def step() -> Step:
+            spine, text = self._session.shown.method.spine, typed.strip()
+            if not text:
+                raise EditRefusedError("The setting needs a value.", "Esc restores the one it had.")
+            settings = tuple((key, text if key == name else value) for key, value in spine.settings)
+            choice = replace(spine, settings=settings)
             settings_of(choice)
-        except PhexploreError as error:
-            return error.full
-        label = f"Set {setting_words(name).title.lower()} of the spine to {text}"
-        refusal = self._session.edit(label, lambda s: set_field(s, "spine", choice))
-        return refusal.full if refusal else ""
+            label = f"Set {setting_words(name).title.lower()} of the spine to {text}"
+            return label, lambda scenario: set_field(scenario, "spine", choice)
+
+        return refusal_of(self._session, step)

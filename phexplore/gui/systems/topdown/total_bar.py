@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame
 from phexplore.accounting.zcdp import epsilon
 from phexplore.figures.stops import log_stops
 from phexplore.figures.wording import budget_text, conversion_title, power_text
-from phexplore.gui.binding.session import Refusal
+from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.tables.slider_line import SliderLine
@@ -45,9 +45,9 @@ class TotalBar(QFrame):
             tip="How ρ and δ become ε",
             letters=13,
             options=[(conversion_title(conversion), conversion) for conversion in Conversion],
+            run=self._refresh,
         )
         self.conversion.select(Conversion.ZCDP_OPTIMAL_ALPHA)
-        self.conversion.currentIndexChanged.connect(self._refresh)
         self._delta = Figure(look="muted")
         middle = Qt.AlignmentFlag.AlignVCenter
         both = LargeTextRows(self)
@@ -84,11 +84,9 @@ class TotalBar(QFrame):
         return label, lambda scenario: set_field(scenario, "total", total)
 
     def _take_epsilon(self, typed: str) -> str:
-        try:
-            wanted = parse_exact(typed)
-        except ValueError as error:
-            return Refusal(typed, str(error)).full
-        conversion = self.chosen_conversion
-        label = f"Set ε to {typed.strip()} ({conversion_title(conversion)})"
-        refusal = self._session.edit(label, lambda s: set_total_by_epsilon(s, wanted, conversion))
-        return refusal.full if refusal else ""
+        def step() -> Step:
+            value, conversion = parse_exact(typed), self.chosen_conversion
+            label = f"Set ε to {typed.strip()} ({conversion_title(conversion)})"
+            return label, lambda scenario: set_total_by_epsilon(scenario, value, conversion)
+
+        return refusal_of(self._session, step)
