@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus, with_proposals
 from phexplore.decide.comparing import (
     Compared,
@@ -64,7 +65,8 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
         return
     names = [column.name for column in comparison.columns]
     totals = [text if value is None else f"{text} (ε {value:.2f})" for text, value in comparison.totals]
-    print_table(("", *names), [("total", *totals)])
+    proven = ["-" if value is None else f"ε ≤ {rounded_up(value, 4)}" for value in comparison.proven]
+    print_table(("", *names), [("total", *totals), ("proven", *proven)])
     for title, rows in (
         ("Parameters that differ", [(row.path, *map(_short, row.values)) for row in comparison.parameters]),
         ("Margins that differ, in people", [(row.place, *map(_number, row.values)) for row in comparison.effects]),

@@ -16,6 +16,7 @@ from phexplore.systems.sources import load_scenario
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     app.command()(solve)
+    app.command()(less_noise)
     app.command()(compare)
     app.command()(frontier)
     app.command()(committee)
@@ -85,6 +86,52 @@ def solve(
     print_solution(solved, margins, as_json=as_json)
     if out is not None:
         save_project(start, solved.scenario, "Solve from targets", out)
+
+
+def less_noise(
+    scenario: str = SCENARIO,
+    conversion: str = typer.Option(
+        "zcdp-optimal-alpha",
+        "--published-by",
+        help="Conversion the ε is published in: zcdp-optimal-alpha or bun-steinke.",
+    ),
+    out: Path | None = typer.Option(None, "--out", help="Save both scenarios as a project (.phx)."),
+    as_json: bool = JSON,
+) -> None:
+    """Use the slack of a published ε: the same ε, proven, with less noise in every answer.
+
+    Example: phexplore less-noise pl94-2020-persons-us --out less.phx
+    """
+    from phexplore.cli.solving import save_project
+    from phexplore.errors import UnknownNameError
+    from phexplore.model.conventions import Conversion
+    from phexplore.model.numbers import exact_text
+    from phexplore.systems.less_noise import less_noise as with_less_noise
+
+    proven = {each.value: each for each in Conversion if each is not Conversion.GAUSSIAN_CONTINUOUS}
+    if conversion not in proven:
+        raise UnknownNameError("conversion", conversion, list(proven))
+    start = load_scenario(scenario)
+    found = with_less_noise(start, proven[conversion])
+    if as_json:
+        before, after = found.margins
+        print_json(
+            {
+                "scenario": found.scenario.name,
+                "factor": exact_text(found.factor),
+                "variance_saved": found.variance_saved,
+                "published": found.published,
+                "conversion": conversion,
+                "proven": found.proven,
+                "neighbours": found.neighbours.value,
+                "delta": float(found.delta),
+                "median_margin": {"before": before, "after": after},
+            }
+        )
+    else:
+        tell(found.sentence)
+    if out is not None:
+        save_project(start, found.scenario, "Same ε, less noise", out)
 
 
 def compare(

@@ -16,7 +16,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
-from phexplore.systems.registry import loss_of, margins_of_entries, system_of
+from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ class Comparison:
     Attributes:
         columns: what is compared.
         totals: the whole loss of each, exact text, with ε at δ = 1e-10 where there is one.
+        proven: ε of each at δ = 1e-10 as its noise proves it, None where it does not.
         parameters: rows that differ, in the order of the first column.
         effects: analytic margins that differ.
         measured: figures of runs that differ or stand alone.
@@ -79,6 +80,7 @@ class Comparison:
 
     columns: tuple[Compared, ...]
     totals: tuple[tuple[str, float | None], ...]
+    proven: tuple[float | None, ...]
     parameters: tuple[ParameterRow, ...]
     effects: tuple[EffectRow, ...]
     measured: tuple[EffectRow, ...]
@@ -122,6 +124,7 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
     return Comparison(
         named,
         tuple(map(_total, stated)),
+        tuple(forecast(scenario).proven() for scenario in stated),
         parameter_rows([column.scenario for column in named]),
         _rows("margin", list(map(margins_of_entries, stated))),
         _measured(named),
@@ -182,8 +185,11 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
                 "run": column.summary is not None,
                 "total": total,
                 "epsilon": value,
+                "epsilon_proven": proven,
             }
-            for column, (total, value) in zip(comparison.columns, comparison.totals, strict=True)
+            for column, (total, value), proven in zip(
+                comparison.columns, comparison.totals, comparison.proven, strict=True
+            )
         ],
         "parameters": [
             {"path": row.path, "values": [value_text(v) for v in row.values]} for row in comparison.parameters

@@ -146,7 +146,16 @@ def _differs(row: EffectRow) -> bool:
 
 
 def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
-    headers: tuple[str, ...] = ("", "Compared", "Privacy loss", "ε (δ 10⁻¹⁰)", "Loss against A", "Narrower", "Wider")
+    headers: tuple[str, ...] = (
+        "",
+        "Compared",
+        "Privacy loss",
+        "ε (δ 10⁻¹⁰)",
+        "Proven ε",
+        "Loss against A",
+        "Narrower",
+        "Wider",
+    )
     has_runs = any(column.summary is not None for column in found.columns)
     headers += ("Trials",) if has_runs else ()
     first = _exact(found.totals[0][0])
@@ -160,7 +169,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         held = None if column.summary is None else _trials(column.summary)
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
-            (letter(place), column.name, total if total is not None else text, epsilon, change,
+            (letter(place), column.name, total if total is not None else text, epsilon, found.proven[place], change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
     return Table(headers, tuple(rows))

@@ -13,7 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import load_summary
-from phexplore.systems.registry import loss_of, margins_of_entries, system_of
+from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
 
 Summary = Mapping[str, Any]
 
@@ -133,6 +133,11 @@ def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
     return not_judged(rule, "the loss has no bound") if value is None else judged(rule, value)
 
 
+def _proven(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
+    value = forecast(scenario).proven()
+    return not_judged(rule, "only ε of discrete Gaussian noise is proven") if value is None else judged(rule, value)
+
+
 def _largest_group(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     if (rule.least_people, rule.tolerance) != (SUMMARY_PEOPLE, SUMMARY_TOLERANCE):
         return not_judged(
@@ -184,6 +189,7 @@ _JUDGES: Mapping[Measure, Callable[[Rule, Scenario, Summary], Verdict]] = {
     Measure.MARGIN: _margin,
     Measure.LOSS: _loss,
     Measure.EPSILON: _epsilon,
+    Measure.PROVEN: _proven,
     Measure.LARGEST_GROUP: _largest_group,
     Measure.COVERAGE: _coverage,
     Measure.ERROR: _error,

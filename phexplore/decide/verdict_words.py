@@ -41,7 +41,7 @@ def amount(rule: Rule, value: float) -> str:
             return f"{value:.0f}"
         case Measure.LOSS:
             return f"{value:.6g}"
-        case Measure.EPSILON:
+        case Measure.EPSILON | Measure.PROVEN:
             return f"ε {value:.4g}"
         case _:
             return f"{value:,.4g}"

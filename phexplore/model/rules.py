@@ -23,6 +23,8 @@ class Measure(enum.Enum):
     """The whole privacy loss: bounded ρ of PHSafe, ρ of TopDown."""
     EPSILON = "epsilon"
     """ε of the whole loss at δ = 1e-10, by the tightest zCDP conversion."""
+    PROVEN = "proven epsilon"
+    """ε of the whole loss at δ = 1e-10, proven from its discrete Gaussian noise."""
     LARGEST_GROUP = "largest group"
     """Share of areas in which the largest group keeps its share of the people; runs only."""
     COVERAGE = "coverage"
@@ -35,7 +37,7 @@ class Measure(enum.Enum):
     @property
     def needs_run(self) -> bool:
         """Whether a scenario alone cannot be judged."""
-        return self not in {Measure.MARGIN, Measure.LOSS, Measure.EPSILON}
+        return self not in {Measure.MARGIN, Measure.LOSS, Measure.EPSILON, Measure.PROVEN}
 
     @property
     def is_share(self) -> bool:
@@ -99,6 +101,7 @@ class Rule:
             Measure.MARGIN: f"margin of error{where} {side} {limit} people",
             Measure.LOSS: f"privacy loss {side} {limit}",
             Measure.EPSILON: f"ε {side} {limit}",
+            Measure.PROVEN: f"proven ε {side} {limit}",
             Measure.LARGEST_GROUP: (
                 f"{sign} {percent} % of {self.place + ' ' if self.place else ''}areas with ≥ {self.least_people} people "
                 f"within ±{_shown(self.tolerance * 100)} points"

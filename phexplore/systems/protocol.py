@@ -16,7 +16,7 @@ from phexplore.accounting.composition import Part as NoisePart
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
-from phexplore.accuracy.proven_loss import ReleaseNoise, proven_figures
+from phexplore.accuracy.proven_loss import ReleaseNoise, epsilon_bracket, proven_figures
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
@@ -143,6 +143,11 @@ class Forecast:
     epsilons: tuple[EpsilonFigure, ...] = ()
     noise: ReleaseNoise = field(default_factory=dict)
     halves: Callable[[], Sequence[tuple[NoisePart, ...]]] = tuple
+
+    def proven(self, delta: Fraction = HEADLINE_DELTA) -> float | None:
+        """Return the proven ε of the headline, a bound; None where the release is not made of discrete Gaussian noise."""
+        parts = self.noise.get(self.loss.neighbours)
+        return epsilon_bracket(parts, delta).high if parts else None
 
     def stated(self) -> tuple[EpsilonFigure, ...]:
         """Return ε by the named conversions and proven; takes some hundredths of a second, which no edit waits for."""

@@ -82,8 +82,9 @@ def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) 
     first, second = view.columns.rows
     assert (first[0], second[0]) == ("A", "B")
     assert first[2] == Fraction(2514562, 1000000)
-    assert second[4].startswith("+")
-    assert second[5:7] == (1, 0)
+    assert second[5].startswith("+")
+    assert second[6:8] == (1, 0)
+    assert first[4] < second[4]  # proven
 
 
 def test_that_systems_are_not_mixed(us) -> None:

@@ -8,8 +8,15 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.accuracy.proven_loss import noise_factor, proven_figures, rounded_up
+from phexplore.decide.comparing import Compared, compare, comparison_json
+from phexplore.decide.rule_evaluation import judge
 from phexplore.model.conventions import Conversion, Neighbours, Proof
+from phexplore.model.rules import Bound, Measure, Outcome, Rule
+from phexplore.systems.less_noise import less_noise
+from phexplore.systems.protocol import UnsupportedError
+from phexplore.systems.proven_figure import proven_figure
 from phexplore.systems.registry import forecast, preset, presets
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.proven_loss import attributes, block_within, halves_of, possible_halves
@@ -131,6 +138,53 @@ def test_how_much_less_noise_the_published_epsilon_pays_for(names, target, perce
     factor, found = noise_factor(parts, target, Fraction(1, 10**10))
     assert 100 * (1 - 1 / float(factor)) == pytest.approx(percent, abs=0.006)
     assert found.high <= target
+
+
+def test_that_the_same_epsilon_buys_narrower_margins():
+    start = preset("pl94-2020-persons-us").scenario
+    found = less_noise(start)
+    before, after = forecast(start), forecast(found.scenario)
+    assert after.proven() == found.proven <= before.loss.epsilon_at(HEADLINE_DELTA)
+    assert found.scenario.topdown.query_shares == start.topdown.query_shares
+    for old, new in zip(before.entries, after.entries, strict=True):
+        if old.margins is not None:
+            assert new.margins.normal / old.margins.normal == pytest.approx(float(found.factor) ** -0.5, rel=1e-5)
+    loose = less_noise(start, Conversion.BUN_STEINKE)
+    assert loose.factor > found.factor
+    with pytest.raises(UnsupportedError):
+        less_noise(preset("ddp-2019-persons-us").scenario)
+
+
+def test_that_all_budgets_of_the_household_tables_grow_together():
+    start = preset("sdhc-2020-us").scenario
+    found = less_noise(start)
+    assert 100 * found.variance_saved == pytest.approx(6.66, abs=0.006)
+    assert forecast(found.scenario).proven() <= found.published
+    locked = replace(start, method=replace(start.phsafe, locks=frozenset(list(start.phsafe.budgets)[:1])))
+    with pytest.raises(UnsupportedError, match="locked"):
+        less_noise(locked)
+
+
+def test_that_the_picture_holds_the_bracket():
+    known = forecast(preset("pl94-2020-units-us").scenario)
+    figure = proven_figure(known, HEADLINE_DELTA)
+    row = next(row for row in figure.table.rows if row[0] == "1e-10")
+    assert (round(row[1], 7), round(row[2], 7)) == (2.3632026, 2.3632036)
+    assert row[4] == pytest.approx(row[3] - row[2])
+    assert len(figure.table.rows) == 11
+    assert len(proven_figure(known, Fraction(1, 3 * 10**7)).table.rows) == 12
+    assert proven_figure(forecast(preset("ddp-2019-persons-us").scenario), HEADLINE_DELTA).marks == ()
+
+
+def test_that_rules_and_comparisons_ask_for_the_proven_epsilon():
+    start = preset("pl94-2020-persons-us").scenario
+    rule = Rule(Measure.PROVEN, Bound.AT_MOST, Fraction("16.5"))
+    assert [verdict.outcome for verdict in judge((rule,), start, None)] == [Outcome.PASS]
+    pure = preset("ddp-2019-persons-us").scenario
+    assert [verdict.outcome for verdict in judge((rule,), pure, None)] == [Outcome.NOT_JUDGED]
+    found = compare([Compared("a", start), Compared("b", less_noise(start).scenario)])
+    assert found.proven[0] == pytest.approx(16.465156, abs=1e-6)
+    assert comparison_json(found)["columns"][1]["epsilon_proven"] == found.proven[1]
 
 
 def test_that_a_printed_bound_is_never_less_than_the_number():

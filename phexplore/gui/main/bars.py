@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout, QWidget
 
+from phexplore.accuracy.proven_loss import rounded_up, slack
 from phexplore.figures.tile import TileContent
 from phexplore.figures.wording import counted
+from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.main.actions import ActionTable
@@ -129,10 +133,18 @@ class HeadlineBar(QWidget):
         self._parameter_tiles = tiles
         self.setAccessibleName("Headline")
         self._run: TileContent | None = None
+        self._loss = TileContent("", "")
         self.tiles = tuple(Tile() for _ in range(4))
         row(*((tile, 1) for tile in self.tiles), of=self, margins=(MARGIN, 0, MARGIN, GRID))
+        self._session = session
+        self._proof = Latest(lambda view: (view, _proven_words(view)), self)
+        self._proof.finished.connect(self._show_proven)
         session.settled.connect(lambda _view: self.refresh())
         self.refresh()
+
+    def stop(self) -> None:
+        """Finish what is being proven, because the window closes."""
+        self._proof.stop()
 
     def show_run(self, result: TileContent | None) -> None:
         """Show what the last run found."""
@@ -144,6 +156,28 @@ class HeadlineBar(QWidget):
         contents = (*self._parameter_tiles(), run_tile(self._run))
         for tile, content in zip(self.tiles, contents, strict=True):
             tile.show_content(content)
+        view = self._session.shown
+        # Proving takes some hundredths of a second: the frame of the edit does without, the next one has it.
+        if view.forecast is not None and view.forecast.noise:
+            self._loss = contents[0]
+            self._proof.request(view)
+
+    def _show_proven(self, proven: tuple[ScenarioView, str]) -> None:
+        view, words = proven
+        if view is self._session.shown:
+            # Beside a change there is room for the bound alone; the picture of the curve says the slack.
+            change = f"{words.partition(' (')[0]} · {self._loss.change}" if words and self._loss.change else words
+            self.tiles[0].show_content(replace(self._loss, change=change or self._loss.change))
+
+
+def _proven_words(view: ScenarioView) -> str:
+    """Return the proven ε and what the published bound states beyond it, "" where nothing is proven."""
+    forecast, delta = view.forecast, view.scenario.conventions.delta
+    proven = None if forecast is None else forecast.proven(delta)
+    if forecast is None or proven is None:
+        return ""
+    published = forecast.loss.epsilon_at(delta) or proven
+    return f"proven ε ≤ {rounded_up(proven, 3)} (slack {slack(published, proven):.2f})"
 
 
 class BottomBar(QFrame):

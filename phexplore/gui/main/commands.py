@@ -14,6 +14,7 @@ from phexplore.gui.binding.room import Action, News, Room, TableView
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, TEXT_SIZE, THEME, TOUR, Settings
 from phexplore.gui.decision.status import DecisionTab
+from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable, Subject
 from phexplore.gui.main.bars import HeaderBar
@@ -26,6 +27,8 @@ from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeC
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.file_dialogs import ask_to_save
 from phexplore.gui.widgets.labels import rewrite_labels
+from phexplore.model.workbook import Workbook, add_scenario, compare_with
+from phexplore.systems.less_noise import less_noise
 from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
@@ -223,6 +226,19 @@ class Commands:
         return [
             Action("run.new", "&New run…", run, "Ctrl+R", symbol="run", hint=_RUN),
             Action("decide.compare", "&Compare scenarios and runs", compare, "Ctrl+K", hint=_COMPARE),
+            Action(
+                "decide.proven",
+                "Proven &privacy curve…",
+                self._show_proven,
+                "Ctrl+Shift+P",
+                hint="phexplore forecast {this}",
+            ),
+            Action(
+                "decide.less-noise",
+                "Same ε, &less noise",
+                self._add_less_noise,
+                hint="phexplore less-noise {this} --out less.phx",
+            ),
             Action("decide.committee", "C&ommittee: members' proposals", committee, "Ctrl+J"),
             Action("decide.meeting", "Start the &meeting", start, "F11", symbol="run"),
             Action("decide.meeting-sliders", "Choose the meeting's &sliders…", meeting),
@@ -231,6 +247,20 @@ class Commands:
             ),
             Action("decide.bundle", "Write or check a &bundle…", bundle, "Ctrl+B", hint=bundling),
         ]
+
+    def _show_proven(self) -> None:
+        ProvenCurve(self._parent, self._window.session, self._add_less_noise).show()
+
+    def _add_less_noise(self) -> None:
+        session, told = self._window.session, []
+
+        def add(workbook: Workbook) -> Workbook:
+            found = less_noise(workbook.scenario)
+            told.append(found.sentence)
+            return compare_with(add_scenario(workbook, found.scenario), workbook.active)
+
+        if session.report(session.edit_workbook("Same ε, less noise", add)):
+            self._window.notice.warn(told[0])
 
     def _view(self) -> list[Action]:
         window, navigation, settings, look = self._window, self._window.navigation, self._window.settings, appearance()

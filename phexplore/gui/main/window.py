@@ -152,6 +152,7 @@ class MainWindow(QMainWindow):
             self.settings.keep(GEOMETRY, self.saveGeometry())
             self.settings.keep(LAYOUT, self._splitter.saveState())
         self._warmup.stop()
+        self.headline.stop()
         self.areas.stop(discard=project.path is None)
         self.exports.stop()
         for room in self.rooms.values():

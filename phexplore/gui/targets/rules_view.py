@@ -47,12 +47,13 @@ _MEASURES = {
     Measure.MARGIN: ("Margin of error", "people"),
     Measure.LOSS: ("Privacy loss (ρ or ε)", "as stated"),
     Measure.EPSILON: ("ε at δ = 10⁻¹⁰", "ε"),
+    Measure.PROVEN: ("Proven ε at δ = 10⁻¹⁰", "ε"),
     Measure.LARGEST_GROUP: ("Areas that keep their largest group", "% of areas"),
     Measure.COVERAGE: ("Coverage of the margin", "% of numbers"),
     Measure.ERROR: ("A figure of errors", "in its unit"),
     Measure.CHECKS: ("Failed checks", "checks"),
 }
-_EVERYWHERE = frozenset({Measure.LOSS, Measure.EPSILON, Measure.CHECKS})
+_EVERYWHERE = frozenset({Measure.LOSS, Measure.EPSILON, Measure.PROVEN, Measure.CHECKS})
 
 
 class RuleForm(QWidget):

@@ -178,6 +178,10 @@ class TopDownBudgets(ScenarioBudgets):
             for level in method.levels
         }
         whole = sum((sum(column.values(), Fraction(0)) for column in by_level.values()), Fraction(0))
+        factor = whole / method.total
+        if all(budgets.get(key) == factor * method.budget(key) for key in method.query_shares if method.budget(key)):
+            # All moved together: shares stay as they are written.
+            return replace(self.scenario, method=replace(method, total=total_with_scale(whole)))
         levels = shares_of({level: sum(column.values(), Fraction(0)) for level, column in by_level.items()})
         shares: dict[LevelQuery, Fraction] = {}
         for column in by_level.values():

@@ -1,0 +1,51 @@
+"""The proven ε in the window: it comes after the edit's own frame, never stands beside another version, and can be spent."""
+
+from __future__ import annotations
+
+from phexplore.gui.dialogs.proven_curve import ProvenCurve
+from phexplore.model.workbook import add_scenario
+from phexplore.systems.registry import forecast, preset
+
+
+def _add(window, name):
+    window.session.edit_workbook("Add", lambda book: add_scenario(book, preset(name).scenario))
+
+
+def test_that_the_bound_follows_the_scenario(window, qtbot):
+    tile = window.headline.tiles[0]
+    for name, words in (("pl94-2020-persons-us", "proven ε ≤ 16.466"), ("sdhc-2020-us", "proven ε ≤ 16.308")):
+        _add(window, name)
+        qtbot.waitUntil(lambda words=words: words in tile.accessibleDescription() + tile.accessibleName())
+    _add(window, "ddp-2019-persons-us")
+    qtbot.waitUntil(lambda: "proven" not in tile.accessibleDescription() + tile.accessibleName())
+
+
+def test_that_one_click_spends_the_slack_and_compares(window):
+    _add(window, "pl94-2020-persons-us")
+    before = window.session.scenario
+    window.actions_table["decide.less-noise"].trigger()
+    after = window.session.scenario
+    assert after is not before
+    assert window.session.shown.reference.scenario == before
+    assert forecast(after).proven() <= forecast(before).loss.epsilon
+    assert "less variance" in after.note
+    window.session.undo()
+    assert window.session.scenario == before
+
+
+def test_that_a_scenario_without_slack_is_refused_and_stays(window):
+    _add(window, "ddp-2019-persons-us")
+    before = window.session.project.workbook
+    window.actions_table["decide.less-noise"].trigger()
+    assert window.session.project.workbook is before
+
+
+def test_that_the_curve_follows_the_scenario(window, qtbot):
+    _add(window, "pl94-2020-units-us")
+    dialog = ProvenCurve(window, window.session, lambda: None)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: "2.3633" in dialog.figure.title)
+    _add(window, "pl94-2020-persons-us")
+    qtbot.waitUntil(lambda: "16.4652" in dialog.figure.title)
+    dialog.close()
