@@ -230,6 +230,7 @@ def refusal(row: RunRow, action: RunAction) -> str | None:
 
 
 def run_words(row: RunRow) -> str:
-    """Return one line for a run: scenario, when, trials, state."""
-    parts = (row.title, started_words(row.directory), f"{trials_words(row)} trials", state_words(row))
+    """Return one line for a run: scenario, what was asked beside it, when, trials, state."""
+    asked = _option_words(row.spec.options) if row.spec is not None else []
+    parts = (row.title, *asked, started_words(row.directory), f"{trials_words(row)} trials", state_words(row))
     return " · ".join(part for part in parts if part)

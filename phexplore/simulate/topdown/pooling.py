@@ -6,6 +6,9 @@ with (ỹ, w̃) for (y, w). Answers of different queries share no noise, so leas
 they use; where siblings are measured alike, it is the best linear estimate from everything measured in a unit and below.
 
 Source of the tree pass: Hay, Rastogi, Miklau, Suciu, VLDB 2010; of its use before a constrained descent: BlueDown, arXiv 2603.10099.
+What published bounds rule out in a child, a facility type it does not have or a structural zero, counts as 0 in the sum: its noise is
+known to be noise. The weights stay those of the noise, which is then a little less.
+
 It is post-processing of answers already paid for: exact counts enter in no other way than in TopDown.
 """
 
@@ -113,6 +116,31 @@ class Units:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KnownZeros:
+    """Which answers of a level are 0 for certain where upper bounds are 0.
+
+    Attributes:
+        columns: ``int64[kinds, bounded queries]``, the columns of the bounds that cells of one kind count in, -1 for none.
+        answers: ``float64[kinds, answers]``, 1 where a cell of the kind counts in the answer.
+    """
+
+    columns: Ints
+    answers: Floats
+
+    def clear(self, answers: Floats, upper: Ints) -> None:
+        """Set to 0 what no possible cell can fill.
+
+        Args:
+            answers: ``answers[units, answers]``, changed.
+            upper: ``upper[units, bounds]``.
+        """
+        open_kinds = np.ones((len(answers), len(self.columns)))
+        for columns in self.columns.T:
+            open_kinds *= (columns < 0) | (upper[:, columns] > 0)
+        answers[open_kinds @ self.answers == 0.0] = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PoolRange:
     """Some units with what is known below them.
 
@@ -121,12 +149,16 @@ class PoolRange:
         child_start: ``int64[units + 1]``, counted from the first child.
         below: plan of the level below.
         children: their children: leaves to be measured, or pooled answers; None where they are not to count.
+        upper: ``int64[children, bounds]``.
+        zeros: of the children.
     """
 
     own: Units
     child_start: Ints
     below: LevelPlan
     children: Units | PooledLevel | None
+    upper: Ints
+    zeros: KnownZeros
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,6 +279,7 @@ def pool_ranges(world: World, number: int, children: PooledLevel | None, *, pool
     if child_start is None:
         raise ValueError(f"{level.name} has no children")
     counted = children is not None or pools_leaves
+    zeros, upper = known_zeros(below.plan, world.design.possible()), world.upper[number + 1]
     size = 8 * (level.plan.answers + np.diff(child_start) * below.plan.answers * counted)
     found = []
     for first, last in pairwise(range_edges(size)):
@@ -255,7 +288,14 @@ def pool_ranges(world: World, number: int, children: PooledLevel | None, *, pool
         if children is None and counted:
             inside = _units(world, number + 1, low, high)
         found.append(
-            PoolRange(_units(world, number, first, last), child_start[first : last + 1] - low, below.plan, inside)
+            PoolRange(
+                own=_units(world, number, first, last),
+                child_start=child_start[first : last + 1] - low,
+                below=below.plan,
+                children=inside,
+                upper=upper[low:high],
+                zeros=zeros,
+            )
         )
     return found
 
@@ -295,9 +335,11 @@ def pool_range(
     pooled = task.own.alone(own)
     children = task.children.alone(below) if isinstance(task.children, Units) and below is not None else task.children
     if isinstance(children, PooledLevel):
+        sums = np.array(children.answers)
+        task.zeros.clear(sums, task.upper)
         kernels.pool_children(
             task.child_start,
-            np.ascontiguousarray(children.answers),
+            sums,
             np.ascontiguousarray(children.weights),
             matching_queries(task.own.level.plan, task.below),
             pooled.answers,
@@ -306,6 +348,23 @@ def pool_range(
     clock.append(perf_counter())
     seconds = tuple(float(second) for second in np.diff(clock))
     return PoolResult(pooled, own.answers if keep else None, own.within, own.numbers, seconds)
+
+
+def known_zeros(plan: LevelPlan, possible: NDArray[np.bool_]) -> KnownZeros:
+    """Return which answers of a level are 0 for certain where upper bounds are 0.
+
+    Args:
+        plan: of the level.
+        possible: ``bool[cells]``, False where a structural zero keeps everybody out.
+    """
+    bounds = [np.where(query.cell_map() < 0, -1, query.cell_map() + start) for query, start in plan.bound_start.items()]
+    of_cell = np.stack(bounds, axis=1) if bounds else np.empty((plan.schema.cells, 0), np.int64)
+    columns, kind = np.unique(of_cell, axis=0, return_inverse=True)
+    answers = np.zeros((len(columns), plan.answers))
+    for query, start in plan.answer_start.items():
+        counted = possible & (query.cell_map() >= 0)
+        answers[kind.ravel()[counted], query.cell_map()[counted] + start] = 1.0
+    return KnownZeros(columns.astype(np.int64), answers)
 
 
 @lru_cache(maxsize=64)

@@ -103,8 +103,8 @@ class TopDownOptions(Declared):
         Choice(
             Estimator,
             {
-                Estimator.TOP_DOWN: "each unit's own answers (production)",
-                Estimator.POOLED: "pooled with the answers below",
+                Estimator.TOP_DOWN: "as in production",
+                Estimator.POOLED: "pooled from below",
             },
         ),
         default=Estimator.TOP_DOWN,

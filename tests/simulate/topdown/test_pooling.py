@@ -25,7 +25,7 @@ from phexplore.simulate.topdown.measuring import (
     weights_of,
 )
 from phexplore.simulate.topdown.on_spine import world_on_spine
-from phexplore.simulate.topdown.pooling import WORTH_POOLING, lowest_pooled, pool, weight_of_leaves
+from phexplore.simulate.topdown.pooling import WORTH_POOLING, known_zeros, lowest_pooled, pool, weight_of_leaves
 from phexplore.spine.settings import choice_of, settings_of
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.systems.topdown.forecast import noise_of
@@ -369,3 +369,35 @@ def test_that_levels_below_the_lowest_pooled_one_keep_their_own_answers_and_do_n
     own, pooled = (each[1].measure(level, truth, 0, classes) for each in (sources, found))
     assert (pooled.answers == own.answers).all()
     assert (pooled.weights == weights_of(level, classes)).all()
+
+
+def test_that_only_answers_that_no_possible_cell_fills_count_as_zero():
+    """Against the cells themselves: whether any has neither a structural zero nor a bound of 0."""
+    world = world_of(full())
+    level, upper, possible = world.design.levels[-2], world.upper[-2], world.design.possible()
+    (types,) = (query for query in level.plan.bounded if query != total_query(level.plan.schema))
+    answers = np.random.default_rng(6).normal(size=(len(upper), level.plan.answers))
+    cleared = answers.copy()
+    known_zeros(level.plan, possible).clear(cleared, upper)
+    start = level.plan.bound_start[types]
+    for unit in range(len(upper)):
+        open_cells = possible & (upper[unit, start + types.cell_map()] > 0)
+        for query, columns in query_columns(level.plan):
+            is_open = np.bincount(query.cell_map()[open_cells], minlength=query.answers) > 0
+            assert (cleared[unit, columns] == np.where(is_open, answers[unit, columns], 0.0)).all()
+    assert 0.1 < (cleared == 0.0).mean() < 0.9
+
+
+def test_that_what_is_known_to_be_zero_takes_noise_off_the_sums():
+    """Errors of pooled cells of counties that the sums of tracts without such facilities made: smaller than the weights say."""
+    world, squares = world_of(full()), []
+    exact = draws(world, exact=True)[1].measure(world.design.levels[1], world.truth[1], 0, world.classes[1]).answers
+    columns = dict(query_columns(world.design.levels[1].plan))[detailed_query(world.design.schema)]
+    place = world.design.levels[1].plan.measured.index(detailed_query(world.design.schema))
+    for trial in range(4):
+        pooled = pool(world, draws(world, trial), lowest=3)[1]
+        found = pooled.measure(world.design.levels[1], world.truth[1], 0, world.classes[1])
+        errors = (found.answers - exact)[:, columns] * np.sqrt(found.weights[:, place, None])
+        assert abs(errors.mean()) < 5 / np.sqrt(errors.size)
+        squares.append((errors**2).mean())
+    assert np.mean(squares) < 0.95
