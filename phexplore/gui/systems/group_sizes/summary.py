@@ -45,7 +45,7 @@ def size_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
         shown,
         lambda version: (version.scenario.group_sizes.framework, version.scenario.group_sizes.total),
         caption=f"Privacy loss {method.framework.symbol}",
-        beside=_levels(len(method.levels)),
+        beside=f"over {len(method.levels)} level" + ("" if len(method.levels) == 1 else "s"),
         alone="one individual more or less",
     )
     lowest = figures.levels[-1] if figures is not None and figures.levels else None
@@ -69,10 +69,6 @@ def size_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
         Tone.NEUTRAL if holds else Tone.ATTENTION,
     )
     return loss, margin, sums
-
-
-def _levels(count: int) -> str:
-    return f"over {count} level" + ("" if count == 1 else "s")
 
 
 def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
@@ -99,6 +95,7 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
         if method.framework is PrivacyFramework.PURE_DP
         else f"discrete Gaussian noise with σ² = {level.noise.sensitivity} / (2 · {exact_text(level.budget)})"
     )
+    answer, size = (people(each.by(convention)) for each in (level.answer_margins, level.size_margins))
     told = (
         ("Budget", rule),
         (
@@ -107,10 +104,7 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
         ),
         (
             "Margins before sums are made to hold",
-            (
-                f"±{people(level.answer_margins.by(convention))} of a measured answer, ±{people(level.size_margins.by(convention))} of the "
-                "number of groups of one size."
-            ),
+            f"±{answer} of a measured answer, ±{size} of the number of groups of one size.",
         ),
         ("Exact quantile", f"±{level.size_margins.exact} groups of one size; normal ±{level.size_margins.normal:.2f}."),
     )

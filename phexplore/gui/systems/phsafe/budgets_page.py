@@ -53,12 +53,8 @@ class BudgetsEditor(QWidget):
         super().__init__(parent)
         self._session = session
         self.table = ParameterModel(session, budget_table, self)
-        self.view = ParameterView(
-            session,
-            self.table,
-            "Budgets",
-            "One row per table and level. Type to edit, Enter to commit, Escape to restore, Space to tick.",
-        )
+        keys = "One row per table and level. Type to edit, Enter to commit, Escape to restore, Space to tick."
+        self.view = ParameterView(session, self.table, "Budgets", keys)
         self.view.show_columns(CONVENTION_COLUMNS, shown=False)
         self.view.commands.own = self._commands()
         self.panel = RowPanel(session)
@@ -68,13 +64,8 @@ class BudgetsEditor(QWidget):
         self._idle.setInterval(_SEARCH_IDLE_MS)
         self._idle.timeout.connect(self._apply_filter)
         bar = self._make_bar()
-        nothing = EmptyPlace(
-            "search",
-            "No query matches",
-            "No row of the budget table fits the search and the choices above.",
-            action="Show all queries",
-            run=self.clear_filter,
-        )
+        words = "No row of the budget table fits the search and the choices above."
+        nothing = EmptyPlace("search", "No query matches", words, action="Show all queries", run=self.clear_filter)
         self._stack = QStackedLayout()
         for widget in (self.view, nothing):
             self._stack.addWidget(widget)
@@ -113,19 +104,11 @@ class BudgetsEditor(QWidget):
         self.tables = Chooser("Show the queries of one table", options=tables, run=self._apply_filter)
         levels = [("All levels", ""), *((level.title, level.text) for level in LEVELS)]
         self.levels = Chooser("Show the queries of one level", options=levels, run=self._apply_filter)
-        self.subsets = Chooser(
-            "Show published, changed, missed or locked queries",
-            options=[(title, value) for value, (title, _) in _SUBSETS.items()],
-            run=self._apply_filter,
-        )
-        self.side_by_side = SymbolButton(
-            "columns",
-            "Show the three margin conventions side by side",
-            text="Conventions",
-            tip="Exact, normal and paper margins side by side",
-            checkable=True,
-            bordered=True,
-        )
+        subsets = [(title, value) for value, (title, _) in _SUBSETS.items()]
+        name = "Show published, changed, missed or locked queries"
+        self.subsets = Chooser(name, options=subsets, run=self._apply_filter)
+        name, tip = "Show the three margin conventions side by side", "Exact, normal and paper margins side by side"
+        self.side_by_side = SymbolButton("columns", name, text="Conventions", tip=tip, checkable=True, bordered=True)
         self.side_by_side.toggled.connect(self._show_conventions)
         parts = FlowRow(self.search, self.tables, self.levels, self.subsets, self._count, gap=GRID)
         margins = (2 * GRID, GRID, 2 * GRID, GRID)
@@ -152,11 +135,7 @@ class BudgetsEditor(QWidget):
             command("Leave unpublished", "Leave out", partial(set_published, published=False)),
             command("Lock", "Lock", lambda scenario, query: set_item(scenario, "locks", query, value=True)),
             command("Unlock", "Unlock", lambda scenario, query: set_item(scenario, "locks", query, value=False)),
-            TableCommand(
-                "Take from the reference",
-                self._reset,
-                lambda: bool(places()) and self._session.shown.reference is not None,
-            ),
+            TableCommand("Take from the reference", self._reset, self._can_reset),
         )
 
     def _apply_filter(self, _choice: object = None) -> None:
@@ -191,6 +170,9 @@ class BudgetsEditor(QWidget):
         if queries:
             label = f"Remove {len(queries)} target" + ("" if len(queries) == 1 else "s")
             self._edit_each(label, queries, lambda scenario, query: set_target(scenario, query, None))
+
+    def _can_reset(self) -> bool:
+        return bool(self.view.selected_places()) and self._session.shown.reference is not None
 
     def _reset(self) -> None:
         if (reference := self._session.shown.reference) is not None:

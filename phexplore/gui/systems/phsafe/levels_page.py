@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QGridLayout, QRadioButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QRadioButton, QWidget
 
 from phexplore.catalog.tables import TableProduct, tables, truncated_tables
 from phexplore.figures.wording import people
@@ -49,9 +49,6 @@ class ThresholdsEditor(QWidget):
         self.keep_budgets = QRadioButton("Keep the budgets: margins follow")
         self.keep_margins = QRadioButton("Keep the margins: budgets follow")
         self.keep_budgets.setChecked(True)
-        group = QButtonGroup(self)
-        group.addButton(self.keep_budgets)
-        group.addButton(self.keep_margins)
         about = "Most people counted per household"
         self._columns = (
             cell_column("Table", "The table that is measured", "PH1_num", row_names=lambda line: {line.key.lower()}),
@@ -176,8 +173,7 @@ class LevelsEditor(QWidget):
         if product.measured:
             self._add_whole(f"Publish all levels of {product.id}", product.queries, number, _ALL)
         else:
-            note = Text(f"from {product.derived_from}", look="muted")
-            self._grid.addWidget(note, number, _ALL)
+            self._grid.addWidget(Text(f"from {product.derived_from}", look="muted"), number, _ALL)
 
     def _add_foot(self, number: int) -> None:
         self._grid.addWidget(Text("Whole level", look="muted"), number, 0)
@@ -186,9 +182,8 @@ class LevelsEditor(QWidget):
             self._add_whole(f"Publish {level.title} of all tables", queries, number, place)
 
     def _tick(self, name: str, query: QueryKey) -> QCheckBox:
-        tick = QCheckBox()
+        tick = self.ticks[query] = QCheckBox()
         tick.setAccessibleName(name)
-        self.ticks[query] = tick
         tick.clicked.connect(lambda checked: self._publish((query,), published=checked))
         tick.pressed.connect(lambda: self._session.select(query))
         return tick
@@ -237,10 +232,9 @@ class LevelsEditor(QWidget):
 
 def _show(tick: QCheckBox, state: Qt.CheckState) -> None:
     if tick.checkState() != state:
-        blocked = tick.blockSignals(True)
-        tick.setTristate(state == Qt.CheckState.PartiallyChecked)
-        tick.setCheckState(state)
-        tick.blockSignals(blocked)
+        with QSignalBlocker(tick):
+            tick.setTristate(state == Qt.CheckState.PartiallyChecked)
+            tick.setCheckState(state)
 
 
 def levels_page(session: PlainSession) -> QWidget:

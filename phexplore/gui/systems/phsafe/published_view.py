@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,6 +43,10 @@ _DRAWS = {1000: "1,000 draws: quick", 10_000: "10,000 draws: as in 2020"}
 _NO_TRUTH = (
     "The published tables can be saved. They are not shown beside exact counts, for the data of the run carry no mark of synthetic or "
     "published origin and are treated as confidential."
+)
+_NOTHING_YET = (
+    "Once a run has simulated a release, this shows what would be published of it: noisy against published, and how often the "
+    "90 % intervals hold the truth."
 )
 _SEED = 777
 
@@ -93,9 +96,8 @@ class PublishedView(QWidget):
         self._reader.finished.connect(self._show)
         self._reader.failed.connect(self._on_unreadable)
         self.chart = FigureView("Noisy and published", _TEACHING)
-        self.coverage = FigureView(
-            "Coverage of published intervals", "How often intervals hold the truth appears here."
-        )
+        teaching = "How often intervals hold the truth appears here."
+        self.coverage = FigureView("Coverage of published intervals", teaching)
         self._lay_out()
         for chart in (self.chart, self.coverage):
             chart.failed.connect(self.failed)
@@ -116,7 +118,7 @@ class PublishedView(QWidget):
         self._asked = _Asked(run, int(self.trial.currentData() or 0), int(self.draws.currentData()))
         arguments = ["publish", str(run), "--trial", str(self._asked.trial), "--seed", str(_SEED),
                      "--draws", str(self._asked.draws), "--out", str(self._out(self._asked)), "--json"]  # fmt: skip
-        command = [*self._command, *arguments] if self._command is not None else program_command(*arguments)
+        command = [*(self._command or program_command()), *arguments]
         self.words.setText("Publishing: estimates and intervals of every number are drawn…")
         self.process.start(command)
 
@@ -127,9 +129,8 @@ class PublishedView(QWidget):
         try:
             shutil.copytree(self._out(self._shown), folder, dirs_exist_ok=True)
         except OSError as error:
-            self.failed.emit(
-                PhexploreError(f"The tables could not be written: {error.strerror or error}.", "Choose another folder.")
-            )
+            reason = f"The tables could not be written: {error.strerror or error}."
+            self.failed.emit(PhexploreError(reason, "Choose another folder."))
             return
         self.noted.emit(f"The published tables were written to {folder}.")
 
@@ -138,9 +139,7 @@ class PublishedView(QWidget):
 
     def _listed(self) -> list[ListedRun]:
         rows = self._runs.rows if self._runs is not None else ()
-        return [
-            row for row in rows if row.trials and row.spec is not None and isinstance(row.spec.scenario.method, PhSafe)
-        ]
+        return [row for row in rows if row.trials and row.spec and isinstance(row.spec.scenario.method, PhSafe)]
 
     def _refresh(self, _signal: object = None) -> None:
         rows = self._listed()
@@ -196,11 +195,8 @@ class PublishedView(QWidget):
         self.words.setText("Stopped; nothing was published.")
 
     def _on_unreadable(self, error: Exception) -> None:
-        self._on_failed(
-            PhexploreError(
-                f"The published numbers could not be read: {error}.", "Publish a run whose truth is known, with noise."
-            )
-        )
+        remedy = "Publish a run whose truth is known, with noise."
+        self._on_failed(PhexploreError(f"The published numbers could not be read: {error}.", remedy))
 
     def _lay_out(self) -> None:
         self.run = Chooser("Run to publish", letters=24, run=self._fill_trials)
@@ -210,8 +206,7 @@ class PublishedView(QWidget):
         self.publish_button = TextButton("Publish", look="primary", symbol="run", name=name, run=self.publish)
         self.stop_button = TextButton("Stop", name="Stop publishing", run=self.process.stop)
         name = "Save the published tables into a folder"
-        asks = partial(ask_for_folder, self, name, self.save)
-        self.save_button = TextButton("Save tables…", name=name, run=lambda _checked: asks())
+        self.save_button = TextButton("Save tables…", name=name, run=lambda: ask_for_folder(self, name, self.save))
         for button in (self.stop_button, self.save_button):
             button.setEnabled(False)
         self.table = Chooser("Published table", letters=14, run=self._fill_cells)
@@ -226,15 +221,7 @@ class PublishedView(QWidget):
         controls = FlowRow(labelled("Run", self.run), self.trial, self.draws, *buttons, gap=GRID)
         charts = split(self.chart, self.coverage, shares=(3, 2))
         self.pages = Stack()
-        self.pages.addWidget(
-            EmptyPlace(
-                "results",
-                "No release to publish yet",
-                "Once a run has simulated a release, this shows what would be published of it: noisy against published, and how "
-                "often the 90 % intervals hold the truth.",
-                action="Go to the runs",
-                run=self.runs_wanted.emit,
-            )
-        )
+        title, go = "No release to publish yet", "Go to the runs"
+        self.pages.addWidget(EmptyPlace("results", title, _NOTHING_YET, action=go, run=self.runs_wanted.emit))
         self.pages.addWidget(stacked(controls, self.words, (charts, 1), margins=(MARGIN, GRID, MARGIN, GRID)))
         column(self.pages, of=self)

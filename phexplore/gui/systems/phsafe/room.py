@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -120,7 +121,40 @@ class PhSafeRoom(PlainRoom):
 
     def actions(self) -> list[tuple[str, Action]]:
         """Return search, sums, and what is shown with the table."""
-        return _table_actions(self, lambda: self._page, self.make_parameters)
+        settings = self.around.settings
+
+        def is_active() -> bool:
+            return self.session.is_active
+
+        def find() -> None:
+            self.wanted.emit(Area.BUDGETS)
+            self.budgets.search.setFocus()
+            self.budgets.search.selectAll()
+
+        def show_sum() -> None:
+            from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
+
+            SumDialog(self.around.window, self.session).show()
+
+        def turn_picture() -> None:
+            settings.keep(PICTURE, not settings.read(PICTURE))
+            self.make_parameters().make_room()
+
+        def show_conventions() -> None:
+            self.wanted.emit(Area.BUDGETS)
+            self.budgets.side_by_side.toggle()
+
+        def has_conventions() -> bool:
+            return self._page is not None and self.budgets.side_by_side.isChecked()
+
+        shows_picture, sides = partial(settings.read, PICTURE), "Margin &conventions side by side"
+        actions = (
+            Action("edit.find", "&Search the table", find, "Ctrl+F", is_active, symbol="search", starts_part=True),
+            Action("edit.sum", "&Margin of a sum…", show_sum, "Ctrl+M", is_active, symbol="sum"),
+            Action("view.picture", "&Picture beside the budget table", turn_picture, "", is_active, shows_picture),
+            Action("view.conventions", sides, show_conventions, "", is_active, has_conventions),
+        )
+        return list(zip(("edit.fill-down", "edit.find", "view.issues", "view.picture"), actions, strict=True))
 
     def join_results(self, page: Any) -> None:
         """Look at the table and level that are chosen elsewhere."""
@@ -156,65 +190,3 @@ class PhSafeRoom(PlainRoom):
         from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor
 
         return ScenarioEditor(self.session)
-
-
-def _table_actions(
-    room: PhSafeRoom, made: Callable[[], BudgetsPage | None], page: Callable[[], BudgetsPage]
-) -> list[tuple[str, Action]]:
-    """Return the actions, each with the id of the action it stands behind in the menu.
-
-    Args:
-        room: of the S-DHC.
-        made: the page of the table, None before its first use.
-        page: the page, made on first use.
-    """
-    settings = room.around.settings
-
-    def is_active() -> bool:
-        return room.session.is_active
-
-    def find() -> None:
-        room.wanted.emit(Area.BUDGETS)
-        page().editor.search.setFocus()
-        page().editor.search.selectAll()
-
-    def show_sum() -> None:
-        from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
-
-        SumDialog(room.around.window, room.session).show()
-
-    def turn_picture() -> None:
-        settings.keep(PICTURE, not settings.read(PICTURE))
-        page().make_room()
-
-    def show_conventions() -> None:
-        room.wanted.emit(Area.BUDGETS)
-        page().editor.side_by_side.toggle()
-
-    return [
-        (
-            "edit.fill-down",
-            Action("edit.find", "&Search the table", find, "Ctrl+F", is_active, symbol="search", starts_part=True),
-        ),
-        ("edit.find", Action("edit.sum", "&Margin of a sum…", show_sum, "Ctrl+M", is_active, symbol="sum")),
-        (
-            "view.issues",
-            Action(
-                "view.picture",
-                "&Picture beside the budget table",
-                turn_picture,
-                enabled=is_active,
-                checked=lambda: settings.read(PICTURE),
-            ),
-        ),
-        (
-            "view.picture",
-            Action(
-                "view.conventions",
-                "Margin &conventions side by side",
-                show_conventions,
-                enabled=is_active,
-                checked=lambda: made() is not None and page().editor.side_by_side.isChecked(),
-            ),
-        ),
-    ]

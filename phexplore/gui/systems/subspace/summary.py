@@ -96,23 +96,16 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
     space = plan.space
     budget = f"ε = {exact_text(plan.epsilon)}" + (f", δ = {exact_text(plan.delta)}" if plan.delta else "")
     margins = [kind.margins.by(convention) for kind in release.classes]
+    error, least, most = map(people, (release.squared_error, min(margins), max(margins)))
+    free = space.size - space.rank
     near = release.approximation
     factor = near.words if near.factor is None else f"at most {near.factor:.4g} times {near.words.removeprefix('of ')}"
     parts = (
         ("Mechanism", f"{plan.release.mechanism.title}. {MECHANISM_EXPLANATIONS[plan.release.mechanism]}"),
         ("Budget", f"{budget}, a share of {share_percent(plan.release.share)}."),
         ("Sensitivity", "\n".join(release.explanation)),
-        (
-            "Exact sums",
-            f"{space.rank:,} independent of {space.size:,} answers; {space.size - space.rank:,} dimensions carry noise.",
-        ),
-        (
-            "Expected error",
-            (
-                f"{people(release.squared_error)} people² over all answers; margins from ±{people(min(margins))} to "
-                f"±{people(max(margins))} people."
-            ),
-        ),
+        ("Exact sums", f"{space.rank:,} independent of {space.size:,} answers; {free:,} dimensions carry noise."),
+        ("Expected error", f"{error} people² over all answers; margins from ±{least} to ±{most} people."),
         ("How far from the best", factor),
         ("Protected", "\n".join(figures.protected)),
         ("Not protected", "\n".join(figures.not_protected)),
