@@ -6,9 +6,13 @@ import enum
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from phexplore.figures.scales import linear_ticks, log_ticks, nice_at_least
 from phexplore.figures.table import grouped, signed_tick
+
+if TYPE_CHECKING:
+    from phexplore.figures.marks import Floats
 
 PADDING = 0.06
 """Part of the range left free at each end of an axis without a domain."""
@@ -99,6 +103,20 @@ class Axis:
                 return -value
             case _:
                 return math.copysign(math.log10(1 + abs(value)), value)
+
+    def positions(self, values: Floats) -> Floats:
+        """Return the places of many values along the axis: ``float64[n]`` of ``values[n]``."""
+        import numpy as np  # noqa: PLC0415 - the window starts without it
+
+        match self.scale:
+            case Scale.LINEAR:
+                return values
+            case Scale.LOG:
+                return np.asarray(np.log10(np.maximum(values, self.floor)))
+            case Scale.ROWS:
+                return -values
+            case _:
+                return np.asarray(np.copysign(np.log10(1 + np.abs(values)), values))
 
     def value(self, position: float) -> float:
         """Return the value at a place along the axis."""

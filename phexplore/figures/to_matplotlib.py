@@ -198,8 +198,7 @@ class _Drawing:
         self._cells()
         self._patches()
         for points in figure.points:
-            x = np.array([figure.x.position(value) for value in points.x.tolist()])
-            y = np.array([figure.y.position(value) for value in points.y.tolist()])
+            x, y = figure.x.positions(points.x), figure.y.positions(points.y)
             seen = points.y > 0 if figure.y.scale is Scale.LOG else np.ones(len(y), dtype=bool)
             axes.plot(
                 x[seen], y[seen], linestyle="none", marker=_MARKERS[shape_of(points.series)],

@@ -78,6 +78,7 @@ class Session(QObject):
 
     Signals:
         updated: `Update`, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
+        opened: another project is shown; what was typed about the one before means nothing now.
         settled: the newest `ScenarioView`, at most once per frame. For pictures.
         selected: the key under inspection, as the active system names its parts; None for nothing.
         refused: `Refusal` of an edit that has no field of its own to say it.
@@ -89,6 +90,7 @@ class Session(QObject):
     """
 
     updated = Signal(object)
+    opened = Signal()
     settled = Signal(object)
     selected = Signal(object)
     refused = Signal(object)
@@ -137,6 +139,7 @@ class Session(QObject):
         self._listen(project)
         self._shown = shown(project.workbook, kept=self.kept.find)
         self._announce(None)
+        self.opened.emit()
         self.select(None)
         self.saved.emit(project)
 

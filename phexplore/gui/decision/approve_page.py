@@ -15,7 +15,6 @@ from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
-from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.binding.tiles import DecisionPart
@@ -105,7 +104,7 @@ class ApprovePage(Page):
         ):
             self._insert(section)
         self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
-        session.updated.connect(self._forget)
+        session.opened.connect(self._forget)
         self.refresh()
 
     def stop(self) -> None:
@@ -246,12 +245,11 @@ class ApprovePage(Page):
         self._show_deed()
         self.reason.say(error.full)
 
-    def _forget(self, update: Update[ScenarioView]) -> None:
+    def _forget(self) -> None:
         """Empty the form when another project was opened: what stands in it was about the one before."""
-        if update.before is None:
-            self._waiting = None
-            self._clear()
-            self.reason.say("")
+        self._waiting = None
+        self._clear()
+        self.reason.say("")
 
     def _clear(self) -> None:
         for field in (self.who, self.role, self.note):

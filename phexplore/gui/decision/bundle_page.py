@@ -26,7 +26,6 @@ from phexplore.decide.bundle_jobs import (
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
-from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.dialogs import KeyDialog, TrustedKeysDialog
@@ -197,15 +196,14 @@ class BundlePage(Page):
         for (title, sentence), part in zip(_SECTIONS.items(), (write, check, sign), strict=True):
             self._insert(Section(title, sentence, part))
         self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
-        session.updated.connect(self._forget)
+        session.opened.connect(self._forget)
         self.refresh()
 
-    def _forget(self, update: Update[ScenarioView]) -> None:
+    def _forget(self) -> None:
         """Empty the forms when another project was opened: what stands in them was about the one before."""
-        if update.before is None:
-            self.clearance.clear()
-            for editor in (self.signers, self.cosigners):
-                editor.clear()
+        self.clearance.clear()
+        for editor in (self.signers, self.cosigners):
+            editor.clear()
 
     def stop(self) -> None:
         """End what is being done, because the window closes."""

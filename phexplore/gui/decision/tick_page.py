@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -41,7 +40,7 @@ class TickPage(QWidget):
         self.list.ticked.connect(self._on_ticked)
         self.title = Text(name, relative=1.3, bold=True, wrap=True)
         self.sentence = Paragraph(look="muted")
-        session.updated.connect(self._forget)
+        session.opened.connect(self._forget)
 
     def refresh(self) -> None:
         """Offer what there is now and show what the ticks say."""
@@ -99,7 +98,6 @@ class TickPage(QWidget):
         self._is_touched = True
         self.follow()
 
-    def _forget(self, update: Update[ScenarioView]) -> None:
+    def _forget(self) -> None:
         """Tick anew when another project was opened: a name there may be another scenario's."""
-        if update.before is None:
-            self._is_touched = False
+        self._is_touched = False

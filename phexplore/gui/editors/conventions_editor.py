@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
@@ -42,9 +42,8 @@ class ConventionsEditor(QWidget):
             for confidence in _CONFIDENCES
         ]
         self.as_in_2020 = TextButton("As in 2020", name="Use the conventions of 2020", run=self._use_2020)
-        place, _role = cast("tuple[int, object]", self.form.rows.getWidgetPosition(self.controls["confidence"]))
-        self.form.rows.insertRow(place + 1, "", FlowRow(*self.usual, gap=GRID))
-        self.form.rows.addRow("", self.as_in_2020)
+        self.form.insert_below("confidence", "", FlowRow(*self.usual, gap=GRID))
+        self.form.insert_below("", "", self.as_in_2020)
         column(self.form, of=self)
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
@@ -88,11 +88,7 @@ class ParameterForm(QWidget):
         self.controls = self.form.controls
         self.notes = [(note, Text(note.label), Paragraph(look=note.look)) for note in notes]
         for note, label, text in self.notes:
-            if note.after:
-                row, _role = cast("tuple[int, object]", self.form.rows.getWidgetPosition(self.controls[note.after]))
-                self.form.rows.insertRow(row + 1, label, text)
-            else:
-                self.form.rows.addRow(label, text)
+            self.form.insert_below(note.after, label, text)
         column(self.form, of=self)
         self._seen = WhenSeen(self, self.refresh, session.updated)
         self.refresh()

@@ -161,21 +161,21 @@ class LeftValueAxis(ValueAxis):
 
 
 class RowAxis(Axis):
-    """The labels of rows: a bold group at its first visible row, a name at every row."""
+    """The labels of rows: a bold group at its first visible row, a name at every row.
+
+    Attributes:
+        labels: what stands before the rows.
+        chosen: the row that is marked, None for none.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._width = 0
-        self._labels: tuple[RowLabel, ...] = ()
+        self.labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
         self._shown: tuple[str, ...] = ()
         self._groups: dict[str, str] = {}
         self.chosen: int | None = None
-
-    @property
-    def labels(self) -> tuple[RowLabel, ...]:
-        """What stands before the rows."""
-        return self._labels
 
     def set_room(self, pixels: float) -> None:
         """Say how wide the picture is; long names are shortened so that labels leave most of it to the rows."""
@@ -185,21 +185,21 @@ class RowAxis(Axis):
 
     def set_labels(self, labels: tuple[RowLabel, ...]) -> None:
         """Show these rows and make room for the longest label."""
-        if labels != self._labels:
-            self._labels = labels
+        if labels != self.labels:
+            self.labels = labels
             self.fit()
 
     def fit(self) -> None:
         """Make room for the longest label in the current font."""
         plain, bold = lettering(), lettering(bold=True)
         room = self._room * GROUP_PART
-        self._groups = {label.group: bold.elided(label.group, room) for label in self._labels}
+        self._groups = {label.group: bold.elided(label.group, room) for label in self.labels}
         groups = max(map(bold.width, self._groups.values()), default=0)
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
         metrics = QFontMetricsF(plain.font)
-        self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self._labels)
+        self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self.labels)
         names = max((plain.width(name) for name in self._shown), default=0)
-        around = (LOCK_SIZE if any(label.locked for label in self._labels) else 0) + (4 * GAP if names else 2 * GAP)
+        around = (LOCK_SIZE if any(label.locked for label in self.labels) else 0) + (4 * GAP if names else 2 * GAP)
         self._width = round(groups + names + around)
         self.update()
 
@@ -212,8 +212,8 @@ class RowAxis(Axis):
         left, right, shown_group = room.left() + HALF, room.right() - GAP, ""
         first = max(0, math.floor(-pixels.value_y(area.top())) - 1)
         last = math.ceil(-pixels.value_y(area.bottom())) + 1
-        for index in range(first, min(last + 1, len(self._labels))):
-            label, y = self._labels[index], pixels.y(-index)
+        for index in range(first, min(last + 1, len(self.labels))):
+            label, y = self.labels[index], pixels.y(-index)
             if not area.top() <= y <= area.bottom():
                 continue
             chosen = index == self.chosen

@@ -23,6 +23,7 @@ class Choice:
     Attributes:
         figure: what is shown, None for nothing.
         key: of what is chosen here or elsewhere; a figure may have no item of it.
+        here: the chosen item.
         hovered: item under the pointer.
         outlines: of the units of a map.
     """
@@ -33,7 +34,7 @@ class Choice:
         self.hovered: int | None = None
         self.outlines = MapOutlines()
         self._items: Items | None = None
-        self._here: int | None = None
+        self.here: int | None = None
 
     @property
     def items(self) -> Items:
@@ -49,25 +50,20 @@ class Choice:
         return self._items
 
     @property
-    def here(self) -> int | None:
-        """The chosen item."""
-        return self._here
-
-    @property
     def chosen_key(self) -> Hashable:
         """Key of the chosen item, None for nothing."""
-        return None if self._here is None else self.key
+        return None if self.here is None else self.key
 
     @property
     def row(self) -> int | None:
         """The row of the chosen item, None in a plane."""
-        is_row = self._here is not None and self.figure is not None and self.figure.has_rows
-        return self.items.rows[self._here] if is_row and self._here is not None else None
+        is_row = self.here is not None and self.figure is not None and self.figure.has_rows
+        return self.items.rows[self.here] if is_row and self.here is not None else None
 
     @property
     def words(self) -> str:
         """What is chosen, in words."""
-        return "" if self._here is None else self.items.words(self._here)
+        return "" if self.here is None else self.items.words(self.here)
 
     @property
     def mark(self) -> AnyMark | None:
@@ -84,24 +80,24 @@ class Choice:
         self.figure, self._items = figure, None
         self.outlines.use(figure.patches)
         if self.key is not None:
-            self._here = self.items.find(self.key)
-        elif is_other or (self._here is not None and self._here >= len(self.items)):
-            self._here = None
+            self.here = self.items.find(self.key)
+        elif is_other or (self.here is not None and self.here >= len(self.items)):
+            self.here = None
         if self.hovered is not None and self.hovered >= len(self.items):
             self.hovered = None
 
     def set_key(self, key: Hashable) -> None:
         """Choose the item of a key, or none."""
         self.key = key
-        self._here = self.items.find(key) if self.figure is not None and key is not None else self._here
+        self.here = self.items.find(key) if self.figure is not None and key is not None else self.here
 
     def take(self, item: int) -> None:
         """Choose an item."""
-        self._here, self.key = item, self.items.keys[item]
+        self.here, self.key = item, self.items.keys[item]
 
     def step(self, step: Step, page: int) -> int | None:
         """Return the item a key leads to, None where it leads nowhere."""
-        return self.items.step(self._here, step, page)
+        return self.items.step(self.here, step, page)
 
     def mark_of(self, key: Hashable) -> AnyMark | None:
         """Return the mark of a key."""

@@ -37,28 +37,23 @@ def _look(look: Look | None, role: int) -> Any:
 
 
 class NumbersModel(QAbstractTableModel):
-    """Read-only rows and columns of a `Table` value."""
+    """Read-only rows and columns of `numbers`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._numbers = Table(())
-
-    @property
-    def numbers(self) -> Table:
-        """What is shown."""
-        return self._numbers
+        self.numbers = Table(())
 
     def set_numbers(self, numbers: Table) -> None:
         """Show other numbers; the selection stays where the shape stays."""
-        before, same_shape = self._numbers, self._same_shape(numbers)
+        before, same_shape = self.numbers, self._same_shape(numbers)
         if numbers == before:
             return
         if not same_shape:
             self.beginResetModel()
-            self._numbers = numbers
+            self.numbers = numbers
             self.endResetModel()
             return
-        self._numbers = numbers
+        self.numbers = numbers
         same_look = (before.looks, before.details) == (numbers.looks, numbers.details)
         pairs = enumerate(zip(before.rows, numbers.rows, strict=True))
         changed = [row for row, (old, new) in pairs if old != new or not same_look]
@@ -68,21 +63,21 @@ class NumbersModel(QAbstractTableModel):
 
     def holds_numbers(self, column: int) -> bool:
         """Return whether a column holds numbers: they stand beside each other and leave the rest of the width free."""
-        return any(is_number(row[column]) for row in self._numbers.rows[:_LOOKED_AT])
+        return any(is_number(row[column]) for row in self.numbers.rows[:_LOOKED_AT])
 
     def _same_shape(self, numbers: Table) -> bool:
-        return numbers.headers == self._numbers.headers and len(numbers.rows) == len(self._numbers.rows)
+        return numbers.headers == self.numbers.headers and len(numbers.rows) == len(self.numbers.rows)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._numbers.rows)
+        return 0 if parent.isValid() else len(self.numbers.rows)
 
     def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._numbers.headers)
+        return 0 if parent.isValid() else len(self.numbers.headers)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        value = self._numbers.rows[index.row()][index.column()]
+        value = self.numbers.rows[index.row()][index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return localised(shown(value))
@@ -94,11 +89,11 @@ class NumbersModel(QAbstractTableModel):
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
                 words = self._detail(index) or localised(shown(value))
-                return f"{self._numbers.headers[index.column()]}: {words}"
-        return _look(self._numbers.looks.get((index.row(), index.column())), role)
+                return f"{self.numbers.headers[index.column()]}: {words}"
+        return _look(self.numbers.looks.get((index.row(), index.column())), role)
 
     def _detail(self, index: Index) -> str:
-        return self._numbers.details.get((index.row(), index.column()), "")
+        return self.numbers.details.get((index.row(), index.column()), "")
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
@@ -108,7 +103,7 @@ class NumbersModel(QAbstractTableModel):
             return None
         if orientation == Qt.Orientation.Vertical:
             return str(section + 1)
-        return self._numbers.headers[section] if section < len(self._numbers.headers) else None
+        return self.numbers.headers[section] if section < len(self.numbers.headers) else None
 
 
 class NumbersTable(QTableView):

@@ -357,8 +357,8 @@ class FigurePainter:
 
 def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the pixels of points and which of them are seen: ``float64[points]`` twice, ``bool[points]``."""
-    x = pixels.left + _positions(points.x, figure.x.scale, figure.x.floor) * pixels.per_x
-    y = pixels.bottom - _positions(points.y, figure.y.scale, figure.y.floor) * pixels.per_y
+    x = pixels.left + figure.x.positions(points.x) * pixels.per_x
+    y = pixels.bottom - figure.y.positions(points.y) * pixels.per_y
     area, slack = pixels.area, points.size
     inside = (x >= area.left() - slack) & (x <= area.right() + slack)
     inside &= (y >= area.top() - slack) & (y <= area.bottom() + slack)
@@ -411,18 +411,6 @@ def _is_inside(shape: Shape, right: int, down: int, radius: float) -> bool:
             return 2 * abs(right) <= radius - down
         case _:
             return right * right + down * down <= radius * radius
-
-
-def _positions(values: Floats, scale: Scale, floor: float) -> Floats:
-    import numpy as np
-
-    match scale:
-        case Scale.LOG:
-            return np.asarray(np.log10(np.maximum(values, floor)))
-        case Scale.SIGNED_LOG | Scale.COUNT:
-            return np.asarray(np.copysign(np.log10(1 + np.abs(values)), values))
-        case _:
-            return values
 
 
 @lru_cache(maxsize=32)

@@ -104,6 +104,11 @@ class SolvePanel(QFrame):
     Signals:
         apply_wanted: the solution is to be applied.
         way_chosen: a `Relaxation` of the goals to be taken.
+
+    Attributes:
+        answer: what is shown, None for nothing.
+        title: the finding.
+        sentence: what stands below it.
     """
 
     apply_wanted = Signal()
@@ -113,9 +118,9 @@ class SolvePanel(QFrame):
         super().__init__()
         self.setProperty("look", "card")
         self.setAccessibleName("Result of solving")
-        self._answer: SolveAnswer | None = None
-        self._title = Paragraph("Not solved yet", relative=1.15, bold=True)
-        self._sentence = Paragraph(TEACHING, look="muted")
+        self.answer: SolveAnswer | None = None
+        self.title = Paragraph(relative=1.15, bold=True)
+        self.sentence = Paragraph(look="muted")
         self._note = Paragraph("", look="attention")
         self.apply = TextButton("Apply as one edit", look="primary", symbol="tick", run=self.apply_wanted)
         self._conflict = CompactList("Goals in conflict")
@@ -134,41 +139,26 @@ class SolvePanel(QFrame):
         parts = (widget for pair in self._parts for widget in pair)
         apply = (self.apply, Qt.AlignmentFlag.AlignLeft)
         margins = (MARGIN, GRID + HALF, MARGIN, MARGIN)
-        column(self._title, self._note, self._sentence, apply, *parts, 1, of=self, margins=margins)
+        column(self.title, self._note, self.sentence, apply, *parts, 1, of=self, margins=margins)
         self.clear()
-
-    @property
-    def title(self) -> str:
-        """The finding."""
-        return self._title.text()
-
-    @property
-    def text(self) -> str:
-        """The sentences below the finding."""
-        return self._sentence.text()
 
     @property
     def ways(self) -> list[TextButton]:
         """The buttons of the ways out."""
         return self._ways.findChildren(TextButton)
 
-    @property
-    def answer(self) -> SolveAnswer | None:
-        """What is shown."""
-        return self._answer
-
     def clear(self) -> None:
         """Show that nothing was solved."""
-        self._answer = None
-        self._title.setText("Not solved yet")
+        self.answer = None
+        self.title.setText("Not solved yet")
         self._note.setText("")
-        self._sentence.setText(TEACHING)
+        self.sentence.setText(TEACHING)
         self.apply.setVisible(False)
         self._show_parts(())
 
     def mark_stale(self) -> None:
         """Say that what is shown answers an older question; it can no longer be applied."""
-        if self._answer is not None and not self._note.text():
+        if self.answer is not None and not self._note.text():
             self._note.setText(STALE)
             self.apply.setEnabled(False)
             self._ways.setEnabled(False)
@@ -179,7 +169,7 @@ class SolvePanel(QFrame):
 
     def show_answer(self, answer: SolveAnswer) -> None:
         """Show what came back."""
-        self._answer = answer
+        self.answer = answer
         self._note.setText("")
         self._ways.setEnabled(True)
         if answer.solved is not None:
@@ -188,9 +178,9 @@ class SolvePanel(QFrame):
             self._show_refusal(answer.refused)
 
     def _show_solution(self, answer: SolveAnswer, found: SolvedGoals) -> None:
-        self._title.setText(headline(found, answer.request.scenario))
+        self.title.setText(headline(found, answer.request.scenario))
         lines = [rounding_line(found), published_line(found)]
-        self._sentence.setText("\n".join(each for each in lines if each))
+        self.sentence.setText("\n".join(each for each in lines if each))
         changes = change_lines(found)
         directions = direction_matters(found)
         self._caps.show_lines(cap_lines(found))
@@ -205,21 +195,20 @@ class SolvePanel(QFrame):
     def _show_refusal(self, error: Exception) -> None:
         self.apply.setVisible(False)
         if not isinstance(error, InfeasibleError):
-            self._title.setText("This cannot be solved")
-            self._sentence.setText(f"{sentence(getattr(error, 'sentence', str(error)))} {getattr(error, 'remedy', '')}")
+            self.title.setText("This cannot be solved")
+            self.sentence.setText(f"{sentence(getattr(error, 'sentence', str(error)))} {getattr(error, 'remedy', '')}")
             self._show_parts(())
             return
-        self._title.setText("These goals cannot be kept together")
-        self._sentence.setText(sentence(error.sentence))
+        self.title.setText("These goals cannot be kept together")
+        self.sentence.setText(sentence(error.sentence))
         self._conflict.show_lines([(part.text, part.kind.value) for part in error.conflict])
         self._fill_ways(error.relaxations)
         self._show_parts((self._conflict, self._ways) if error.relaxations else (self._conflict,))
 
     def _fill_ways(self, ways: tuple[Relaxation, ...]) -> None:
-        while (item := self._way_column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        for old in self.ways:
+            old.setParent(None)
+            old.deleteLater()
         for way in ways:
             words, tip = sentence(way.text), f"{sentence(way.text)} Changes the goals as one edit and solves again."
             choose = partial(self._choose, way)

@@ -59,6 +59,11 @@ class Appearance(QObject):
 
     Signals:
         changed: the new `Colours`; theme or text size changed and everything should be drawn again.
+
+    Attributes:
+        colours: in use.
+        choice: what the user asked for.
+        scale: text size in percent.
     """
 
     changed = Signal(object)
@@ -67,38 +72,23 @@ class Appearance(QObject):
         super().__init__(application)
         self.setObjectName("appearance")
         self._application = application
-        self._choice = ThemeChoice.SYSTEM
-        self._scale = SMALLEST_SCALE
-        self._colours = LIGHT
+        self.choice = ThemeChoice.SYSTEM
+        self.scale = SMALLEST_SCALE
+        self.colours = LIGHT
         self._applied: tuple[Colours, int] | None = None
         application.setStyle("Fusion")
         _ensure_font(application)
         application.styleHints().colorSchemeChanged.connect(self._follow_system)
         self._apply()
 
-    @property
-    def colours(self) -> Colours:
-        """The colours in use."""
-        return self._colours
-
-    @property
-    def choice(self) -> ThemeChoice:
-        """What the user asked for."""
-        return self._choice
-
-    @property
-    def scale(self) -> int:
-        """Text size in percent."""
-        return self._scale
-
     def choose(self, choice: ThemeChoice) -> None:
         """Use a theme, or follow the system."""
-        self._choice = choice
+        self.choice = choice
         self._apply()
 
     def set_scale(self, percent: int) -> None:
         """Set the text size, kept within 100-200 %."""
-        self._scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, percent))
+        self.scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, percent))
         self._apply()
 
     def write_numbers(self, style: NumberStyle) -> None:
@@ -106,7 +96,7 @@ class Appearance(QObject):
         had_comma = has_decimal_comma()
         choose_style(style)
         if has_decimal_comma() != had_comma:
-            self.changed.emit(self._colours)
+            self.changed.emit(self.colours)
 
     def font(self, *, relative: float = 1.0, bold: bool = False) -> QFont:
         """Return the font of the program, with figures of equal width.
@@ -116,30 +106,30 @@ class Appearance(QObject):
             bold: bold face.
         """
         font = QFont(self._application.font())
-        font.setPointSizeF(BASE_POINT_SIZE * self._scale / 100 * relative)
+        font.setPointSizeF(BASE_POINT_SIZE * self.scale / 100 * relative)
         font.setBold(bold)
         return font
 
     def _follow_system(self) -> None:
-        if self._choice is ThemeChoice.SYSTEM:
+        if self.choice is ThemeChoice.SYSTEM:
             self._apply()
 
     def _apply(self) -> None:
-        wanted = (self._wanted(), self._scale)
+        wanted = (self._wanted(), self.scale)
         if wanted == self._applied:  # every widget would be styled anew for nothing
             return
         self._applied = wanted
-        self._colours = wanted[0]
+        self.colours = wanted[0]
         font = QFont(self._application.font())
-        font.setPointSizeF(BASE_POINT_SIZE * self._scale / 100)
+        font.setPointSizeF(BASE_POINT_SIZE * self.scale / 100)
         font.setFeature(QFont.Tag("tnum"), 1)
         self._application.setFont(font)
-        self._application.setPalette(qt_palette(self._colours))
-        self._application.setStyleSheet(stylesheet(self._colours))
-        self.changed.emit(self._colours)
+        self._application.setPalette(qt_palette(self.colours))
+        self._application.setStyleSheet(stylesheet(self.colours))
+        self.changed.emit(self.colours)
 
     def _wanted(self) -> Colours:
-        match self._choice:
+        match self.choice:
             case ThemeChoice.LIGHT:
                 return LIGHT
             case ThemeChoice.DARK:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
@@ -178,6 +178,19 @@ class DeclaredForm(QWidget):
             control.setAccessibleDescription(part.doc)
             rows.addRow("" if isinstance(control, FlagControl) else capital(part.title), control)
             self.controls[part.name] = control
+
+    def insert_below(self, name: str, label: Any, widget: QWidget) -> None:
+        """Put a row below the one of a field, at the end for "".
+
+        Args:
+            name: of the field.
+            label: words or a widget before it.
+            widget: what is put there.
+        """
+        at = self.rows.rowCount()
+        if name:
+            at = 1 + cast("tuple[int, object]", self.rows.getWidgetPosition(self.controls[name]))[0]
+        self.rows.insertRow(at, label, widget)
 
     def show_value(self, value: Any) -> None:
         """Show the fields of a value of the declared class."""

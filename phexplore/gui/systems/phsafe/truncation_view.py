@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.errors import PhexploreError
-from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ProjectRuns
@@ -81,14 +80,13 @@ class StudioView(QuestionView):
         self._lay_out()
         changes = () if runs is None else (runs.changed,)
         self._seen = WhenSeen(self, self._refresh, session.settled, *changes)
-        session.updated.connect(self._forget)
+        session.opened.connect(self._forget)
         self._seen.request()
 
-    def _forget(self, update: Update[ScenarioView]) -> None:
+    def _forget(self) -> None:
         """Drop the file and what was typed when another project was opened: they were about the one before."""
-        if update.before is None:
-            self._file = None
-            self._typed.clear()
+        self._file = None
+        self._typed.clear()
 
     def take(self, threshold: int) -> None:
         """Make a threshold the scenario's, as one step."""

@@ -15,7 +15,6 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import single, write_project
 from phexplore.gui.binding.process_service import CommandProcess
-from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -202,7 +201,7 @@ class TuneView(QWidget):
         splitter = split(scrolling("Settings of the search", side), right, shares=(2, 3), sizes=(52 * GRID, 80 * GRID))
         splitter.setHandleWidth(1)
         row(splitter, of=self)
-        session.updated.connect(self._forget)
+        session.opened.connect(self._forget)
         self._seen = WhenSeen(self, self._refresh, session.settled)
         self._seen.request()
 
@@ -251,15 +250,14 @@ class TuneView(QWidget):
         if self._session.report(refusal):
             self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
 
-    def _forget(self, update: Update[ScenarioView]) -> None:
+    def _forget(self) -> None:
         """End the search when another project is opened: what it found belongs to the scenario of the one before."""
-        if update.before is None:
-            self.pause()
-            self._scenario, self._file, self.found = None, None, []
-            self.settings.lines["data"].setText(_DEMO)
-            self.words.setText(_ABOUT)
-            self._show_found()
-            self._refresh_probes()
+        self.pause()
+        self._scenario, self._file, self.found = None, None, []
+        self.settings.lines["data"].setText(_DEMO)
+        self.words.setText(_ABOUT)
+        self._show_found()
+        self._refresh_probes()
 
     def _next(self) -> None:
         if not self._waiting or self._scenario is None:
