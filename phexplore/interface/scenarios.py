@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from phexplore.errors import UnknownNameError
 from phexplore.interface.frames import draw, frame, table_frame
 from phexplore.model import paths
-from phexplore.model.conventions import Conversion
+from phexplore.model.conventions import Conversion, Proof
 from phexplore.model.diff import value_text
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Issue
@@ -362,7 +362,8 @@ def epsilon(
     Args:
         scenario: or what names one; or an exact ρ.
         delta: δ of the guarantee, between 0 and 1.
-        conversion: ``bun-steinke``, ``zcdp-optimal-alpha`` or ``gaussian-continuous`` (an approximation).
+        conversion: ``bun-steinke``, ``zcdp-optimal-alpha`` or ``gaussian-continuous`` (an approximation) of ρ; or
+            ``discrete-gaussian-exact``, proven from the noise of a scenario.
 
     Returns:
         ε; None where there is no bound.
@@ -377,10 +378,12 @@ def epsilon(
     """
     from phexplore.accounting.zcdp import epsilon as converted
 
+    at = Fraction(repr(delta) if isinstance(delta, float) else delta)
+    if conversion == Proof.DISCRETE_GAUSSIAN.value and not isinstance(scenario, Fraction):
+        return registry.forecast(load(scenario).value).proven(at)
     known = {each.value: each for each in Conversion}
     if conversion not in known:
-        raise UnknownNameError("conversion", conversion, list(known))
-    at = Fraction(repr(delta) if isinstance(delta, float) else delta)
+        raise UnknownNameError("conversion", conversion, [*known, Proof.DISCRETE_GAUSSIAN.value])
     if isinstance(scenario, Fraction):
         return converted(scenario, at, known[conversion])
     loss = registry.loss_of(load(scenario).value)

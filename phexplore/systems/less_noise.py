@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
@@ -92,9 +93,9 @@ def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTI
         made = replace(model.with_traded(budgets), name=f"{scenario.name}, same ε, less noise")
         after = forecast(made)
         # The files of production round: what they hold is evaluated, not what was aimed at.
-        found = epsilon_bracket(after.noise[side], delta)
-        if found.high <= published:
-            result = LessNoise(made, factor, published, found.high, side, delta, (_median(known), _median(after)))
+        high = epsilon_bracket(after.noise[side], delta).high if side in after.noise else math.inf
+        if high <= published:
+            result = LessNoise(made, factor, published, high, side, delta, (_median(known), _median(after)))
             return replace(result, scenario=replace(made, note=result.sentence))
         factor -= factor * _SHRINK
     raise UnsupportedError(

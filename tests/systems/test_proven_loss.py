@@ -7,14 +7,16 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore.accounting.composition import Part
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.accuracy.proven_loss import noise_factor, proven_figures, rounded_up
+from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_figures, rounded_up
 from phexplore.decide.comparing import Compared, compare, comparison_json
 from phexplore.decide.rule_evaluation import judge
 from phexplore.model.conventions import Conversion, Neighbours, Proof
 from phexplore.model.rules import Bound, Measure, Outcome, Rule
 from phexplore.systems.less_noise import less_noise
+from phexplore.systems.phsafe.forecast import is_worst_in_one_cell
 from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.proven_figure import proven_figure
 from phexplore.systems.registry import forecast, preset, presets
@@ -174,6 +176,26 @@ def test_that_the_picture_holds_the_bracket():
     assert len(figure.table.rows) == 11
     assert len(proven_figure(known, Fraction(1, 3 * 10**7)).table.rows) == 12
     assert proven_figure(forecast(preset("ddp-2019-persons-us").scenario), HEADLINE_DELTA).marks == ()
+
+
+def test_that_household_tables_with_hardly_any_noise_have_no_proven_loss():
+    start = preset("sdhc-2020-us").scenario
+    query = next(iter(start.phsafe.budgets))
+    loud = replace(start, method=replace(start.phsafe, budgets={**start.phsafe.budgets, query: Fraction(50)}))
+    assert forecast(loud).noise == {}
+    assert forecast(loud).proven() is None
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "holds", "fails"), [(2, Fraction(5), Fraction(4)), (22, Fraction(36), Fraction(33))]
+)
+def test_where_one_cell_is_the_worst_split(sensitivity, holds, fails):
+    """Against the curve itself: the next worst split stays below where the condition holds."""
+    assert is_worst_in_one_cell(sensitivity, holds)
+    assert not is_worst_in_one_cell(sensitivity, fails)
+    whole = epsilon_bracket([Part(holds, sensitivity, 1)], HEADLINE_DELTA)
+    parts = [Part(holds, sensitivity - 1, 1), Part(holds, 1, 1)] if sensitivity > 2 else [Part(holds, 1, 2)]
+    assert epsilon_bracket(parts, HEADLINE_DELTA).low < whole.high
 
 
 def test_that_rules_and_comparisons_ask_for_the_proven_epsilon():
