@@ -129,8 +129,8 @@ class LastRun(QObject):
             return
         row = self._found.row
         if before is None or (before.row.directory, before.row.trials) != (row.directory, row.trials):
+            self._tile = None  # until the answer, what is shown keeps the words about the trials it is of
             if before is None or before.row.directory != row.directory:
-                self._tile = None
                 self.changed.emit(_READING)
             self._reader.request(RunRequest(row.directory))
         elif (before.is_current, before.row.state) != (self._found.is_current, row.state):
@@ -138,6 +138,9 @@ class LastRun(QObject):
 
     def _take(self, answer: RunAnswer) -> None:
         if self._found is None or answer.request.directory != self._found.row.directory:
+            return
+        if answer.waiting:  # the figure of a part of the trials would be taken for that of the run
+            self._reader.request(answer.request)
             return
         self._tile = answer.headline
         self._show()

@@ -24,6 +24,7 @@ from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.budget_edits import edit_threshold
 from phexplore.systems.phsafe.run_reader import PhSafeRunReader
 from phexplore.systems.registry import preset
+from phexplore.systems.run_results import RunRequest
 
 DATA = RunData("/no/data", "0" * 64, 1)
 
@@ -130,6 +131,38 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     qtbot.waitUntil(lambda: tiles[-1] is None)
     session.edit_workbook("Back", lambda book: activate(book, us.name))
     qtbot.waitUntil(lambda: tiles[-1] is not None and tiles[-1].value == value)
+    last.stop()
+    controller.shut_down()
+
+
+class InSlices(Direct):
+    """Answers with a part of the trials first, as a large run is read."""
+
+    def __init__(self):
+        super().__init__()
+        self._lacking = 2
+
+    def request(self, request):
+        answer = self._reader.answer(request)
+        if self._lacking:
+            part = replace(answer.headline, value="of a part")
+            answer = replace(answer, headline=part, waiting=self._lacking)
+            self._lacking -= 1
+        self.answered.emit(answer)
+
+
+@pytest.mark.defect("M4")
+def test_that_the_figure_of_a_part_of_the_trials_is_not_taken_for_that_of_the_run(qtbot, us, write_run):
+    run = write_run(2)
+    session = Session(Project.new(Workbook((us,), us.name)))
+    controller = RunController(run.directory.parent)
+    last = LastRun(session, controller, session, service=InSlices())
+    tiles = []
+    last.changed.connect(tiles.append)
+    whole = PhSafeRunReader().answer(RunRequest(run.directory)).headline
+    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1].value != "reading")
+    assert tiles[-1].value == whole.value
+    assert "of a part" not in {tile.value for tile in tiles}
     last.stop()
     controller.shut_down()
 
