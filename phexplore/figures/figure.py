@@ -125,6 +125,15 @@ class Figure:
         """Whether nothing is drawn; the summary says why."""
         return not (self.marks or self.patches or self.cells or any(len(each.x) for each in self.points))
 
+    def explained(self, chosen: str = "") -> str:
+        """Return what the figure shows, its axes, its signs and the chosen mark, in words."""
+        lines = [self.summary]
+        lines += [f"{way}: {axis.title}." for way, axis in (("Across", self.x), ("Upward", self.y)) if axis.title]
+        if self.key:
+            lines.append("Signs: " + "; ".join(entry.text for entry in self.key) + ".")
+        lines += [each for each in (self.explain, chosen and f"Chosen: {chosen}") if each]
+        return "\n\n".join(lines)
+
     @property
     def has_rows(self) -> bool:
         """Whether the vertical axis consists of named rows."""

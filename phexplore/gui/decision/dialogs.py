@@ -14,7 +14,6 @@ from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.signing import key_id_of, load_public_key
 from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
 from phexplore.errors import PhexploreError, visible
-from phexplore.figures.tile import Tone
 from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
@@ -60,7 +59,6 @@ class AskDialog(QDialog):
         column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)
 
 
-_LOOKS = {Tone.NEUTRAL: "", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
 _WIDTH, _HEIGHT = 88 * GRID, 80 * GRID
 
 
@@ -143,7 +141,7 @@ def _summary(entries: Sequence[SummaryEntry]) -> QWidget:
     parts: list[Part] = []
     for entry in entries:
         parts.append(Text(entry.caption, bold=True, wrap=True))
-        parts.append(stacked(Paragraph("\n".join(entry.lines), look=_LOOKS[entry.tone]), margins=(0, 0, 0, HALF)))
+        parts.append(stacked(Paragraph("\n".join(entry.lines), look=entry.tone.value), margins=(0, 0, 0, HALF)))
     return stacked(*parts, 1, gap=HALF, margins=(0, 0, GRID, 0))
 
 

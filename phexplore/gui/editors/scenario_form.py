@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.exact_field import LineText
 from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
-from phexplore.gui.widgets.line_text import LineText
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import presets

@@ -86,7 +86,7 @@ class Sheet:
             case suffix:
                 raise wrong_suffix(suffix)
         if not done:
-            raise not_written(path)
+            raise PictureError(f"{path} could not be written.", "Choose another folder, or free some space.")
 
     def _paint_on(self, device: QPaintDevice) -> bool:
         painter = QPainter()
@@ -106,8 +106,3 @@ class Sheet:
 def wrong_suffix(suffix: str) -> PictureError:
     """Return what is said of a file of another kind."""
     return PictureError(f"A picture cannot be saved as {suffix!r}.", "Choose .png, .svg or .pdf.")
-
-
-def not_written(path: Path) -> PictureError:
-    """Return what is said of a file that could not be written."""
-    return PictureError(f"{path} could not be written.", "Choose another folder, or free some space.")

@@ -28,7 +28,7 @@ from phexplore.figures.table_files import write_table
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.figures.data_table import NumbersTable, TableTwin
 from phexplore.gui.figures.plot import Plot
-from phexplore.gui.figures.sheet import PictureError, Sheet, not_written, wrong_suffix
+from phexplore.gui.figures.sheet import PictureError, Sheet, wrong_suffix
 from phexplore.gui.theme.metrics import GAP, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import ask_to_save
@@ -285,7 +285,8 @@ class FigureMenu(QMenu):
         """Write the figure as PNG, SVG or PDF in the light theme, 16 : 9, by the suffix.
 
         Raises:
-            PictureError: another suffix, the file cannot be written, or the picture is held back.
+            PictureError: another suffix, or the picture is held back.
+            WriteError: the file cannot be written.
         """
         self._require_free("pictures")
         figure = self.view.plot.figure
@@ -294,10 +295,7 @@ class FigureMenu(QMenu):
             raise wrong_suffix(path.suffix)
         from phexplore.figures.to_matplotlib import figure_bytes
 
-        try:
-            write_atomically(path, figure_bytes(figure, form, wide=True))
-        except OSError as error:
-            raise not_written(path) from error
+        write_atomically(path, figure_bytes(figure, form, wide=True))
 
     def save_table(self, path: Path) -> None:
         """Write the data table as CSV, XLSX or JSON, by the suffix.
@@ -330,7 +328,7 @@ class FigureMenu(QMenu):
         box.setWindowTitle(view.name)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(localised(figure.title))
-        box.setInformativeText(localised(explanation(figure, view.plot.chosen_words)))
+        box.setInformativeText(localised(figure.explained(view.plot.chosen_words)))
         box.open()
 
     def show_full_page(self) -> None:
@@ -362,24 +360,6 @@ class FigureMenu(QMenu):
     def _require_free(self, what: str) -> None:
         if self.held_back:
             raise PictureError(self.held_back, f"Run on synthetic or published data to share {what}.")
-
-
-def explanation(figure: Figure, chosen: str = "") -> str:
-    """Return what a figure shows in words.
-
-    Args:
-        figure: to be explained.
-        chosen: the chosen mark, "" for none.
-    """
-    lines = [figure.summary]
-    if figure.x.title:
-        lines.append(f"Across: {figure.x.title}.")
-    if figure.y.title:
-        lines.append(f"Upward: {figure.y.title}.")
-    if figure.key:
-        lines.append("Signs: " + "; ".join(entry.text for entry in figure.key) + ".")
-    lines += [each for each in (figure.explain, chosen and f"Chosen: {chosen}") if each]
-    return "\n\n".join(lines)
 
 
 class FullPage(QDialog):

@@ -15,7 +15,7 @@ from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.run_manager.run_controller import RunController
-from phexplore.gui.widgets.lazy_tabs import LazyTabs
+from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.model.scenario import Scenario
 
 

@@ -22,7 +22,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text, field_label
 from phexplore.gui.widgets.layout import column, row
-from phexplore.gui.widgets.lazy_tabs import LazyTabs
+from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.gui.widgets.tile import Tile
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of

@@ -13,7 +13,7 @@ from phexplore.gui.targets.frontier_view import FrontierView
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
-from phexplore.gui.widgets.lazy_tabs import LazyTabs
+from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import system_of
 
 SOLVE, TRADE, RULES = "Solve from targets", "Trade-off", "Decision rules"

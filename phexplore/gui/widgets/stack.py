@@ -1,9 +1,16 @@
-"""Pages on top of each other, of which only the one on screen asks for room."""
+"""Pages on top of each other, of which only the one on screen asks for room; with tabs, made when they are first looked at."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from collections.abc import Callable, Container, Mapping
+from typing import Any
 
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+Make = Callable[[QWidget], QWidget]
+"""Makes the content of a tab as a child of this widget."""
+_CLAIM = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 _NO_CLAIM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
 
@@ -33,3 +40,89 @@ class Stack(QStackedWidget):
         self._in_front = current
         if current is not None:
             current.setSizePolicy(self._claims[current])
+
+
+class LazyTabs(QTabWidget):
+    """A tab per key; a wide one out of sight does not widen the window.
+
+    Signals:
+        made: the key of a tab and its content, once for each.
+    """
+
+    made = Signal(object, object)
+
+    def __init__(
+        self,
+        makers: Mapping[Any, Make],
+        parent: QWidget | None = None,
+        titles: Mapping[Any, str] | None = None,
+        *,
+        name: str = "Pictures of the results",
+    ) -> None:
+        """Make empty tabs.
+
+        Args:
+            makers: of the content, in the order of the tabs.
+            parent: owner.
+            titles: on the tabs; the values of an enumeration by default.
+            name: for people who do not see the tabs.
+        """
+        super().__init__(parent)
+        self._makers = dict(makers)
+        self._places: dict[Any, QWidget] = {}
+        self._contents: dict[Any, QWidget] = {}
+        self.setAccessibleName(name)
+        self.setDocumentMode(True)
+        self.setUsesScrollButtons(True)
+        for tab in self._makers:
+            place = QWidget(self)
+            QVBoxLayout(place).setContentsMargins(0, 0, 0, 0)
+            self._places[tab] = place
+            self.addTab(place, titles[tab] if titles is not None else str(tab.value))
+        self.currentChanged.connect(self._give_room)
+        self._give_room()
+
+    @property
+    def tab(self) -> Any:
+        """The tab in front."""
+        return list(self._makers)[self.currentIndex()]
+
+    @property
+    def offered(self) -> tuple[Any, ...]:
+        """The tabs that can be chosen."""
+        return tuple(tab for number, tab in enumerate(self._makers) if self.isTabVisible(number))
+
+    @property
+    def contents(self) -> tuple[Any, ...]:
+        """What was looked at so far."""
+        return tuple(self._contents.values())
+
+    def offer(self, tabs: Container[Any]) -> None:
+        """Hide all but these."""
+        for number, tab in enumerate(self._makers):
+            self.setTabVisible(number, tab in tabs)
+
+    def show_tab(self, tab: Any) -> Any:
+        """Bring a tab to the front; return its content."""
+        self.setCurrentIndex(list(self._makers).index(tab))
+        return self[tab]
+
+    def make_as_shown(self) -> None:
+        """Make the content of every tab that comes to the front, and now of the first."""
+        self.currentChanged.connect(lambda _number: self[self.tab])
+        self[self.tab]
+
+    def __getitem__(self, tab: Any) -> Any:
+        """Return the content of a tab, made on first use."""
+        if tab not in self._contents:
+            place = self._places[tab]
+            content = self._contents[tab] = self._makers[tab](place)
+            layout = place.layout()
+            if layout is not None:
+                layout.addWidget(content)
+            self.made.emit(tab, content)
+        return self._contents[tab]
+
+    def _give_room(self, _number: int = 0) -> None:
+        for place in self._places.values():
+            place.setSizePolicy(_CLAIM if place is self.currentWidget() else _NO_CLAIM)

@@ -10,8 +10,6 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure
 from phexplore.gui.widgets.layout import column, row
 
-_LOOKS = {Tone.NEUTRAL: "muted", Tone.GOOD: "good", Tone.ATTENTION: "attention", Tone.REFUSED: "refused"}
-
 
 class Tile(QFrame):
     """Shows one figure large. The texts come ready; a tile decides nothing."""
@@ -34,5 +32,5 @@ class Tile(QFrame):
         self._value.setText(content.value)
         self._beside.setText(content.beside)
         self._change.setText(content.change)
-        self._change.set_look(_LOOKS[content.tone])
+        self._change.set_look("muted" if content.tone is Tone.NEUTRAL else content.tone.value)
         self.setAccessibleName(f"{content.caption}: {content.value} {content.beside}. {content.change}".strip())

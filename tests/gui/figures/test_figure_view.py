@@ -19,7 +19,7 @@ from phexplore.figures.marks import Dot, Mark, Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table
 from phexplore.gui.figures.sheet import PictureError
-from phexplore.gui.figures.view import FigureView, FullPage, explanation
+from phexplore.gui.figures.view import FigureView, FullPage
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 
 TABLE = Table(("x", "y"), ((1.0, 2.0), (2.0, 4.0), (3.0, 1.0)))
@@ -157,7 +157,7 @@ def test_that_slides_and_data_are_saved_and_held_back_for_a_reason(view, tmp_pat
 
 def test_that_an_explanation_names_axes_method_and_the_chosen_mark(view):
     QTest.keyClick(view.canvas, Qt.Key.Key_Right)
-    words = explanation(plane(), view.plot.chosen_words)
+    words = plane().explained(view.plot.chosen_words)
     assert "across" in words
     assert "By counting." in words
     assert "point 1.0" in words

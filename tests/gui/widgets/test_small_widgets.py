@@ -6,8 +6,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QVBoxLayout, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
+from phexplore.gui.tables.cells import Bubble
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace

@@ -19,11 +19,11 @@ from phexplore.gui.systems.subspace.summary import BASES, CALIBRATIONS, MECHANIS
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.exact_field import LineText
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.form import WrittenControl, form_in
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
-from phexplore.gui.widgets.line_text import LineText
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import EditRefusedError, step_label

@@ -19,7 +19,7 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column
-from phexplore.gui.widgets.lazy_tabs import LazyTabs
+from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
 from phexplore.spine.settings import SpineSettings, settings_of, spine_presets
