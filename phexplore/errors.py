@@ -16,7 +16,16 @@ _JOINERS = "\u200c\u200d"
 
 
 class PhexploreError(Exception):
-    """An expected failure. The text is the sentence; `remedy` says what to do next."""
+    """An expected failure. The text is the sentence; `remedy` says what to do next.
+
+    Example:
+        >>> import phexplore as px
+        >>> try:
+        ...     px.load("sdhc-2020")
+        ... except px.PhexploreError as error:
+        ...     print(error.full)
+        No preset or file is called 'sdhc-2020'. Did you mean 'sdhc-2020-us'?
+    """
 
     def __init__(self, sentence: str, remedy: str = "") -> None:
         super().__init__(sentence)

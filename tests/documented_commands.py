@@ -78,7 +78,7 @@ def arguments(command: str) -> list[str]:
 
 
 def bring_along(folder: Path) -> None:
-    """Put into a folder the files that documents take for granted: a proposal, blocks with places, counties, a secret."""
+    """Put into a folder the files that documents take for granted: a proposal, blocks with places, grids, counties, a secret."""
     reference = preset("sdhc-2020-us").scenario
     proposal = set_threshold(reference, TableId("PH3"), 7)
     project = Project.new(Workbook((proposal,), proposal.name, proposal.baseline))
@@ -90,6 +90,8 @@ def bring_along(folder: Path) -> None:
         (folder / "counties_2010.csv").open("wb") as file,
     ):
         shutil.copyfileobj(source, file)
+    (folder / "grid.json").write_text('{"budget PH3/state_A-G": ["0.3", "0.6"], "threshold PH3": [4, 6]}')
+    (folder / "totals.json").write_text('{"total": [1, 4]}')
     (folder / "secret.hex").write_text("9f" * 32)
     key = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
     (folder / "ada.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))

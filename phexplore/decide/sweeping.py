@@ -176,11 +176,13 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     for number, value in enumerate(y):
         if value is not None:
             lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
-    what = "ε" if shown == "epsilon" else shown
+    what = {"epsilon": "ε", "total": "Whole loss"}.get(shown, shown)
+    if shown in found.points[0].margins:
+        what = f"Margin of {shown}, people"
     known = [value for value in y if value is not None]
     if not known:
         return nothing("sweep", f"No point of the sweep has a number for {what}.")
-    title = f"{what} from {min(known):,.6g} to {max(known):,.6g} over {grid[0]}"
+    title = f"{what}: {min(known):,.6g} to {max(known):,.6g} over {grid[0]}"
     summary = f"{len(known)} points of {len(found.points)}; a line per combination of the other parameters."
     if not all(isinstance(value, int | Fraction | float) for value in x):
         rows = tuple(

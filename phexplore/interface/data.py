@@ -44,6 +44,11 @@ def synth(
     Raises:
         UnknownNameError: no such kind or state.
         PhexploreError: it cannot be made or written.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.synth("pl94", 300, "blocks.csv", seed=1).name
+        'blocks.csv'
     """
     from phexplore.catalog.states import parse_states
 
@@ -89,7 +94,13 @@ class Data:
             self._source = find_source(path)
 
     def describe(self) -> dict[str, Any]:
-        """Return what ``phexplore data describe --json`` prints."""
+        """Return what ``phexplore data describe --json`` prints.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.read(px.synth("pl94", 300, "blocks.csv", seed=1)).describe()["records"]
+            13070
+        """
         from phexplore.data.description import describe_data
 
         if self._blocks is not None:
@@ -110,6 +121,12 @@ class Data:
 
         Raises:
             UnknownNameError: there is no such part.
+
+        Example:
+            >>> import phexplore as px
+            >>> frame = px.read(px.synth("pl94", 300, "blocks.csv", seed=1)).to_frame()
+            >>> len(frame), int(frame.total.sum())
+            (300, 13070)
         """
         import pandas as pd
 
@@ -152,6 +169,11 @@ def read(path: str | PathLike[str]) -> Data:
 
     Raises:
         InputProblemsError: every problem with file, line and column.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.read(px.synth("pl94", 300, "blocks.csv", seed=1))
+        <Data blocks 'blocks.csv'>
     """
     return Data(Path(path))
 
@@ -161,6 +183,11 @@ class Spine:
 
     Attributes:
         value: as the program holds it.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
+        <Spine State › County › Tract › Block_Group › Block, 300 blocks>
     """
 
     def __init__(self, value: BuiltSpine) -> None:
@@ -178,6 +205,12 @@ class Spine:
 
         Raises:
             PhexploreError: the blocks do not have such areas.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
+            >>> spine.to_frame().units.tolist()
+            [1, 1, 7, 12, 300]
         """
         from phexplore.spine.building import build_spine
         from phexplore.spine.geography_reading import read_geography
@@ -207,6 +240,12 @@ class Spine:
 
         Args:
             path: of the file; replaced if it exists.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1))
+            >>> px.Spine.open(spine.save("blocks.spine")).to_frame().equals(spine.to_frame())
+            True
         """
         from phexplore.spine.spine_file import write_spine
 
@@ -244,6 +283,13 @@ class Spine:
 
         Raises:
             PhexploreError: the scenario does not fit the spine.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
+            >>> margins = spine.margins("pl94-2020-persons-us", queries=["total"])
+            >>> margins.moe_mean.round(1).tolist()
+            [0.0, 0.0, 2.4, 2.4, 79.0]
         """
         from phexplore.systems.registry import system_of
         from phexplore.systems.topdown.spine_forecast import Fit, compare_with_standard
@@ -295,6 +341,14 @@ def measurements(run: str | PathLike[str], level: str, *, trial: int = 0) -> Dat
 
     Raises:
         PhexploreError: the run kept none.
+
+    Example:
+        >>> import phexplore as px
+        >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+        >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/kept", seed=1, keep_measurements=True, progress=False)
+        >>> answers = px.measurements(run.directory, "Tract")
+        >>> answers[answers["query"] == "total"].geocode.nunique()
+        7
     """
     import pandas as pd
 

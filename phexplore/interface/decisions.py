@@ -171,6 +171,11 @@ def approve(
     Raises:
         DecisionError: it does not follow from the decisions before.
         PhexploreError: a run does not fit.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.approve("sdhc-2020-us", who="Ada Lovelace", role="Chair", out="approved.phx", note="Voted on in May").name
+        'approved.phx'
     """
     from phexplore.decide.deciding import parse_status, record_decision
 
@@ -196,6 +201,14 @@ def verify(
 
     Raises:
         PhexploreError: a key or the bundle cannot be read.
+
+    Example:
+        >>> import phexplore as px
+        >>> import subprocess, sys
+        >>> bundle = [sys.executable, "-m", "phexplore", "bundle", "sdhc-2020-us", "--out", "decision.zip"]
+        >>> _ = subprocess.run(bundle, check=True, capture_output=True)
+        >>> px.verify("decision.zip").is_intact
+        True
     """
     from phexplore.decide.verifying import verify_file
 

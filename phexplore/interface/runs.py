@@ -30,6 +30,13 @@ class Run:
     Attributes:
         directory: where it is.
         scenario: what was simulated.
+
+    Example:
+        >>> import phexplore as px
+        >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+        >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+        >>> run.is_complete, run.trials
+        (True, 1)
     """
 
     def __init__(self, directory: Path) -> None:
@@ -57,14 +64,30 @@ class Run:
         return self.summary() is not None
 
     def summary(self) -> dict[str, Any] | None:
-        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete."""
+        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete.
+
+        Example:
+            >>> import phexplore as px
+            >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+            >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+            >>> run.summary()["checks"]["budget_spent_equals_declared"]
+            True
+        """
         from phexplore.runs.store import load_summary
 
         return load_summary(self.directory)
 
     @property
     def pictures(self) -> dict[str, str]:
-        """Titles of its pictures by the name that `plot` and `errors` take."""
+        """Titles of its pictures by the name that `plot` and `errors` take.
+
+        Example:
+            >>> import phexplore as px
+            >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+            >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+            >>> run.pictures["bias"]
+            'Bias by size'
+        """
         return {tab.id: tab.title for tab in system_of(self._spec.scenario).results.tabs}
 
     def errors(self, level: str = "", query: str = "", *, by: str = "errors", **choices: str) -> DataFrame:
@@ -79,6 +102,13 @@ class Run:
         Raises:
             UnknownNameError: there is no such picture, or it does not offer a choice.
             PhexploreError: there is no trial to show yet.
+
+        Example:
+            >>> import phexplore as px
+            >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+            >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+            >>> run.errors().Level.tolist()
+            ['State', 'County', 'Tract', 'Block group', 'Block']
         """
         given = {name: text for name, text in (("level", level), ("query", query)) if text}
         return table_frame(self._figure(by, {**given, **choices}).table)
@@ -94,6 +124,13 @@ class Run:
         Raises:
             UnknownNameError: there is no such picture, or it does not offer a choice.
             PhexploreError: there is no trial to show yet.
+
+        Example:
+            >>> import phexplore as px
+            >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+            >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+            >>> run.plot("shape", level="Tract").get_xlabel()
+            'published − true, people'
         """
         return draw((self._figure(picture, choices),), "", ax)
 
@@ -106,6 +143,13 @@ class Run:
         Raises:
             PhexploreError: it failed.
             CancelledError: it was interrupted again; finished trials are kept.
+
+        Example:
+            >>> import phexplore as px
+            >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+            >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+            >>> run.resume(progress=False).is_complete
+            True
         """
         from phexplore.runs.launch import run_worker
         from phexplore.runs.place import HERE
@@ -137,6 +181,14 @@ def open_run(directory: str | PathLike[str]) -> Run:
 
     Raises:
         RunUnreadableError: there is no run, or it is damaged.
+
+    Example:
+        >>> import phexplore as px
+        >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+        >>> px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+        <Run 'first' of 'P.L. 94-171 production, US persons', 1 of 1 trials>
+        >>> px.open_run("runs/first").scenario == px.load("pl94-2020-persons-us")
+        True
     """
     return Run(Path(directory))
 
@@ -177,6 +229,13 @@ def run(
         DataProblemsError: the data hold problems.
         PhexploreError: the scenario or the data are not fit, or the run failed.
         CancelledError: it was interrupted.
+
+    Example:
+        >>> import phexplore as px
+        >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+        >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+        >>> run
+        <Run 'first' of 'P.L. 94-171 production, US persons', 1 of 1 trials>
     """
     from phexplore.runs.place import Place
     from phexplore.runs.run_settings import RunSettings

@@ -65,7 +65,13 @@ class Scenario:
 
     @property
     def system(self) -> str:
-        """Id of its system: ``phsafe``, ``topdown``, ``group-sizes`` or ``subspace``."""
+        """Id of its system: ``phsafe``, ``topdown``, ``group-sizes`` or ``subspace``.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("pl94-2020-persons-us").system
+            'topdown'
+        """
         return registry.system_of(self.value).id
 
     @property
@@ -92,7 +98,13 @@ class Scenario:
 
     @property
     def fingerprint(self) -> str:
-        """What every parameter that decides results is hashed to."""
+        """What every parameter that decides results is hashed to.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("sdhc-2020-us").fingerprint == px.load("sdhc-2020-us").set("threshold PH2", 8).fingerprint
+            False
+        """
         return fingerprint(self.value)
 
     def set(self, path: str | Mapping[str, Any] = "", value: Any = None, /, **named: Any) -> Scenario:
@@ -129,7 +141,13 @@ class Scenario:
         return registry.check(self.value)
 
     def forecast(self) -> Forecast:
-        """Return all figures that need no run; see `forecast`."""
+        """Return all figures that need no run; see `forecast`.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("sdhc-2020-us").forecast().rho
+            Fraction(1257281, 500000)
+        """
         return Forecast(self)
 
     def to_frame(self) -> DataFrame:
@@ -138,6 +156,11 @@ class Scenario:
         Returns:
             One row per parameter: ``parameter`` (path), ``value`` (text), ``number`` (float, NaN for words) and ``exact``
             (`fractions.Fraction`, None for words).
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("sdhc-2020-us").to_frame().exact[0]
+            Fraction(2619, 1000000)
         """
         rows = [
             (path, value_text(value), float(value), Fraction(value))
@@ -155,6 +178,11 @@ class Scenario:
 
         Raises:
             WriteError: it cannot be written.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load(px.load("sdhc-2020-us").save("proposal.phx")) == px.load("sdhc-2020-us")
+            True
         """
         from phexplore.files.atomic_files import write_atomically
         from phexplore.files.project_file import single, write_project
@@ -175,6 +203,11 @@ class Scenario:
         Raises:
             UnknownNameError: no such format.
             PhexploreError: it has errors, or cannot be written.
+
+        Example:
+            >>> import phexplore as px
+            >>> [path.name for path in px.load("sdhc-2020-us").export("phsafe-config", "config.json")]
+            ['config.json']
         """
         from phexplore.decide.scenario_export import export_files
 
@@ -235,6 +268,11 @@ class Forecast:
     Attributes:
         scenario: whose figures these are.
         value: the forecast as the program holds it.
+
+    Example:
+        >>> import phexplore as px
+        >>> px.forecast("sdhc-2020-us").rho
+        Fraction(1257281, 500000)
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -258,6 +296,12 @@ class Forecast:
         Returns:
             One row per named conversion: ``conversion``, ``delta``, ``epsilon``, ``neighbours``, ``rho`` (float) and ``exact``
             (`fractions.Fraction`).
+
+        Example:
+            >>> import phexplore as px
+            >>> privacy = px.forecast("sdhc-2020-us").privacy
+            >>> privacy[privacy.conversion == "zcdp-optimal-alpha"].epsilon.round(3).tolist()
+            [16.98, 11.412]
         """
         rows = [
             (
@@ -278,6 +322,12 @@ class Forecast:
         Returns:
             One row per query and level: ``level``, ``query``, ``budget`` (float), ``exact`` (`fractions.Fraction`), and the
             margin in people by every convention: ``moe_exact``, ``moe_normal``, ``moe_paper``; None where nothing is published.
+
+        Example:
+            >>> import phexplore as px
+            >>> margins = px.forecast("sdhc-2020-us").to_frame().set_index(["query", "level"])
+            >>> int(margins.moe_exact["PH1_num", "usa_*"])
+            500
         """
         from phexplore.report.forecast_json import margins_json
 
@@ -301,13 +351,24 @@ class Forecast:
 
         Args:
             data: TopDown: blocks with area codes, for exact margins on the scenario's spine; nobody is counted.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.forecast("sdhc-2020-us").json()["framework"]
+            'zcdp'
         """
         path = None if data is None else Path(data)
         return registry.system_of(self.scenario.value).forecast_json(self.scenario.value, path)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """The pictures of the overview, the same as in the window and in reports."""
+        """The pictures of the overview, the same as in the window and in reports.
+
+        Example:
+            >>> import phexplore as px
+            >>> [figure.id for figure in px.forecast("sdhc-2020-us").figures]
+            ['margins', 'shares', 'epsilon']
+        """
         return tuple(registry.system_of(self.scenario.value).figures(self.scenario.value, None))
 
     def plot(self, ax: Axes | None = None, *, figure: str = "") -> Axes:
@@ -319,6 +380,11 @@ class Forecast:
 
         Raises:
             UnknownNameError: there is no such picture; the remedy names those there are.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.forecast("sdhc-2020-us").plot().get_title(loc="left")
+            'All 46 targets are met'
         """
         return draw(self.figures, figure, ax)
 
@@ -327,6 +393,11 @@ class Forecast:
 
         Args:
             figure: id of a picture; the first without it.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.forecast("sdhc-2020-us").table("epsilon").columns[0]
+            'δ'
         """
         known = {each.id: each for each in self.figures}
         if figure and figure not in known:

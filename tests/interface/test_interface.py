@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 import json
 import subprocess
 import sys
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -43,14 +41,6 @@ def test_that_importing_loads_nothing_heavy() -> None:
     code = f"import sys, phexplore; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("name", ["scenarios", "decisions", "runs", "data", "sweeps"])
-def test_that_every_example_runs(name) -> None:
-    module = import_module(f"phexplore.interface.{name}")
-    failed, tried = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert failed == 0
-    assert tried or name in {"runs", "data"}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
