@@ -60,3 +60,14 @@ def rounded_up(value: float, places: int) -> str:
     step = Fraction(1, 10**places)
     whole = -(-Fraction(value) // step)
     return f"{float(whole * step):.{places}f}"
+
+
+def rounded_down(value: float, places: int) -> str:
+    """Return a number with so many places, never more than it is: the low end of a bracket.
+
+    Args:
+        value: not negative.
+        places: after the point.
+    """
+    step = Fraction(1, 10**places)
+    return f"{float(Fraction(value) // step * step):.{places}f}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.accuracy.proven_loss import rounded_up
+from phexplore.accuracy.proven_loss import rounded_down, rounded_up
 from phexplore.errors import visible
 from phexplore.model.issues import Issue
 
@@ -78,7 +78,7 @@ def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
         if figure.low is not None:
             tell(
                 f"ε ≤ {rounded_up(figure.value, 4)} at δ = {float(figure.delta):.0e}  "
-                f"({how}: proven, not below {figure.low:.4f}, {figure.neighbours.value} neighbours)"
+                f"({how}: proven, not below {rounded_down(figure.low, 4)}, {figure.neighbours.value} neighbours)"
             )
             if figure.bypass_high is not None:
                 tell(f"ε ≤ {rounded_up(figure.bypass_high, 4)} on any path of a spine whose units gave budgets away")

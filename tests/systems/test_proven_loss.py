@@ -10,7 +10,7 @@ import pytest
 from phexplore.accounting.composition import Part
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_figures, rounded_up
+from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_figures, rounded_down, rounded_up
 from phexplore.decide.comparing import Compared, compare, comparison_json
 from phexplore.decide.rule_evaluation import judge
 from phexplore.model.conventions import Conversion, Neighbours, Proof
@@ -214,6 +214,7 @@ def test_that_a_printed_bound_is_never_less_than_the_number():
     assert rounded_up(16.4651, 4) in {"16.4651", "16.4652"}
     assert Fraction(rounded_up(2.0000001, 6)) >= Fraction(2.0000001)
     assert rounded_up(0.0, 2) == "0.00"
+    assert (rounded_down(16.4651549, 4), rounded_down(16.4651999, 4)) == ("16.4651", "16.4651")
 
 
 def test_that_nothing_is_added_where_there_is_no_noise():

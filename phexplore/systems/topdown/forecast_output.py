@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.catalog.presets import errata_of
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -129,14 +130,15 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
     tell(scenario.name)
     tell(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
     print_epsilons(_stated(scenario, predicted))
+    within, alone = block_within(scenario.topdown, figures), attributes(scenario.topdown, figures)
     for loss in figures.block_within:
-        tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}")
+        tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}{_proven_words(within.get(loss.name))}")
     for loss in figures.attributes:
-        tell(f"ε = {loss.epsilon:.2f} for {loss.name} alone")
+        tell(f"ε = {loss.epsilon:.2f} for {loss.name} alone{_proven_words(alone.get(loss.name))}")
     if joint is not None:
         tell(
             f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f}; "
-            f"ρ + 2√(ρ ln 1/δ) = {joint.loose_epsilon:.3f})"
+            f"ρ + 2√(ρ ln 1/δ) = {joint.loose_epsilon:.3f}){_proven_words(proven_joint(scenario, joint))}"
         )
     print_guarantees((), (), errata_of(topdown_presets(), scenario))
     rows = [
@@ -157,6 +159,11 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
         tell(WITHOUT_BLOCKS)
     else:
         print_variances(predicted)
+
+
+def _proven_words(ends: tuple[float, float] | None) -> str:
+    """Return the high end of a proven ε behind a published one, "" where nothing is proven."""
+    return "" if ends is None else f", proven ε ≤ {rounded_up(ends[1], 4)}"
 
 
 def on_blocks(scenario: Scenario, blocks: Path, *, queries: list[str] | None) -> SpineComparison:
