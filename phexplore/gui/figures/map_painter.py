@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from phexplore.figures.figure import Figure, Tint
 from phexplore.figures.map import STEPS, tint_of
 from phexplore.figures.marks import Patch
-from phexplore.gui.figures.colours import blended
-from phexplore.gui.figures.painter import colour_of
+from phexplore.gui.figures.painter import blended, colour_of
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering

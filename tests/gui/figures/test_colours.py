@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from phexplore.gui.figures.colours import (
+from phexplore.gui.figures.painter import (
     MARK_CONTRAST,
     blended,
     categories_on,

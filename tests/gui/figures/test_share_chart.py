@@ -105,7 +105,7 @@ def test_that_nothing_published_teaches(chart, us):
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_segments_have_the_colours_of_their_levels(chart, theme, colours_in):
-    from phexplore.gui.figures.colours import level_colour
+    from phexplore.gui.figures.painter import level_colour
 
     appearance().choose(theme)
     seen = colours_in(chart.canvas)
