@@ -55,13 +55,9 @@ class SumDialog(QDialog):
 
     def add_pick(self) -> None:
         """Add what is chosen in the lists."""
-        pick = Pick(
-            TableId(self.table.currentData()),
-            self.level.currentData(),
-            _chosen(self.areas),
-            _chosen(self.groups),
-            tuple(int(code) for code in _chosen(self.cells)),
-        )
+        product, level = TableId(self.table.currentData()), self.level.currentData()
+        cells = tuple(int(code) for code in _chosen(self.cells))
+        pick = Pick(product, level, _chosen(self.areas), _chosen(self.groups), cells)
         if pick.numbers:
             self.picks.append(pick)
             self.chosen.addItem(pick.text)
@@ -84,18 +80,14 @@ class SumDialog(QDialog):
 
     def _fill_lists(self) -> None:
         level: PopulationGroupLevel = self.level.currentData()
-        known = states()
-        regions = (
-            [("1", "Nation")]
-            if level.region is Region.NATION
-            else [(fips, known[fips].name) for fips in self._session.scenario.phsafe.states if fips in known]
-        )
+        regions = [("1", "Nation")]
+        if level.region is not Region.NATION:
+            chosen = self._session.scenario.phsafe.states
+            regions = [(fips, states()[fips].name) for fips in chosen if fips in states()]
         _fill(self.areas, regions)
-        _fill(
-            self.groups, [(code, "Everyone" if code == "*" else f"Iteration {code}") for code in level.iteration.codes]
-        )
-        product = table(self.table.currentData())
-        _fill(self.cells, [(str(cell.code), f"{cell.code}  {cell.label}") for cell in product.cells])
+        codes, cells = level.iteration.codes, table(self.table.currentData()).cells
+        _fill(self.groups, [(code, "Everyone" if code == "*" else f"Iteration {code}") for code in codes])
+        _fill(self.cells, [(str(cell.code), f"{cell.code}  {cell.label}") for cell in cells])
 
     def _remove(self) -> None:
         place = self.chosen.currentRow()

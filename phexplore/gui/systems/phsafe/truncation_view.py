@@ -116,7 +116,8 @@ class StudioView(QuestionView):
         self.part = CheckedField(name, Fraction(1), _share_problem, lambda: self._on_typed(self.part), width=8 * GRID)
         name = "Share of the truncated people that the number counts"
         self.share = CheckedField(name, Fraction(1), _share_problem, lambda: self._on_typed(self.share), width=8 * GRID)
-        opens = TextButton("Open sizes…", name="Open a file of household sizes", run=self._choose_file)
+        opens = TextButton("Open sizes…", name="Open a file of household sizes")
+        opens.clicked.connect(lambda: ask_to_open(self, "Open household sizes", self.read_file, kinds=_FILES))
         self.use = TextButton("Use this τ", look="primary", symbol="tick", run=self._take_chosen)
         self.use.setEnabled(False)
         self._words = Paragraph("", relative=1.05)
@@ -201,9 +202,6 @@ class StudioView(QuestionView):
         chosen = self.chart.chosen_key
         studied = self.answer.found if self.answer is not None else None
         return studied.point(chosen) if studied is not None and isinstance(chosen, int) else None
-
-    def _choose_file(self) -> None:
-        ask_to_open(self, "Open household sizes", self.read_file, kinds=_FILES)
 
 
 def _share_problem(share: Fraction) -> str:

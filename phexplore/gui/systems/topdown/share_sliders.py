@@ -42,16 +42,8 @@ class ShareLine(QObject):
         title = place_title(key)
         self.name = ElidedText()
         self.name.setMinimumWidth(17 * GRID)
-        self.line = SliderLine(
-            session,
-            f"Share of {title}",
-            STOPS,
-            share_percent,
-            self._typed,
-            drag=self._dragged,
-            width=13 * GRID,
-            parent=self,
-        )
+        name, drag, width = f"Share of {title}", self._dragged, 13 * GRID
+        self.line = SliderLine(session, name, STOPS, share_percent, self._typed, drag=drag, width=width, parent=self)
         self.slider, self.field = self.line.slider, self.line.field
         # A fraction cut off at its start would be another number.
         self.field.line.setMinimumWidth(13 * GRID)
@@ -127,9 +119,9 @@ class ShareSliders(QWidget):
     def _refresh(self) -> None:
         method = self._session.shown.method
         level = self._level if self._level in method.levels else None
-        keys: list[Key] = (
-            [*method.levels] if level is None else [LevelQuery(level, name) for name in query_rows(method)]
-        )
+        keys: list[Key] = [*method.levels]
+        if level is not None:
+            keys = [LevelQuery(level, name) for name in query_rows(method)]
         while len(self.lines) < len(keys):
             self._add_line(keys[len(self.lines)])
         for line, key in zip(self.lines, keys, strict=False):

@@ -95,18 +95,12 @@ def share_table(shown: TopDownShown, quantity: Quantity) -> ParameterTable[Share
     summed: dict[str, list[Fraction]] = {level: [] for level in method.levels}
     for key, share in method.query_shares.items():
         summed[key.level].append(share)
+    queries = {
+        name: {level: cell_of(shown, LevelQuery(level, name)) for level in method.levels} for name in query_rows(method)
+    }
     rows = (
         ShareRow(Part.LEVELS, "", {level: cell_of(shown, level) for level in method.levels}, {}, shown),
-        *(
-            ShareRow(
-                Part.QUERIES,
-                name,
-                {level: cell_of(shown, LevelQuery(level, name)) for level in method.levels},
-                {},
-                shown,
-            )
-            for name in query_rows(method)
-        ),
+        *(ShareRow(Part.QUERIES, name, cells, {}, shown) for name, cells in queries.items()),
         ShareRow(Part.SUMS, "", {}, summed, shown),
     )
     longest = max((row.title for row in rows), key=len)
@@ -118,6 +112,7 @@ def share_table(shown: TopDownShown, quantity: Quantity) -> ParameterTable[Share
 def _columns(
     levels: tuple[str, ...], quantity: Quantity, meaning: str, longest: str
 ) -> tuple[ParameterColumn[ShareRow], ...]:
+    about = "How many numbers a query group has in one unit"
     return (
         ParameterColumn(
             "name",
@@ -131,15 +126,7 @@ def _columns(
             _about_row,
             row_names=lambda row: _SPELLINGS.get(row.part, {query_title(row.query).lower(), row.query.lower()}),
         ),
-        ParameterColumn(
-            "answers",
-            "Answers",
-            "How many numbers a query group has in one unit",
-            "1,227,744",
-            Kind.NUMBER,
-            _answers,
-            _about_row,
-        ),
+        ParameterColumn("answers", "Answers", about, "1,227,744", Kind.NUMBER, _answers, _about_row),
         *(_level_column(level, quantity, meaning) for level in levels),
     )
 

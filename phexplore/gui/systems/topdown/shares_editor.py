@@ -37,6 +37,10 @@ from phexplore.systems.topdown.wording import heading as capitalised
 from phexplore.systems.topdown.wording import level_title, place_title, query_title
 
 _GAP = GRID + HALF
+_KEYS = (
+    "One row per query group, one column per level. Type to edit, Enter to commit, Escape to restore, Space to measure a query "
+    "group or to stop, L to lock."
+)
 
 
 class SharePanel(QFrame):
@@ -47,13 +51,8 @@ class SharePanel(QFrame):
         self._session = session
         self.setAccessibleName("Share under the cursor")
         self.line = ShareLine(session, session.shown.method.levels[0], self)
-        self.measured = SymbolButton(
-            "tick",
-            "Measure this query group at this level",
-            text="Measured",
-            checkable=True,
-            run=self._toggle_measured,
-        )
+        name, turn = "Measure this query group at this level", self._toggle_measured
+        self.measured = SymbolButton("tick", name, text="Measured", checkable=True, run=turn)
         self.reset = TextButton("Column as in the reference", run=self._reset)
         self.rule = Paragraph(RULE, look="muted", relative=0.92)
         line_row, rule_row = LargeTextRows(), LargeTextRows()
@@ -88,10 +87,11 @@ class SharePanel(QFrame):
         other = shown.reference.scenario.topdown
         if isinstance(key, str):
             return other.levels == shown.method.levels and other.level_shares != shown.method.level_shares
-        theirs = {k: share for k, share in other.query_shares.items() if k.level == key.level}
-        return bool(theirs) and theirs != {
-            k: share for k, share in shown.method.query_shares.items() if k.level == key.level
-        }
+        theirs, ours = (
+            {k: share for k, share in method.query_shares.items() if k.level == key.level}
+            for method in (other, shown.method)
+        )
+        return bool(theirs) and theirs != ours
 
     def _toggle_measured(self) -> None:
         key = self.line.key
@@ -125,27 +125,17 @@ class TopDownBudgetsEditor(QWidget):
         self.total = TotalBar(session)
         self._quantity = Quantity.SHARE
         self.table = ParameterModel(session, lambda shown: share_table(shown, self._quantity), self)
-        self.view = ParameterView(
-            session,
-            self.table,
-            "Shares of levels and query groups",
-            "One row per query group, one column per level. Type to edit, Enter to commit, Escape to restore, Space to "
-            "measure a query group or to stop, L to lock.",
-        )
-        self.view.commands.own = (
-            TableCommand(
-                "Lock or unlock",
-                self.toggle_lock,
-                lambda: bool(self.view.selected_places()),
-                Qt.Key.Key_L,
-                starts_part=True,
-            ),
-            TableCommand(
-                "Measure, or stop measuring",
-                self._toggle_measured,
-                lambda: isinstance(self.view.place, LevelQuery),
-                Qt.Key.Key_Space,
-            ),
+        view = self.view = ParameterView(session, self.table, "Shares of levels and query groups", _KEYS)
+
+        def has_places() -> bool:
+            return bool(view.selected_places())
+
+        def is_query() -> bool:
+            return isinstance(view.place, LevelQuery)
+
+        view.commands.own = (
+            TableCommand("Lock or unlock", self.toggle_lock, has_places, Qt.Key.Key_L, starts_part=True),
+            TableCommand("Measure, or stop measuring", self._toggle_measured, is_query, Qt.Key.Key_Space),
         )
         self.panel = SharePanel(session)
         self.level_sliders = ShareSliders(session)
@@ -195,30 +185,18 @@ class TopDownBudgetsEditor(QWidget):
         self._session.report(self._session.edit(*step))
 
     def _make_bar(self) -> QHBoxLayout:
-        self.as_table, self.as_sliders = (
-            SymbolButton(
-                symbol,
-                name,
-                text=text,
-                checkable=True,
-                bordered=True,
-                run=lambda _checked, shown=shown: self.show_sliders(shown=shown),
-            )
-            for symbol, name, text, shown in (
-                ("budgets", "Show the shares as a table", "Table", False),
-                ("scenario", "Show sliders", "Sliders", True),
-            )
-        )
-        group = QButtonGroup(self)
-        for button in (self.as_table, self.as_sliders):
+        def side(symbol: str, name: str, text: str, *, shown: bool) -> SymbolButton:
+            button = SymbolButton(symbol, name, text=text, checkable=True, bordered=True)
+            button.clicked.connect(lambda: self.show_sliders(shown=shown))
             group.addButton(button)
+            return button
+
+        group = QButtonGroup(self)
+        self.as_table = side("budgets", "Show the shares as a table", "Table", shown=False)
+        self.as_sliders = side("scenario", "Show sliders", "Sliders", shown=True)
         self.as_table.setChecked(True)
-        self.quantity = Chooser(
-            "What the cells show",
-            letters=11,
-            options=[(quantity.value, quantity) for quantity in Quantity],
-            run=self._show_quantity,
-        )
+        quantities = [(quantity.value, quantity) for quantity in Quantity]
+        self.quantity = Chooser("What the cells show", letters=11, options=quantities, run=self._show_quantity)
         self._offers = QMenu(self)
         self._offers.aboutToShow.connect(self._fill_offers)
         self.add = SymbolButton("plus", "Measure one more query group", text="Query", bordered=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
-from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.request_service import BLOCKS, RequestService, reader_process
@@ -102,12 +101,9 @@ class SpinePage(QWidget):
         self.cancel.clicked.connect(self._cancel)
         self._file = ElidedText("no file", look="muted")
         self.browse = TextButton("Choose blocks…", name="Choose the file of blocks", run=self._browse)
-        self.demonstration = TextButton(
-            "Demonstration",
-            name="Use the demonstration's blocks",
-            tip="4,000 blocks that describe no real place, with towns, places and a tribal area.",
-            run=lambda: self.open(resource(DEMONSTRATION_BLOCKS)),
-        )
+        tip = "4,000 blocks that describe no real place, with towns, places and a tribal area."
+        self.demonstration = TextButton("Demonstration", name="Use the demonstration's blocks", tip=tip)
+        self.demonstration.clicked.connect(lambda: self.open(resource(DEMONSTRATION_BLOCKS)))
         self.finding, self.problem = Paragraph(bold=True, relative=1.15), Paragraph(look="refused")
         self.editor, self.keys = SpineSettingsEditor(session), SpineKeysEditor(session)
         self.pictures = SpinePictures(session, controller)
@@ -137,7 +133,7 @@ class SpinePage(QWidget):
         self.pictures.chosen.connect(self._share_shapes)
         self.pictures.failed.connect(self.failed)
         self.service.answered.connect(self._show_answer)
-        self.service.failed.connect(self._show_failure)
+        self.service.failed.connect(lambda error: self.problem.setText(error.full))
         self._seen = WhenSeen(self, self._ask, self.pictures.wanted, session.settled)
         data.left.connect(self.service.end)
         data.changed.connect(self._take_data)
@@ -202,9 +198,6 @@ class SpinePage(QWidget):
         else:
             self.problem.setText("Cancelled: the pictures show the spine as it was before the last change.")
 
-    def _show_failure(self, error: PhexploreError) -> None:
-        self.problem.setText(error.full)
-
     def _show_answer(self, answer: SpineAnswer | BlocksRefused) -> None:
         if isinstance(answer, BlocksRefused):
             if answer.path == self.path:
@@ -214,9 +207,9 @@ class SpinePage(QWidget):
             return
         self.answer = answer
         self._pages.setCurrentWidget(self._scrolled)
+        notes = answer.notes
         self.finding.setText(answer.finding)
         self.problem.setText(answer.problem)
-        notes = answer.notes
         self.pictures.reason.setText(answer.reason)
         self.pictures.notes.setText("\n".join(notes))
         self.notes_shown.setText(f"Notes ({len(notes)})")

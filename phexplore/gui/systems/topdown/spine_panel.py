@@ -199,13 +199,8 @@ class SpinePictures(QWidget):
     def _show_choosers(self) -> None:
         if self._answer is not None:
             reference, rows = self._reference(), _with_trials(self._runs)
-            offers = spine_choosers(
-                self.tab,
-                self._answer,
-                self.choices,
-                "" if reference is None else reference[0],
-                [row.directory for row in rows],
-            )
+            title, runs = "" if reference is None else reference[0], [row.directory for row in rows]
+            offers = spine_choosers(self.tab, self._answer, self.choices, title, runs)
             self.choosers.show_offers(offers, {str(row.directory): run_words(row) for row in rows})
 
     def _tab_chosen(self, _index: int) -> None:
@@ -268,8 +263,4 @@ def _chart(view: SpineTreeView | FigureView) -> FigureView:
 
 
 def _with_trials(runs: RunController) -> list[RunRow]:
-    return [
-        row
-        for row in runs.rows
-        if row.trials and row.spec is not None and isinstance(row.spec.scenario.method, TopDown)
-    ]
+    return [row for row in runs.rows if row.trials and row.spec and isinstance(row.spec.scenario.method, TopDown)]

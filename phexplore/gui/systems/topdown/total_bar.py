@@ -40,13 +40,9 @@ class TotalBar(QFrame):
         self.total, self.slider = self._line.field, self._line.slider
         self.epsilon = ExactField("Total ε", self._take_epsilon, width=12 * GRID)
         self._is = Text("is ε", look="muted")
-        self.conversion = Chooser(
-            "Conversion from ρ to ε",
-            tip="How ρ and δ become ε",
-            letters=13,
-            options=[(conversion_title(conversion), conversion) for conversion in Conversion],
-            run=self._refresh,
-        )
+        ways = [(conversion_title(conversion), conversion) for conversion in Conversion]
+        self.conversion = Chooser("Conversion from ρ to ε", tip="How ρ and δ become ε", letters=13, options=ways)
+        self.conversion.currentIndexChanged.connect(self._refresh)
         self.conversion.select(Conversion.ZCDP_OPTIMAL_ALPHA)
         self._delta = Figure(look="muted")
         middle = Qt.AlignmentFlag.AlignVCenter
