@@ -230,7 +230,7 @@ class Commands:
                 "decide.proven",
                 "Proven &privacy curve…",
                 self._show_proven,
-                "Ctrl+Shift+P",
+                "Ctrl+Shift+E",
                 hint="phexplore forecast {this}",
             ),
             Action(
@@ -249,6 +249,8 @@ class Commands:
         ]
 
     def _show_proven(self) -> None:
+        for curve in self._parent.findChildren(ProvenCurve):  # one is enough: it follows every edit
+            curve.close()
         ProvenCurve(self._parent, self._window.session, self._add_less_noise).show()
 
     def _add_less_noise(self) -> None:

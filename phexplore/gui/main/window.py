@@ -17,6 +17,7 @@ from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Make, News, Room, Surroundings
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import GEOMETRY, INSPECTOR, ISSUES, LAYOUT, Settings
+from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import edit_logger
 from phexplore.gui.main.bars import BottomBar, HeaderBar, HeadlineBar
@@ -153,6 +154,8 @@ class MainWindow(QMainWindow):
             self.settings.keep(LAYOUT, self._splitter.saveState())
         self._warmup.stop()
         self.headline.stop()
+        for curve in self.findChildren(ProvenCurve):
+            curve.close()
         self.areas.stop(discard=project.path is None)
         self.exports.stop()
         for room in self.rooms.values():

@@ -49,3 +49,6 @@ def test_that_the_curve_follows_the_scenario(window, qtbot):
     _add(window, "pl94-2020-persons-us")
     qtbot.waitUntil(lambda: "16.4652" in dialog.figure.title)
     dialog.close()
+    for _ in range(2):
+        window.actions_table["decide.proven"].trigger()
+    assert sum(curve.isVisible() for curve in window.findChildren(ProvenCurve)) == 1
