@@ -278,7 +278,7 @@ class Bench:
             ("runs_page", lambda: window.navigation.choose(Area.RUNS), self._after(1.0)),
             (
                 "run",
-                lambda: window.areas.runs.page.start_run(),  # made with the page
+                lambda: window.areas.runs.page.start_run(),  # noqa: PLW0108 - made with the page
                 lambda: any(row.state.is_final for row in window.areas.runs.controller.rows),
             ),
             ("results_page", lambda: window.navigation.choose(Area.RESULTS), self._after(6.0)),
