@@ -1,4 +1,7 @@
-"""The proven ε of a release beside its published conversions: of the whole, of parts, and where budgets were moved between levels."""
+"""The proven ε of a release beside its published conversions: of the whole, of parts, and where budgets were moved between levels.
+
+Production moves them where a unit has an only child (see `phexplore.spine.allocation`).
+"""
 
 from __future__ import annotations
 
