@@ -21,7 +21,10 @@ from topdown_screenshots import BlockFiles, topdown_results_tour
 
 from phexplore.decide.solving import Basis
 from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.process_service import CommandProcess
+from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.settings import Settings
+from phexplore.gui.binding.tasks import Latest, Tasks
 from phexplore.gui.main.display import display_problem
 from phexplore.gui.main.project_files import DEMONSTRATION, project_of
 from phexplore.gui.main.window import DEFAULT_SIZE, MainWindow
@@ -48,8 +51,6 @@ _TOPDOWN = "pl94-2020-persons-us"
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
 _SETTLE_MS = 150
 """Time for a page to be made, drawn and laid out."""
-_RESULTS_MS = 6_000
-"""Time for a process beside the window to read the results of a run on a busy machine."""
 _FILES_OF_TABS = {
     "Solve from targets": "solve",
     "Trade-off": "trade",
@@ -59,8 +60,6 @@ _FILES_OF_TABS = {
     "Auto-tune": "tune",
 }
 """What the pictures of the questions about targets are called."""
-_TARGETS_MS = 900
-"""Time for the answers of a page of targets, which come from beside the window."""
 _POLL_MS = 100
 _LONGEST_RUN_MS = 180_000
 
@@ -84,6 +83,9 @@ def take_screenshots(
 
     Returns:
         The pictures, named ``overview-light.png`` and so on.
+
+    Raises:
+        RuntimeError: a step failed, and no later picture was taken.
     """
     if not QApplication.instance() and display_problem(os.environ):
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -96,9 +98,11 @@ def take_screenshots(
         window.show()
         tour = Tour(window, directory, themes, (files or _real_files()) if with_run else None)
         tour.start()
-        application.exec()
+        stopped = application.exec() != 0
         window.leave_without_asking()
         window.deleteLater()
+    if stopped:
+        raise RuntimeError(f"the tour stopped after {len(tour.pictures)} pictures, for the reason above")
     return tour.pictures
 
 
@@ -143,8 +147,7 @@ class Tour(QObject):
             for area in window.navigation.offered:
                 window.navigation.choose(area)
                 yield _SETTLE_MS
-                if area is Area.RESULTS and with_run:
-                    yield _RESULTS_MS  # results are read beside the window
+                yield from self._answered()
                 window.inspector.refresh_now()
                 self._save(f"{area.name.lower()}-{theme.value}")
                 if area is Area.TARGETS:
@@ -196,14 +199,10 @@ class Tour(QObject):
             if isinstance(view, SolveView):
                 view.basis.select(Basis.SPINE_2020)
                 view.solve()
-            yield _TARGETS_MS
+            yield from self._answered()
             if isinstance(view, PublishedView) and view.release is None:
                 view.publish()
-                waited = 0
-                while view.process.is_busy and waited < _LONGEST_RUN_MS:
-                    yield _POLL_MS
-                    waited += _POLL_MS
-                yield _TARGETS_MS
+                yield from self._answered()
             self._save(f"{prefix}targets-{_FILES_OF_TABS[tab]}-{theme.value}")
 
     def _spine_tour(self, theme: ThemeChoice) -> Iterator[int]:
@@ -240,6 +239,19 @@ class Tour(QObject):
             yield _POLL_MS
             waited += _POLL_MS
         yield 4 * _SETTLE_MS
+
+    def _answered(self) -> Iterator[int]:
+        """Wait until nothing beside the window is at work: what is drawn then is the answer, however busy the machine is."""
+        yield 2 * _SETTLE_MS
+        waited = 0
+        while waited < _LONGEST_RUN_MS and any(
+            each.is_busy
+            for kind in (Tasks, Latest, RequestService, CommandProcess)
+            for each in self._window.findChildren(kind)
+        ):
+            yield _POLL_MS
+            waited += _POLL_MS
+        yield 2 * _SETTLE_MS
 
     def _save(self, name: str) -> None:
         self._save_widget(name, self._window)
