@@ -156,7 +156,9 @@ class LastRun(QObject):
             self.changed.emit(self._tile)
 
     def _on_unreadable(self, _error: PhexploreError) -> None:
-        """Say so in the tile; the page of results says why."""
+        """Say so in the tile; the page of results says why. A run that is no longer wanted may well be gone."""
+        if self._found is None:
+            return
         self._tile = None
         self.changed.emit(_UNREADABLE)
 

@@ -181,6 +181,30 @@ def test_that_a_run_that_cannot_be_read_is_not_called_none(qtbot, us, write_run)
     controller.shut_down()
 
 
+class Late(Direct):
+    """Answers and fails when it is told to."""
+
+    def request(self, request):
+        """Nothing yet."""
+
+
+@pytest.mark.defect("M4")
+def test_that_a_late_failure_is_not_said_of_a_scenario_without_runs(qtbot, us, write_run):
+    run = write_run(2)
+    session = Session(Project.new(Workbook((us,), us.name)))
+    controller, service = RunController(run.directory.parent), Late()
+    last = LastRun(session, controller, session, service=service)
+    tiles = []
+    last.changed.connect(tiles.append)
+    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1].value == "reading")
+    session.edit_workbook("Add", lambda book: add_scenario(book, preset("pl94-2020-persons-us").scenario))
+    qtbot.waitUntil(lambda: tiles[-1] is None)
+    service.failed.emit(PhexploreError("The run cannot be read."))
+    assert tiles[-1] is None
+    last.stop()
+    controller.shut_down()
+
+
 @pytest.mark.defect("M4")
 def test_that_a_run_with_all_trials_that_was_stopped_says_what_is_missing(us):
     assert state_words(row(us, "1", trials=5, state=RunState.CANCELLED)) == "stopped before the summary"
