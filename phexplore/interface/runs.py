@@ -261,9 +261,13 @@ def _data(data: str | PathLike[str] | DataFrame | None, directory: Path) -> Path
     """Return a path; a frame is written beside the run, where a resumed run finds it."""
     if data is None or not hasattr(data, "to_csv"):
         return None if data is None else Path(data)
+    from pyarrow import Table
+    from pyarrow.csv import WriteOptions, write_csv
+
     path = directory.with_name(f"{directory.name}-{_FRAME_FILE}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    data.to_csv(path, index=False)
+    table = Table.from_pandas(data, preserve_index=False)
+    write_csv(table, path, WriteOptions(quoting_style="needed"))
     return path
 
 

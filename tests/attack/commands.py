@@ -42,6 +42,11 @@ PATHS = {
         "sdhc-2020-us --out o --expect {}",
     ],
     "keys add": ["{} --name A"],
+    "sweep": [
+        "{} --grid missing --out o", "sdhc-2020-us --grid {} --out o", "sdhc-2020-us --grid missing --out {}",
+        *(f"sdhc-2020-us --grid missing --out o --{part} {{}}" for part in ("runs", "data", "picture")),
+    ],
+    "less-noise": ["{} --json", "missing --out {}"],
     "verify": ["{}", "BUNDLE --trust {}"],
     "truncation": [
         "{} --query PH3/state_A-G", "sdhc-2020-us --query PH3/state_A-G --sizes {}", "sdhc-2020-us --query PH3/state_A-G --run {}",
