@@ -10,10 +10,12 @@ from typing import Any
 
 from phexplore.accuracy.margins import keeps_target
 from phexplore.errors import PhexploreError
+from phexplore.lazy import lazy
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
-from phexplore.runs.store import load_summary
 from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
+
+_load_summary = lazy("phexplore.runs.store", "load_summary")
 
 Summary = Mapping[str, Any]
 
@@ -54,7 +56,7 @@ def judge_everything(request: JudgeRequest) -> JudgeAnswer:
     columns = [(scenario.name, judge(request.rules, scenario)) for scenario in request.scenarios]
     for directory, scenario in request.runs:
         try:
-            summary = load_summary(directory)
+            summary = _load_summary(directory)
         except PhexploreError:
             continue
         if summary is not None:

@@ -133,13 +133,13 @@ class HeadlineBar(QWidget):
         self._parameter_tiles = tiles
         self.setAccessibleName("Headline")
         self._run: TileContent | None = None
-        self._loss = TileContent("", "")
+        self._proven: tuple[ScenarioView | None, str] = (None, "")
         self.tiles = tuple(Tile() for _ in range(4))
         row(*((tile, 1) for tile in self.tiles), of=self, margins=(MARGIN, 0, MARGIN, GRID))
         self._session = session
         self._proof = Latest(lambda view: (view, _proven_words(view)), self)
         self._proof.finished.connect(self._show_proven)
-        session.settled.connect(lambda _view: self.refresh())
+        session.settled.connect(self._on_settled)
         self.refresh()
 
     def stop(self) -> None:
@@ -153,21 +153,27 @@ class HeadlineBar(QWidget):
 
     def refresh(self) -> None:
         """Show the figures as they are now."""
-        contents = (*self._parameter_tiles(), run_tile(self._run))
-        for tile, content in zip(self.tiles, contents, strict=True):
+        loss, *others = (*self._parameter_tiles(), run_tile(self._run))
+        view, words = self._proven
+        if words and view is self._session.shown:
+            # Beside a change there is room for the bound alone; the picture of the curve says the slack.
+            loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
+        for tile, content in zip(self.tiles, (loss, *others), strict=True):
             tile.show_content(content)
+
+    def prove(self) -> None:
+        """Say the proven ε beside the loss as soon as it is there: the frame of an edit, and the start, do without."""
         view = self._session.shown
-        # Proving takes some hundredths of a second: the frame of the edit does without, the next one has it.
         if view.forecast is not None and view.forecast.noise:
-            self._loss = contents[0]
             self._proof.request(view)
 
+    def _on_settled(self, _view: object) -> None:
+        self.refresh()
+        self.prove()
+
     def _show_proven(self, proven: tuple[ScenarioView, str]) -> None:
-        view, words = proven
-        if view is self._session.shown:
-            # Beside a change there is room for the bound alone; the picture of the curve says the slack.
-            change = f"{words.partition(' (')[0]} · {self._loss.change}" if words and self._loss.change else words
-            self.tiles[0].show_content(replace(self._loss, change=change or self._loss.change))
+        self._proven = proven
+        self.refresh()
 
 
 def _proven_words(view: ScenarioView) -> str:

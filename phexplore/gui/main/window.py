@@ -102,6 +102,7 @@ class MainWindow(QMainWindow):
         parts = (*PARTS, *(name for room in rooms for name in room.parts))
         self._warmup = Warmup(self, libraries, parts)
         self._warmup.done.connect(self._prepare)
+        self._warmup.done.connect(self.headline.prove)
         # The first page loads the charts; the window is on screen before that.
         QTimer.singleShot(0, self, self._show_first_page)
 
