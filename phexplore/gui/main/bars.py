@@ -26,6 +26,8 @@ from phexplore.gui.widgets.tile import Tile
 from phexplore.model.workbook import activate, compare_with
 from phexplore.systems.registry import presets
 
+_FRAME_MS = 25
+"""After an edit its frame is painted."""
 _MESSAGE_MS = 6000
 """How long a short message stays."""
 _LETTERS = 10
@@ -139,6 +141,9 @@ class HeadlineBar(QWidget):
         self._session = session
         self._proof = Latest(lambda view: (view, _proven_words(view)), self)
         self._proof.finished.connect(self._show_proven)
+        # Its thread would take the interpreter from the frame that the edit is waiting for.
+        self._after_frame = QTimer(self, singleShot=True, interval=_FRAME_MS)
+        self._after_frame.timeout.connect(self.prove)
         session.settled.connect(self._on_settled)
         self.refresh()
 
@@ -169,7 +174,7 @@ class HeadlineBar(QWidget):
 
     def _on_settled(self, _view: object) -> None:
         self.refresh()
-        self.prove()
+        self._after_frame.start()
 
     def _show_proven(self, proven: tuple[ScenarioView, str]) -> None:
         self._proven = proven
