@@ -33,9 +33,20 @@ def sweep(
     """
     from phexplore.decide.sweeping import read_grid, with_runs
     from phexplore.decide.sweeping import sweep as swept
-    from phexplore.figures.table_files import write_table
+    from phexplore.figures.table_files import SUFFIXES, write_table
     from phexplore.files.atomic_files import read_text, write_atomically
 
+    form = None
+    if picture is not None:
+        from phexplore.figures.style import FigureFormat
+
+        forms = {each.value: each for each in FigureFormat}
+        if (form := forms.get(picture.suffix.removeprefix(".").lower())) is None:
+            raise typer.BadParameter(f"--picture is a file of {', '.join(forms)}, got {picture.name!r}.")
+    if out.suffix.lower() not in SUFFIXES:
+        raise typer.BadParameter(f"--out is a table, {', '.join(SUFFIXES)}, got {out.name!r}.")
+    if runs is None and data is not None:
+        raise typer.BadParameter("--data is for the runs; name their folder with --runs.")
     found = swept(load_scenario(scenario), read_grid(read_text(grid), grid.name), measure)
     if runs is not None:
         from phexplore.runs.run_settings import RunSettings
@@ -45,13 +56,9 @@ def sweep(
         found = with_runs(found, runs, one, workers)
     write_table(found.table(), out)
     say(f"Wrote {out} ({len(found.points):,} points)")
-    if picture is not None:
+    if picture is not None and form is not None:
         from phexplore.decide.sweeping import sweep_figure
-        from phexplore.figures.style import FigureFormat
         from phexplore.figures.to_matplotlib import figure_bytes
 
-        forms = {each.value: each for each in FigureFormat}
-        if (form := forms.get(picture.suffix.removeprefix(".").lower())) is None:
-            raise typer.BadParameter(f"--picture is a file of {', '.join(forms)}.")
         write_atomically(picture, figure_bytes(sweep_figure(found), form))
         say(f"Wrote {picture}")

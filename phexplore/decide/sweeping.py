@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, KeyEntry, nothing, row_figure
 from phexplore.figures.marks import Dot, Part, Points, Row, shape_of
@@ -34,7 +35,7 @@ MOST_POINTS = 100_000
 _TOTALS = 2
 """Columns of every sweep beside its parameters: the whole loss and ε."""
 _FOLDER = 16
-"""Characters of a fingerprint that name the folder of a run."""
+"""Characters that name the folder of a run."""
 ALL = "*"
 
 
@@ -55,6 +56,12 @@ class Point:
     total: Fraction | None
     epsilon: float | None
     margins: Mapping[str, float | None]
+
+    @property
+    def folder(self) -> str:
+        """Name of its run: equal for equal parameters and conventions."""
+        content = f"{fingerprint(self.scenario)} {self.scenario.conventions}"
+        return hashlib.sha256(content.encode()).hexdigest()[:_FOLDER]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ def read_grid(content: str, name: str) -> dict[str, list[Any]]:
     Raises:
         InputProblemsError: it cannot be understood.
     """
-    value = plain_values(content, name, 'Write {"parameter path": [values…]}.')
+    value = plain_values(content, name, 'Write {"parameter path": [values…]}.', real=str)
     remedy = "Write a list of values after every parameter path."
     if not isinstance(value, dict) or not value:
         raise InputProblemsError(
@@ -150,7 +157,7 @@ def _points(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequ
             {path: held[path] for path in grid},
             named,
             loss.bound,
-            loss.epsilon_at(scenario.conventions.delta),
+            loss.epsilon_at(changed.conventions.delta),
             {place: margins.get(place) for place in places},
         )
 
@@ -216,36 +223,47 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     )  # fmt: skip
 
 
-RunPoint = Callable[[Scenario, Path], Mapping[str, Any] | None]
-"""Runs a scenario into a directory, or finds it complete there, and returns its summary."""
+RunPoint = Callable[[Scenario, Path, Callable[[object], None]], Mapping[str, Any] | None]
+"""Runs a scenario into a directory, or finds it complete there, and returns its summary; gives every event to the third."""
 
 
 def with_runs(found: Sweep, directory: Path, run: RunPoint, workers: int = 1) -> Sweep:
     """Return a sweep with a run per point; a point whose run is complete is not run again.
 
-    Common random numbers: every point draws by the same seed, so differences are those of the parameters.
+    Common random numbers: every point draws by the same seed, so differences are those of the parameters. When a run fails or
+    somebody interrupts, those at work are ended and none is begun; finished trials are kept.
 
     Args:
         found: points forecast.
-        directory: of the runs, one folder per point, named by its fingerprint: points added later keep what was run.
+        directory: of the runs, one folder per point, named by its parameters: points added later keep what was run.
         run: see `RunPoint`.
         workers: points run at the same time, each in a process of its own.
 
     Raises:
         PhexploreError: a run failed; those before are kept.
+        CancelledError: somebody interrupted.
     """
     from phexplore.decide.rule_evaluation import run_metrics  # noqa: PLC0415 - only sweeps with runs judge summaries
 
-    def figures(point: Point) -> dict[str, float | None]:
-        summary = run(point.scenario, directory / fingerprint(point.scenario)[:_FOLDER])
+    ended = threading.Event()
+    folders = {point.folder: point for point in reversed(found.points)}  # equal points are one run
+
+    def look(_event: object) -> None:
+        if ended.is_set():  # leaves the worker, which ends it
+            raise CancelledError("The sweep was cancelled; finished trials are kept.")
+
+    def figures(folder: str) -> dict[str, float | None]:
+        look(None)
+        summary = run(folders[folder].scenario, directory / folder, look)
         return {f"{place}/{name}": value for (place, name), value in run_metrics(summary or {}).items()}
 
-    if workers == 1:  # in this thread an interrupt cancels the run
-        return replace(found, measured=tuple(map(figures, found.points)))
-    with ThreadPoolExecutor(workers) as pool:
-        return replace(found, measured=tuple(pool.map(figures, found.points)))
-
-
-def grid_json(grid: Mapping[str, Sequence[Any]]) -> str:
-    """Return a grid as `read_grid` reads it."""
-    return json.dumps({path: [value_text(value) for value in values] for path, values in grid.items()}, indent=1) + "\n"
+    if workers == 1:  # in this thread an interrupt cancels the run itself
+        measured = {folder: figures(folder) for folder in folders}
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                measured = dict(zip(folders, pool.map(figures, folders), strict=True))
+            except BaseException:
+                ended.set()
+                raise
+    return replace(found, measured=tuple(measured[point.folder] for point in found.points))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,7 +118,9 @@ def count_values(text: str) -> int:
     return 1 + sum(text.count(sign) for sign in ",[{:")
 
 
-def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_VALUES) -> Any:
+def plain_values(
+    text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_VALUES, real: Callable[[str], Any] = float
+) -> Any:
     """Parse a JSON text into plain Python values; for files this program writes itself, in which numbers are text.
 
     Args:
@@ -125,6 +128,7 @@ def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_V
         name: of the file, for messages.
         remedy: what to do when it is no such file.
         most: values that are read.
+        real: makes the value of a number with a point or an exponent; `str` keeps it exact.
 
     Raises:
         InputProblemsError: no JSON, nested too deeply, more values or digits than such a file has, or half a character.
@@ -132,7 +136,7 @@ def plain_values(text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_V
     if count_values(text) > most:
         raise _no_json(name, f"it holds more than {most:,} values", remedy)
     try:
-        value = json.loads(text, parse_int=_whole)
+        value = json.loads(text, parse_int=_whole, parse_float=real)
         require_whole_characters(value, text, 0, len(text))
     except json.JSONDecodeError as error:
         issue = Issue((name,), f"Not JSON: {error.msg}.", remedy, line=error.lineno, column=error.colno)

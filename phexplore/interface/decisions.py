@@ -59,18 +59,14 @@ def solve(
 
     start = with_rounding(load(scenario).value, rounding)
     if isinstance(targets, Mapping):
-        content, named = json.dumps({"targets": {place: _text(people) for place, people in targets.items()}}), "targets"
+        content, named = json.dumps({"targets": {place: str(people) for place, people in targets.items()}}), "targets"
     elif targets is not None:
         content, named = read_text(Path(targets)), Path(targets).name
     else:
         content, named = "", ""
-    goals = goals_of(content, named, {on: _text(limit) for on, limit in (caps or {}).items()}, start)
+    goals = goals_of(content, named, {on: str(limit) for on, limit in (caps or {}).items()}, start)
     solved = solve_goals(budgets_of(aimed_at(start, goals)), goals, spend=spend).scenario
     return Scenario(rename(solved, name) if name else solved)
-
-
-def _text(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def compare(*columns: Scenario | str | PathLike[str]) -> DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.interface.frames import draw, table_frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.model.numbers import parse_exact
@@ -237,6 +237,7 @@ def run(
         >>> run
         <Run 'first' of 'P.L. 94-171 production, US persons', 1 of 1 trials>
     """
+    from phexplore.runs.events import Note
     from phexplore.runs.place import Place
     from phexplore.runs.run_settings import RunSettings
     from phexplore.runs.spec import RunMode, StopRule
@@ -253,21 +254,36 @@ def run(
     )
     path = _data(data, directory) or own_data(value)
     with _following(progress) as show:
-        simulate(value, path, directory, settings, show, lambda _said: None, run_options_of(value, options))
+        simulate(value, path, directory, settings, show, lambda said: show(Note(said)), run_options_of(value, options))
     return Run(directory)
 
 
 def _data(data: str | PathLike[str] | DataFrame | None, directory: Path) -> Path | None:
-    """Return a path; a frame is written beside the run, where a resumed run finds it."""
+    """Return a path; a frame is written beside the run, where a resumed run finds it, for its owner alone: nobody marked it.
+
+    Raises:
+        PhexploreError: the frame is no table, or another file of this name is there.
+    """
     if data is None or not hasattr(data, "to_csv"):
         return None if data is None else Path(data)
-    from pyarrow import Table
+    from pyarrow import ArrowException, BufferOutputStream, Table
     from pyarrow.csv import WriteOptions, write_csv
 
+    from phexplore.files.atomic_files import write_atomically
+
     path = directory.with_name(f"{directory.name}-{_FRAME_FILE}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table = Table.from_pandas(data, preserve_index=False)
-    write_csv(table, path, WriteOptions(quoting_style="needed"))
+    made = BufferOutputStream()
+    try:
+        write_csv(Table.from_pandas(data, preserve_index=False), made, WriteOptions(quoting_style="needed"))
+    except ArrowException as error:
+        raise PhexploreError(
+            f"The frame is no table of data: {error}.", "Give numbers and texts in every column."
+        ) from error
+    content = made.getvalue().to_pybytes()
+    if not path.exists():
+        write_atomically(path, content, private=True)
+    elif not path.is_file() or path.read_bytes() != content:
+        raise PhexploreError(f"{path} is there and holds other data.", "Choose another directory for the run.")
     return path
 
 

@@ -449,7 +449,7 @@ def epsilon(
     """
     from phexplore.accounting.zcdp import epsilon as converted
 
-    at = Fraction(repr(delta) if isinstance(delta, float) else delta)
+    at = Fraction(str(delta))
     if conversion == Proof.DISCRETE_GAUSSIAN.value and not isinstance(scenario, Fraction):
         return registry.forecast(load(scenario).value).proven(at)
     known = {each.value: each for each in Conversion}

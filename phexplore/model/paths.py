@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.diff import Change, apply
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.fields import Declared, Field, Record, declared_fields, logged_fields
-from phexplore.model.kinds import Exact, Kind, Members, Optional
+from phexplore.model.kinds import Exact, Flag, Kind, Members, Optional, Whole
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced_block
 
@@ -68,8 +67,10 @@ def with_parameters(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """
     found: dict[tuple[str, Hashable], Change] = {}
     for path, value in values.items():
-        field, key, inner = _named(scenario, path)
-        held = _held(scenario, field, key, found)
+        holder, field, key, inner = _named(scenario, path)
+        whole = getattr(holder, field.name)
+        earlier = found.get((field.name, key))  # two paths may name parts of one record
+        held = earlier.after if earlier else whole if key is None else whole.get(key)
         try:
             new = _replaced(field.kind if key is None else field.kind.entry, held, inner, value)
         except UnknownNameError:
@@ -83,29 +84,21 @@ def with_parameters(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
         raise EditRefusedError(f"{error}.", "Give other values.") from error
 
 
-def _held(scenario: Scenario, field: Field, key: Any, changed: Mapping[tuple[str, Hashable], Change]) -> Any:
-    """Return what a parameter holds, after the changes made so far: two paths may name parts of one record."""
-    if (made := changed.get((field.name, key))) is not None:
-        return made.after
-    whole = getattr(scenario if field.name == "conventions" else scenario.method, field.name)
-    return whole if key is None else whole.get(key)
-
-
-def _named(scenario: Scenario, path: str) -> tuple[Field, Any, list[str]]:
-    """Return the field, key and inner parts that a path names; the longest word wins."""
+def _named(scenario: Scenario, path: str) -> tuple[Declared, Field, Any, list[str]]:
+    """Return the holder, the field, the key and the inner parts that a path names; the longest word wins."""
     outer, *inner = path.split(_BETWEEN)
-    fields = [field for _, field in _fields(scenario) if not isinstance(field.kind, Members)]
-    for field in sorted(fields, key=lambda each: -len(each.word)):
+    fields = [(holder, field) for holder, field in _fields(scenario) if not isinstance(field.kind, Members)]
+    for holder, field in sorted(fields, key=lambda each: -len(each[1].word)):
         keys = field.kind.keys
         if keys is None and outer == field.word:
-            return field, None, inner
+            return holder, field, None, inner
         if keys is not None and outer.startswith(f"{field.word} "):
             name = outer.removeprefix(f"{field.word} ")
-            known = {keys.words(key): key for key in getattr(scenario.method, field.name)}
+            known = {keys.words(key): key for key in getattr(holder, field.name)}
             if name in known:
-                return field, known[name], inner
+                return holder, field, known[name], inner
             try:
-                return field, keys.parse(name), inner
+                return holder, field, keys.parse(name), inner
             except (ValueError, TypeError, PhexploreError):
                 break
     raise UnknownNameError("parameter", path, list(parameters(scenario)))
@@ -135,8 +128,12 @@ def typed(kind: Kind, value: Any) -> Any:
     bare = kind.kind if isinstance(kind, Optional) else kind
     if value is None and isinstance(kind, Optional):
         return None
-    if isinstance(bare, Exact) and isinstance(value, int | Fraction | Decimal | float) and not isinstance(value, bool):
-        return Fraction(repr(value) if isinstance(value, float) else value)
+    if isinstance(value, bool) and not isinstance(bare, Flag):
+        raise TypeError("neither true nor false is a value here")
+    if isinstance(bare, Exact | Whole) and isinstance(value, Number):
+        return bare.parse(
+            str(value)
+        )  # numbers of other libraries too; what is too long is refused before it is computed
     if isinstance(value, str):
         return bare.parse(value)
     encoded = bare.encode(value)  # a value of Python's own is taken when it goes through the file's form unharmed

@@ -159,8 +159,8 @@ def run_options_of(scenario: Scenario, given: Mapping[str, Any]) -> Declared | N
 
 def run_quietly(
     data: Path | None, settings: RunSettings, options: Declared | None = None
-) -> Callable[[Scenario, Path], dict[str, Any] | None]:
-    """Return what runs scenarios, each in a directory of its own, and shows nothing.
+) -> Callable[[Scenario, Path, Callable[[Event], None]], dict[str, Any] | None]:
+    """Return what runs scenarios, each in a directory of its own, says nothing, and gives its events away.
 
     Args:
         data: input of all; None for what came with each scenario.
@@ -168,8 +168,8 @@ def run_quietly(
         options: of the system.
     """
 
-    def run(scenario: Scenario, directory: Path) -> dict[str, Any] | None:
+    def run(scenario: Scenario, directory: Path, show: Callable[[Event], None]) -> dict[str, Any] | None:
         path = own_data(scenario) if data is None else data
-        return simulate(scenario, path, directory, settings, lambda _: None, lambda _: None, options)
+        return simulate(scenario, path, directory, settings, show, lambda _: None, options)
 
     return run

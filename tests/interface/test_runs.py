@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 
+import pandas as pd
 import pytest
 
 import phexplore as px
 from phexplore.cli.app import run as command
+from phexplore.decide.sweeping import sweep, with_runs
+from phexplore.errors import CancelledError
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +70,12 @@ def test_that_pictures_take_choices_and_refuse_others(run) -> None:
 
 
 def test_that_kept_answers_are_a_tidy_frame(run) -> None:
-    frame = px.measurements(run.directory, "County")
+    frame = px.measurements(run.directory, "Tract")
     assert list(frame.columns) == ["geocode", "query", "answer", "value"]
-    assert len(frame[frame["query"] == "total"]) == frame.geocode.nunique()
+    assert len(frame[frame["query"] == "total"]) == frame.geocode.nunique() > 1
 
 
 def test_that_a_frame_of_blocks_runs_as_its_file(run, blocks, tmp_path) -> None:
-    import pandas as pd
-
     frame = pd.read_csv(blocks, dtype={"geoid": str})
     found = px.run(
         "pl94-2020-persons-us", frame, out=tmp_path / "r", trials=2, seed=1, keep_measurements=True, progress=False
@@ -133,8 +135,6 @@ def test_that_a_sweep_runs_every_point_once_and_goes_on(blocks, tmp_path) -> Non
 
 
 def test_that_the_command_sweeps_as_python_does(tmp_path) -> None:
-    import pandas as pd
-
     (tmp_path / "g.json").write_text('{"budget PH3/state_A-G": ["0.01", "0.02"], "threshold PH3": [4, 6]}')
     out = tmp_path / "s.csv"
     arguments = ["sweep", "sdhc-2020-us", "--grid", str(tmp_path / "g.json"), "--measure", "PH3/state_A-G"]
@@ -156,3 +156,64 @@ def test_that_a_bad_grid_is_refused(content, tmp_path, capsys) -> None:
     assert command(["sweep", "sdhc-2020-us", "--grid", str(tmp_path / "g.json"), "--out", str(tmp_path / "s.csv")]) == 2
     assert capsys.readouterr().err
     assert not (tmp_path / "s.csv").exists()
+
+
+def test_that_equal_points_are_one_run_and_workers_change_nothing(blocks, tmp_path) -> None:
+    grid = {"total": [1, "1", 4]}
+    alone = px.sweep("pl94-2020-persons-us", grid, data=blocks, out=tmp_path / "a")
+    beside = px.sweep("pl94-2020-persons-us", grid, data=blocks, out=tmp_path / "b", workers=2)
+    assert alone.drop(columns="exact").equals(beside.drop(columns="exact"))
+    assert len(list((tmp_path / "a").iterdir())) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_that_a_failing_point_ends_the_sweep_and_no_run_goes_on(tmp_path, workers) -> None:
+    grid, nowhere = {"total": [1, 2, 4]}, tmp_path / "nowhere"
+    with pytest.raises(px.PhexploreError):
+        px.sweep("pl94-2020-persons-us", grid, data=nowhere, out=tmp_path / "s", workers=workers)
+    assert not list((tmp_path / "s").rglob("trial*.parquet"))
+
+
+def test_that_an_interrupt_ends_the_runs_beside(tmp_path) -> None:
+    both, ended = threading.Barrier(2), []
+
+    def run(scenario, _directory, look):
+        both.wait(30)
+        if scenario.name.endswith("(1 of 3)"):
+            raise KeyboardInterrupt
+        try:
+            while True:
+                look(None)
+        except CancelledError:
+            ended.append(scenario.name)
+            raise
+
+    found = sweep(px.load("pl94-2020-persons-us").value, {"total": [1, 2, 4]})
+    with pytest.raises(KeyboardInterrupt):
+        with_runs(found, tmp_path, run, workers=2)
+    assert len(ended) == 1  # the second was ended, the third never begun
+
+
+def test_that_a_frame_is_for_its_owner_and_replaces_nothing(blocks, tmp_path) -> None:
+    frame = pd.read_csv(blocks, dtype={"geoid": str})
+    (tmp_path / "r-data.csv").write_text("mine")
+    with pytest.raises(px.PhexploreError):
+        px.run("pl94-2020-persons-us", frame, out=tmp_path / "r", seed=1, progress=False)
+    assert (tmp_path / "r-data.csv").read_text() == "mine"
+    notes = []
+    px.run("pl94-2020-persons-us", frame, out=tmp_path / "q", seed=1, progress=notes.append)
+    assert (tmp_path / "q-data.csv").stat().st_mode & 0o077 == 0
+    assert any("confidential" in getattr(note, "text", "") for note in notes)
+    with pytest.raises(px.PhexploreError):
+        px.run("pl94-2020-persons-us", pd.DataFrame({"geoid": [{1}, object()]}), out=tmp_path / "p", progress=False)
+
+
+@pytest.mark.parametrize("extra", [["--picture", "s.bmp"], ["--data", "demo"]])
+def test_that_what_cannot_be_written_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys, extra) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.json").write_text('{"total": [1]}')
+    line = ["sweep", "pl94-2020-persons-us", "--grid", "g.json"]
+    assert command([*line, "--out", "s.csv", *extra]) == 2
+    assert command([*line, "--out", "s.txt"]) == 2
+    assert not (tmp_path / "s.csv").exists()
+    assert capsys.readouterr().err

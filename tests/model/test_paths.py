@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,6 +63,26 @@ def test_that_a_float_means_the_decimal_it_is_written_as() -> None:
     assert parameters(with_parameters(scenario, {"budget PH3/state_A-G": 0.1}))["budget PH3/state_A-G"] == Fraction(
         1, 10
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (np.float64(0.1), Fraction(1, 10)), (np.int64(2), 2), (Decimal("0.3"), Fraction(3, 10)), (Fraction(1, 3), Fraction(1, 3)),
+        (3, 3), ("1/7", Fraction(1, 7)),
+    ],
+)  # fmt: skip
+def test_that_numbers_of_other_libraries_are_taken_exactly(value, exact) -> None:
+    scenario = presets()["pl94-2020-persons-us"].scenario
+    assert with_parameters(scenario, {"total": value}).topdown.total == exact
+    tables = presets()["sdhc-2020-us"].scenario
+    assert parameters(with_parameters(tables, {"threshold PH2": np.int64(8)}))["threshold PH2"] == 8
+
+
+@pytest.mark.parametrize("value", [Decimal("1e999999999"), "1e999999999", float("inf"), True, Decimal("NaN"), 10**5000])
+def test_that_numbers_out_of_all_bounds_are_refused_at_once(value) -> None:
+    with pytest.raises(EditRefusedError):
+        with_parameters(presets()["pl94-2020-persons-us"].scenario, {"total": value})
 
 
 def test_that_parts_of_one_record_are_set_together() -> None:

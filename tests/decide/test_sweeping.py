@@ -1,0 +1,51 @@
+"""Sweeps: every combination once, exact values, losses at the point's own conventions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from phexplore.accounting.zcdp import epsilon
+from phexplore.decide.sweeping import read_grid, sweep, sweep_figure
+from phexplore.model.conventions import Conversion
+from phexplore.systems.registry import preset
+
+
+@pytest.fixture
+def persons():
+    return preset("pl94-2020-persons-us").scenario
+
+
+def test_that_points_are_the_product_in_order(persons) -> None:
+    found = sweep(persons, {"total": [1, 2], "level share US": ["0.1", "0.2", "0.3"]})
+    assert [tuple(point.values.values()) for point in found.points] == [
+        (total, Fraction(share, 10)) for total in (1, 2) for share in (1, 2, 3)
+    ]
+    assert [point.total for point in found.points] == [1, 1, 1, 2, 2, 2]
+
+
+def test_that_epsilon_is_at_the_delta_of_the_point(persons) -> None:
+    found = sweep(persons, {"conventions: delta": ["1e-5", "1e-10"]})
+    assert [point.epsilon for point in found.points] == [
+        epsilon(persons.topdown.total, Fraction(1, 10**power), Conversion.ZCDP_OPTIMAL_ALPHA) for power in (5, 10)
+    ]
+    assert len({point.folder for point in found.points}) == 2  # their runs differ in what they judge
+
+
+def test_that_numbers_of_a_grid_stay_exact() -> None:
+    assert read_grid('{"total": [0.10000000000000000000001, 1e-3, 2]}', "g")["total"] == [
+        "0.10000000000000000000001",
+        "1e-3",
+        2,
+    ]
+
+
+@pytest.mark.parametrize(
+    "grid", [{"total": [1, 2]}, {"framework": ["zcdp"]}, {"total": [1, 2], "level share US": [0.1, 0.2]}]
+)
+def test_that_the_picture_has_a_mark_per_point(persons, grid) -> None:
+    found = sweep(persons, grid, ["County/total"])
+    figure = sweep_figure(found)
+    assert sum(len(each.x) for each in figure.points) + len(figure.marks) == len(found.points)
+    assert not figure.is_empty
