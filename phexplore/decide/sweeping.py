@@ -245,16 +245,21 @@ def with_runs(found: Sweep, directory: Path, run: RunPoint, workers: int = 1) ->
     """
     from phexplore.decide.rule_evaluation import run_metrics  # noqa: PLC0415 - only sweeps with runs judge summaries
 
-    ended = threading.Event()
-    folders = {point.folder: point for point in reversed(found.points)}  # equal points are one run
+    ended, failures = threading.Event(), list[BaseException]()
+    folders = {point.folder: point for point in found.points}  # equal points are one run
 
     def look(_event: object) -> None:
         if ended.is_set():  # leaves the worker, which ends it
             raise CancelledError("The sweep was cancelled; finished trials are kept.")
 
     def figures(folder: str) -> dict[str, float | None]:
-        look(None)
-        summary = run(folders[folder].scenario, directory / folder, look)
+        try:
+            look(None)
+            summary = run(folders[folder].scenario, directory / folder, look)
+        except BaseException as failure:  # ends the others now, not when their turn to be read has come
+            failures.append(failure)
+            ended.set()
+            raise
         return {f"{place}/{name}": value for (place, name), value in run_metrics(summary or {}).items()}
 
     if workers == 1:  # in this thread an interrupt cancels the run itself
@@ -263,7 +268,8 @@ def with_runs(found: Sweep, directory: Path, run: RunPoint, workers: int = 1) ->
         with ThreadPoolExecutor(workers) as pool:
             try:
                 measured = dict(zip(folders, pool.map(figures, folders), strict=True))
-            except BaseException:
+            except CancelledError:
+                raise failures[0] from None
+            finally:
                 ended.set()
-                raise
     return replace(found, measured=tuple(measured[point.folder] for point in found.points))
