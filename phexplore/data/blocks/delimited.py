@@ -7,20 +7,17 @@ rows.
 from __future__ import annotations
 
 import csv as plain
-import errno
-import gzip
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from phexplore.data.archives import open_content
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.opening import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +29,6 @@ MOST_COLUMNS = 4096
 LONGEST_FIELD = 1000
 """Characters of a value: codes have sixteen, names of places a hundred. Arrays of texts are as wide as the longest."""
 LONGEST_LINE = 1 << 20
-MOST_UNPACKED, LARGEST_RATIO = 16 * 2**20, 200
-"""From so many bytes on, a compressed file must not have unpacked to more than so many times its size; tables reach thirty."""
 MOST_COUNTED = 100_000
 """Lines that cannot be read are counted up to here: more of them say nothing new, and looking for them takes its time."""
 MOST_LISTED = 1000
@@ -41,7 +36,6 @@ MOST_LISTED = 1000
 
 BATCH_BYTES = 1 << 24
 _HEAD_BYTES = 1 << 16
-_GZIP = b"\x1f\x8b"
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -55,6 +49,7 @@ class Header:
         names: of the columns, in order.
         line: of the header, from 1; lines before it are metadata.
         metadata: the lines before the header without their ``# ``.
+        encoding: of the text behind the header.
     """
 
     path: Path
@@ -62,6 +57,7 @@ class Header:
     names: tuple[str, ...]
     line: int
     metadata: tuple[str, ...] = ()
+    encoding: str = "utf8"
 
     def column(self, name: str) -> int:
         """Return the place of a column, from 1."""
@@ -251,55 +247,17 @@ class readable:  # noqa: N801 - used like the function open
     def __enter__(self) -> IO[bytes]:
         """Open the file."""
         try:
-            with open_regular(self._path) as file:
-                packed = file.read(2) == _GZIP
-            opened = cast("IO[bytes]", io.BufferedReader(Unpacked(self._path)) if packed else open_regular(self._path))
+            self._file = open_content(self._path)
         except OSError as error:
             raise unreadable(self._path, error.strerror or str(error)) from error
-        self._file = opened
-        return opened
+        return self._file
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Close the file and translate what went wrong inside."""
         if self._file is not None:
             self._file.close()
-        if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error):
-            raise unreadable(self._path, f"the compressed file is damaged ({error})") from error
         if isinstance(error, OSError):
             raise unreadable(self._path, error.strerror or str(error)) from error
-
-
-class Unpacked(io.RawIOBase):
-    """The content of a gzip file; stops where it has grown beyond what a table can."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = gzip.open(path, "rb")  # noqa: SIM115 - closed with this object
-        self._size, self._given = path.stat().st_size, 0
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer and return how many bytes that were.
-
-        Raises:
-            OSError: the content grows without end.
-        """
-        piece = self._file.read(len(buffer))
-        buffer[: len(piece)] = piece
-        self._given += len(piece)
-        if self._given > max(MOST_UNPACKED, LARGEST_RATIO * self._size):
-            raise OSError(
-                errno.EFBIG,
-                f"it has unpacked to {self._given // 2**20} MB from {max(1, self._size // 2**10):,} kB, which no table does",
-            )
-        return len(piece)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
 
 
 def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -345,7 +303,10 @@ def read_batches(header: Header, names: Sequence[str], identifiers: Sequence[str
             reader = csv.open_csv(
                 file,
                 read_options=csv.ReadOptions(
-                    column_names=list(header.names), skip_rows=header.line, block_size=BATCH_BYTES
+                    column_names=list(header.names),
+                    skip_rows=header.line,
+                    block_size=BATCH_BYTES,
+                    encoding=header.encoding,
                 ),
                 parse_options=csv.ParseOptions(delimiter=header.delimiter),
                 convert_options=csv.ConvertOptions(
@@ -547,7 +508,7 @@ def _bad_lines(header: Header, reason: str) -> list[Issue]:
                 problems.add(sentence, "Correct the line; no record is that long.", line=number, column=1)
                 continue
             try:
-                values = next(plain.reader(io.StringIO(bare.decode()), delimiter=header.delimiter))
+                values = next(plain.reader(io.StringIO(bare.decode(header.encoding)), delimiter=header.delimiter))
             except UnicodeDecodeError as error:
                 problems.add(
                     f"Byte {error.start + 1} of the line is not UTF-8 text.",

@@ -118,7 +118,7 @@ def _counts(problems: Problems, header: Header, batch: Batch, names: Sequence[st
     table = np.empty((batch.rows, len(names)), np.int64)
     for place, name in enumerate(names):
         column = batch.columns[name]
-        table[:, place], wrong = column.numbers(_whole)
+        table[:, place], wrong = column.numbers(whole_count)
         _refuse_number(problems, header, batch, wrong, name=name, column=column)
     return table
 
@@ -142,7 +142,8 @@ def _refuse_number(
     )
 
 
-def _whole(text: str) -> int | None:
+def whole_count(text: str) -> int | None:
+    """Return a text as a count, None where it is none; ``12.0`` is 12."""
     match = _WHOLE.fullmatch(text)
     if match is None:
         return None

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zlib
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.data.blocks.delimited import Unpacked
+from phexplore.data.archives import read_whole
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.opening import open_regular
 
 MOST_BYTES = 400_000_000
-_PIECE = 1_000_000
-"""Bytes unpacked at a time, so that what grows without end is noticed early."""
 _PLANE = 2
 _MOST_DEGREES = 360.0
 _CODES = ("geoid", "GEOID", "geoid10", "GEOID10", "GEOID20", "geoid20", "block", "BLOCK")
@@ -46,17 +40,7 @@ def read_outlines(path: Path) -> tuple[Outline, ...]:
         InputProblemsError: it cannot be read, is no GeoJSON, or its features have no code or no polygon.
     """
     try:
-        with open_regular(path) as plain:
-            packed = path.suffix == ".gz"
-            with cast("IO[bytes]", io.BufferedReader(Unpacked(path))) if packed else plain as stream:
-                pieces = takewhile(bool, (stream.read(_PIECE) for _ in range(MOST_BYTES // _PIECE + 1)))
-                body = b"".join(pieces)
-    except (OSError, EOFError, zlib.error) as error:
-        raise _refused(path, f"It cannot be read ({error}).", "Check the file.") from error
-    if len(body) > MOST_BYTES:
-        raise _refused(path, f"It holds more than {MOST_BYTES:,} bytes.", "Cut it to the area of interest.")
-    try:
-        content = json.loads(body)
+        content = json.loads(read_whole(path, MOST_BYTES))
     except (ValueError, RecursionError) as error:
         raise _refused(path, f"It is no JSON ({error}).", _REMEDY) from error
     features = content.get("features") if isinstance(content, dict) else None
