@@ -18,6 +18,7 @@ from phexplore.cli import (
     run_commands,
     scenario_commands,
 )
+from phexplore.cli.run_options import with_words
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular_target
@@ -82,6 +83,8 @@ def run(arguments: list[str], window: Window | None = None) -> int:
         arguments = ["gui", *arguments]
     try:
         _refuse_impossible_names(arguments)
+        if arguments[0] == "run":
+            arguments = with_words(arguments)
         status = program()(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if (failed := _status_of(error)) is None:

@@ -15,7 +15,7 @@ from phexplore.runs.place import HERE
 from phexplore.runs.run_settings import RunSettings
 from phexplore.systems.arguments import SCENARIO
 from phexplore.systems.registry import system_of
-from phexplore.systems.running import DataProblemsError, own_data, simulate
+from phexplore.systems.running import DataProblemsError, data_read_with, own_data, simulate
 from phexplore.systems.sources import load_scenario
 
 _MOST_NAMED = 12
@@ -52,6 +52,8 @@ def run(
     loaded = load_scenario(scenario)
     settings = chosen_settings(loaded, asked, (tls_ca_file, tls_cert, tls_key))
     options = chosen_options(loaded, asked)
+    if "data" not in settings and (read := data_read_with(options)):
+        settings["data"] = str(read)
     if "data" not in settings and system_of(loaded).own_data(loaded) is None:
         raise typer.BadParameter("Name the data with --data; these parameters came with none.")
     data = Path(settings["data"]) if "data" in settings else own_data(loaded)

@@ -13,6 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.model.fields import Declared, Field, Record, declared_fields
 from phexplore.model.kinds import Flag, Optional, Switch, Whole, typed_value
 from phexplore.model.scenario import Scenario
+from phexplore.model.wishes import YES, Wish
 from phexplore.runs.place import read_place
 from phexplore.runs.run_settings import PlaceOfRun, RunSettings
 from phexplore.systems.protocol import System
@@ -50,6 +51,17 @@ def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
     types = {each.name: each.annotation for each in further.values()}
     held.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != "asked"} | types
     return held
+
+
+def with_words(arguments: list[str]) -> list[str]:
+    """Return the arguments with a word behind every flag that may be followed by one."""
+    wishes = {part.option: part.kind.further for _, part in _fields() if isinstance(part.kind, Wish)}
+    found = []
+    for place, argument in enumerate(arguments):
+        found.append(argument)
+        if argument in wishes and arguments[place + 1 : place + 2][0:1] not in [[word] for word in wishes[argument]]:
+            found.append(YES)
+    return found
 
 
 def chosen_settings(scenario: Scenario, asked: Mapping[str, Any], certificates: tuple[str, ...]) -> dict[str, Any]:
@@ -140,6 +152,8 @@ def _parameter(system: System | None, part: Field, flag: str) -> inspect.Paramet
     annotation: Any = bool if isinstance(kind, Flag | Switch) else str | None
     shown = kind.words(part.default) if isinstance(part.default, int) and not isinstance(part.default, bool) else False
     metavar = "NUMBER" if isinstance(kind, Whole) else "FIGURE=LIMIT" if isinstance(kind, Record) else None
+    if isinstance(kind, Wish):
+        metavar = f"[{'|'.join(kind.further)}]"
     untyped = False if annotation is bool else None
     option = typer.Option(untyped, flag, help=said, show_default=shown, metavar=metavar if untyped is None else None)
     return inspect.Parameter(

@@ -67,6 +67,12 @@ def digest_blocks(path: Path, on_progress: Callable[[int, int], None] | None = N
     if path.is_file():
         return digest_files({"": path}, on_progress)
     files = sorted(file for file in path.iterdir() if file.suffix in _READ_SUFFIXES) if path.is_dir() else []
+    if not files and path.is_dir():
+        measured = {
+            file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*.parquet")) if file.is_file()
+        }
+        if measured:  # noisy measurements: folders of folders
+            return digest_files(measured, on_progress)
     if not files:
         remedy = "Name a block file, or a directory with microdata of persons and units; see docs/block_data.md."
         raise InputProblemsError([Issue((str(path),), "There are no block-level data here.", remedy)])

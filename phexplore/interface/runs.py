@@ -214,7 +214,7 @@ def run(
     Args:
         scenario: or what names one.
         data: what ``phexplore run --data`` takes; or a frame with the columns of a block file or table; None for what came
-            with the parameters.
+            with the parameters, or with the ``measurements`` among the options.
         out: directory of the run.
         trials: how many releases.
         seed: of the noise; None takes it from the operating system.
@@ -241,7 +241,7 @@ def run(
     from phexplore.runs.place import Place
     from phexplore.runs.run_settings import RunSettings
     from phexplore.runs.spec import RunMode, StopRule
-    from phexplore.systems.running import own_data, run_options_of, simulate
+    from phexplore.systems.running import data_read_with, own_data, run_options_of, simulate
 
     value, directory = load(scenario).value, Path(out)
     modes = {mode.value: mode for mode in RunMode}
@@ -252,9 +252,10 @@ def run(
     settings = RunSettings(
         mode=modes[release], trials=trials, seed=seed, workers=workers, place=Place(workers, scheduler), stop=stop
     )
-    path = _data(data, directory) or own_data(value)
+    chosen = run_options_of(value, options)
+    path = _data(data, directory) or data_read_with(chosen) or own_data(value)
     with _following(progress) as show:
-        simulate(value, path, directory, settings, show, lambda said: show(Note(said)), run_options_of(value, options))
+        simulate(value, path, directory, settings, show, lambda said: show(Note(said)), chosen)
     return Run(directory)
 
 

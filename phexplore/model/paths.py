@@ -19,6 +19,7 @@ from phexplore.model.fields import Declared, Field, Record, declared_fields, log
 from phexplore.model.kinds import Exact, Flag, Kind, Members, Optional, Whole
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced_block
+from phexplore.model.wishes import Wish
 
 _BETWEEN = ": "
 
@@ -128,7 +129,7 @@ def typed(kind: Kind, value: Any) -> Any:
     bare = kind.kind if isinstance(kind, Optional) else kind
     if value is None and isinstance(kind, Optional):
         return None
-    if isinstance(value, bool) and not isinstance(bare, Flag):
+    if isinstance(value, bool) and not isinstance(bare, Flag | Wish):
         raise TypeError("neither true nor false is a value here")
     if isinstance(bare, Exact | Whole) and isinstance(value, Number):
         return bare.parse(

@@ -44,6 +44,7 @@ def _adapter(module: str, *forms: str) -> Adapter:
 
 ADAPTERS: Mapping[str, Adapter] = {
     "nhgis-demonstration": _adapter("nhgis", "population", "values"),
+    "noisy-measurements": _adapter("measurements"),
 }
 """By kind."""
 

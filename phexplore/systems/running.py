@@ -11,6 +11,7 @@ from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, declared_fields
 from phexplore.model.issues import has_errors
+from phexplore.model.kinds import RunDirectory
 from phexplore.model.paths import typed
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Event, Failed, FinalEvent, Finished, Outcome
@@ -91,6 +92,23 @@ def simulate(
         record_override(directory, warning, person_here())
     confirm_finished(run_worker(directory, show, place=replace(settings.place, workers=settings.workers)))
     return load_summary(directory)
+
+
+def data_read_with(options: Declared | None) -> Path | None:
+    """Return the data of the answers that options name: of the run that kept them, or the published answers themselves.
+
+    Args:
+        options: of the system, None for a system without any.
+
+    Raises:
+        RunUnreadableError: there is no such run.
+    """
+    from phexplore.runs.store import SPEC_FILE, load_spec  # noqa: PLC0415 - as above
+
+    parts = () if options is None else declared_fields(type(options))
+    named = (str(getattr(options, part.name)) for part in parts if isinstance(part.kind, RunDirectory))
+    path = next((Path(text) for text in named if text), None)
+    return Path(load_spec(path).data.path) if path is not None and (path / SPEC_FILE).exists() else path
 
 
 def confirm_finished(final: FinalEvent) -> None:

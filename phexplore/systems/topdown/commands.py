@@ -11,7 +11,7 @@ import typer
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
-from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues
+from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues, tell
 from phexplore.systems.arguments import JSON, SCENARIO
 from phexplore.systems.topdown.run_options import Estimator
 from phexplore.systems.topdown.spine_printing import print_variances, show_description
@@ -30,6 +30,41 @@ def register(app: typer.Typer) -> None:
     spine.command("variance")(variance)
     app.add_typer(spine, name="spine")
     app.command()(tune)
+    measurements = typer.Typer(help="Noisy measurement files in the published layout.", no_args_is_help=True)
+    measurements.command("describe")(describe_measured)
+    measurements.callback()(_measurements)
+    app.add_typer(measurements, name="measurements")
+
+
+def _measurements() -> None:
+    """Noisy measurement files in the published layout."""
+
+
+def describe_measured(
+    path: Path = typer.Argument(help="Folder or ZIP archive of noisy measurements; or a run that kept some as nmf."),
+    as_json: bool = JSON,
+) -> None:
+    """Say what noisy measurement files hold: products, levels, units, queries with their variances, what is exact.
+
+    Example: phexplore measurements describe 2020-pl94-nmf-parquets.zip --json
+    """
+    from phexplore.published.measurements import describe_measurements
+
+    found = describe_measurements(path)
+    if as_json:
+        print_json(found)
+        return
+    for product in found["products"]:
+        tell(f"{product['product']} ({product['schema']}), parts of states: {', '.join(product['states'])}")
+        for level in product["levels"]:
+            variances = sorted({value for query in level["queries"] for value in query["variances"]})
+            spread = f"{variances[0]:g} to {variances[-1]:g}" if variances else "none"
+            tell(
+                f"  {level['level']}: {level['units']:,} units, {len(level['queries'])} queries, variances {spread}, "
+                f"{level['negative']:,} of {level['answers']:,} answers negative; exact: {', '.join(level['constraints']) or 'nothing'}"
+            )
+    for note in found["notes"]:
+        tell(note)
 
 
 def build(

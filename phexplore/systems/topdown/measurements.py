@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from phexplore.data.digest import digest_files
+from phexplore.data.digest import digest_blocks, digest_files
 from phexplore.errors import PhexploreError
 from phexplore.model.numbers import exact_text
 from phexplore.runs.belonging import runs_in
 from phexplore.runs.run_files import check_columns, check_rows, lists_of_integers, mark_of, reading
-from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError, load_spec
+from phexplore.runs.store import MEASUREMENTS_DIRECTORY, SPEC_FILE, RunUnreadableError, load_spec
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.design import Design, LevelDesign
 from phexplore.simulate.topdown.driver import World
@@ -214,7 +214,8 @@ def confirm_kept(directory: Path, content: str) -> None:
     Raises:
         RunUnreadableError: they are others, or cannot be read.
     """
-    if not content or kept_content(directory) != content:
+    found = kept_content(directory) if (directory / SPEC_FILE).exists() else digest_blocks(directory).sha256
+    if not content or found != content:
         raise RunUnreadableError(
             f"The answers kept in {directory} are not those this run was made for.",
             "Put the original ones back, or post-process again with a new run.",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from phexplore.data.digest import digest_blocks
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
+from phexplore.published.measurements import looks_like_measurements
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import MANIFEST_FILE, load_spec
+from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec
 from phexplore.systems.topdown.measurements import kept_content
+from phexplore.systems.topdown.published_noise import PublishedNoise
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
 from phexplore.workload.schema import load_schema
 
@@ -83,13 +86,36 @@ def complete_run(spec: RunSpec) -> RunSpec:
     Raises:
         RunSpecError: that run kept nothing, has other data, fewer trials or another method.
         RunUnreadableError: there is no run.
+        InputProblemsError: published answers do not fit the scenario.
     """
     options = topdown_options(spec)
-    if not options.measurements or options.measured_identity:
+    if options.measured_content or options.measured_identity:
+        return spec
+    if not options.measurements and looks_like_measurements(Path(spec.data.path)):
+        options = replace(options, measurements=spec.data.path)
+    if not options.measurements:
         return spec
     run = Path(options.measurements)
+    if not (run / SPEC_FILE).exists():
+        return _published_run(spec, run, options)
     found = reprocess_measurements(spec.scenario, run, spec.data, trials=spec.trials, options=options)
     return replace(found, workers=spec.workers)
+
+
+def _published_run(spec: RunSpec, path: Path, options: TopDownOptions) -> RunSpec:
+    """Return a run that estimates from published noise: one trial, because the noise was drawn once.
+
+    Raises:
+        RunSpecError: more trials are asked for, or noise is to be left out.
+        InputProblemsError: the scenario does not fit what was published.
+    """
+    if spec.trials != 1 or spec.mode is not RunMode.PRIVATE:
+        raise RunSpecError(
+            "Published noise was drawn once: every further trial would be the same.", "Ask for one trial."
+        )
+    PublishedNoise(path, spec.scenario.topdown)
+    content = digest_blocks(path).sha256
+    return replace(spec, options=replace(options, measurements=str(path.absolute()), measured_content=content))
 
 
 def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
@@ -101,7 +127,7 @@ def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
     """
     options = topdown_options(spec)
     fits = isinstance(spec.scenario.method, TopDown) and spec.scenario.topdown.schema == scenario.topdown.schema
-    return fits and options.keep_measurements and options.mechanism is Mechanism.TOP_DOWN
+    return fits and bool(options.keep_measurements) and options.mechanism is Mechanism.TOP_DOWN
 
 
 def refusal(scenario: Scenario) -> str:

@@ -14,7 +14,15 @@ from phexplore.metrics.topdown.worst import WorstBy, WorstUnit
 from phexplore.noise.distributions import Noise
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
-from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, load_summary, present_trials, state_of
+from phexplore.runs.store import (
+    MANIFEST_FILE,
+    TRUTH_FILE,
+    RunUnreadableError,
+    load_spec,
+    load_summary,
+    present_trials,
+    state_of,
+)
 from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.systems.topdown.error_pictures import answer_labels
 from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
@@ -57,6 +65,11 @@ class TopDownResults:
             RunSpecError, InputProblemsError: its specification cannot be read or was altered.
         """
         spec = load_spec(directory)
+        if not (directory / TRUTH_FILE).exists() and (directory / MANIFEST_FILE).exists():
+            raise RunUnreadableError(
+                f"The run in {directory} estimates from published noise: the true counts are not known, so there are no errors.",
+                "Its trial holds the estimates; to compare them with counts, run it again with --data.",
+            )
         if not (directory / TRUTH_FILE).exists():
             raise RunUnreadableError(f"The run in {directory} has not counted yet.", "Wait for it, or resume it.")
         return cls(directory, spec)

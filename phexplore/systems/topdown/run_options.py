@@ -6,6 +6,7 @@ import enum
 
 from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.kinds import Choice, Flag, Optional, RunDirectory, Switch, Text, Whole
+from phexplore.model.wishes import Wish
 from phexplore.runs.spec import LARGEST_SEED, RunSpec
 
 
@@ -45,6 +46,20 @@ class RounderTarget(enum.Enum):
     """Its fractional part rounded first, as production does."""
 
 
+class KeptAnswers(enum.Enum):
+    """Whether and how the noisy answers of every trial are kept."""
+
+    NO = False
+    YES = True
+    """In this program's files, to be post-processed again."""
+    PUBLISHED = "nmf"
+    """So, and once more in the layout of the published noisy measurement files."""
+
+    def __bool__(self) -> bool:
+        """Return whether they are kept."""
+        return self is not KeptAnswers.NO
+
+
 @declared
 class TopDownOptions(Declared):
     """What decides a TopDown run beside its scenario, and what it leaves behind.
@@ -56,8 +71,8 @@ class TopDownOptions(Declared):
         estimator: what estimates a unit.
         pool_leaves: whether the pooled estimator uses the answers of the blocks too.
         microdata: whether microdata and published tables are written for every trial.
-        keep_measurements: whether the noisy answers are kept.
-        measurements: directory of a run whose kept answers are post-processed again; "" draws new ones.
+        keep_measurements: whether the noisy answers are kept, and in which layout.
+        measurements: directory of a run whose kept answers are post-processed again, or published ones; "" draws new ones.
         measured_identity: of that run.
         measured_content: 64 hexadecimal digits over the kept answers, "" in runs of the first format.
     """
@@ -139,13 +154,20 @@ class TopDownOptions(Declared):
         doc="Write microdata and published tables of every trial.",
         said="writes microdata",
     )
-    keep_measurements: bool = parameter(
-        Flag(),
-        default=False,
+    keep_measurements: KeptAnswers = parameter(
+        Wish(
+            KeptAnswers,
+            {
+                KeptAnswers.NO: "not kept",
+                KeptAnswers.YES: "kept",
+                KeptAnswers.PUBLISHED: "kept, also as published (Parquet)",
+            },
+        ),
+        default=KeptAnswers.NO,
         option="--keep-measurements",
         unless="measurements",
-        title="keep the noisy answers",
-        doc="Keep the noisy answers, to post-process them again.",
+        title="noisy answers of the trials",
+        doc="Keep the noisy answers, to post-process them again; nmf: also in the layout of the published noisy measurement files.",
         said="keeps noisy answers",
     )
     measurements: str = parameter(
@@ -154,7 +176,7 @@ class TopDownOptions(Declared):
         option="--measurements",
         title="noisy answers",
         is_identity=False,  # where kept answers lie decides nothing, their content does
-        doc="Post-process what this run kept, by the scenario's passes and constraints.",
+        doc="Post-process what this run kept, or published noisy measurements (folder or ZIP), by the scenario's passes and constraints.",
         said="post-processes the answers of {} again",
     )
     measured_identity: str = parameter(Text(), default="")

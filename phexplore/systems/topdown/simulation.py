@@ -23,7 +23,7 @@ from phexplore.runs.place import HERE, Place
 from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import FACILITIES_FILE, TRUTH_FILE, present_trials
+from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE, present_trials
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, make_design
@@ -54,11 +54,19 @@ from phexplore.systems.topdown.measurements import (
     measurement_file,
     measuring_run,
 )
+from phexplore.systems.topdown.published_noise import PublishedNoise, publish_answers
 from phexplore.systems.topdown.release import write_release
 from phexplore.systems.topdown.run_checks import spent_on_noise, trial_checks
-from phexplore.systems.topdown.run_data import check_input, read_input
+from phexplore.systems.topdown.run_data import Input, check_input, read_input
 from phexplore.systems.topdown.run_files import LeafFiles
-from phexplore.systems.topdown.run_options import Mechanism, PoolLeaves, RounderTarget, TopDownOptions, topdown_options
+from phexplore.systems.topdown.run_options import (
+    KeptAnswers,
+    Mechanism,
+    PoolLeaves,
+    RounderTarget,
+    TopDownOptions,
+    topdown_options,
+)
 from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
 from phexplore.systems.topdown.summary import TrialReader, topdown_summary
 
@@ -82,6 +90,8 @@ def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopD
     return TopDownSimulation(spec, directory, place)
 
 
+_SPENT_ELSEWHERE = "The noise was drawn and published elsewhere: estimating from it spends nothing."
+_NOT_COUNTED = "Estimated from published noisy measurements. The true counts are not known, so there are no errors: give --data to compare."
 PREPARING = "Preparing the solver, once per computer: about a minute"
 """The phase in which the machine code of the solver is made."""
 
@@ -107,6 +117,8 @@ class Prepared:
         label: what the trials are and what they are not fit for.
         margins: per level and measured query, the scenario's margin, people.
         lowest: number of the lowest level whose answers are pooled, -1 where none are.
+        published: noise that was drawn elsewhere, None where this run draws it or another one kept it.
+        is_counted: whether the true counts are known.
         watched: the figure of the stop rule, None for the coverage.
     """
 
@@ -118,6 +130,8 @@ class Prepared:
     margins: tuple[tuple[int, ...], ...]
     lowest: int
     watched: WatchedFigure | None
+    published: PublishedNoise | None = None
+    is_counted: bool = True
 
 
 class TopDownSimulation(PreparedSimulation[Prepared]):
@@ -138,6 +152,13 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         """What is asked beyond the scenario."""
         return topdown_options(self._spec)
 
+    @property
+    def label(self) -> str:
+        """What the trials are and what they are not fit for."""
+        options = self.options
+        is_published = bool(options.measurements and options.measured_content and not options.measured_identity)
+        return _SPENT_ELSEWHERE if is_published else super().label
+
     @cached_property
     def _measured(self) -> Path:
         return measuring_run(self._directory, self.options.measurements, self.options.measured_identity)
@@ -154,7 +175,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         if self.options.measurements:
             confirm_kept(self._measured, self.options.measured_content)
         with watch.phase("read"):
-            given = read_input(path, method, self.options)
+            published, given = self._read_data()
+            is_counted = published is None or given.remarks[-1:] != (_NOT_COUNTED,)
         watch.checkpoint()
         with watch.phase("prepare"):
             population = given.population
@@ -167,18 +189,12 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             design = make_design(
                 method, population.schema, names, noise, has_facilities=population.facilities is not None
             )
-            check_input(path, population, design)
-            full = world = make_world(design, tree, population)
-            spine_remarks: tuple[str, ...] = ()
-            if self.options.mechanism is Mechanism.BLOCK_BY_BLOCK:
-                world = leaves_alone(full, method.total, noise)
-            else:
-                world, spine_remarks = world_on_spine(full, method, population, noise)
+            if is_counted:
+                check_input(path, population, design)
+            full = make_world(design, tree, population)
+            world, spine_remarks = self._estimated(full, population, noise, published)
             files = LeafFiles(population.schema, population.geoids)
-            self._write_truth(files, population)
-            if population.facilities is not None:
-                with writing(self._directory / FACILITIES_FILE) as part:
-                    write_facilities(part, population.geoids, population.facilities)
+            self._write_exact(files, population, is_counted=is_counted)
             if self.options.keep_measurements:
                 write_units(self._directory, world, files.geoids)
             watched = None
@@ -190,9 +206,37 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 asked = {PoolLeaves.AUTO: None, PoolLeaves.YES: True, PoolLeaves.NO: False}[self.options.pool_leaves]
                 lowest = lowest_pooled(world, pools_leaves=asked)
                 remarks = (*remarks, _pooled_remark(world, lowest))
-            self._shared = Prepared(population, full, world, files, self.label, margins, lowest, watched)
+            self._shared = Prepared(
+                population, full, world, files, self.label, margins, lowest, watched, published, is_counted
+            )
         for text in (*remarks, self.label):
             watch.note(text)
+
+    def _estimated(
+        self,
+        full: World,
+        population: BlockPopulation,
+        noise: Callable[[Fraction], Noise],
+        published: PublishedNoise | None,
+    ) -> tuple[World, tuple[str, ...]]:
+        """Return what is estimated, and what was assumed of its spine and noise."""
+        method = self._spec.scenario.topdown
+        if published is not None:
+            return published.world(population)
+        if self.options.mechanism is Mechanism.BLOCK_BY_BLOCK:
+            return leaves_alone(full, method.total, noise), ()
+        return world_on_spine(full, method, population, noise)
+
+    def _read_data(self) -> tuple[PublishedNoise | None, Input]:
+        """Return published noise where it is read, and the data: the true counts, or what published noise says of the blocks."""
+        path, method = Path(self._spec.data.path), self._spec.scenario.topdown
+        if not self.options.measurements or (self._measured / SPEC_FILE).exists():
+            return None, read_input(path, method, self.options)
+        published = PublishedNoise(self._measured, method)
+        if not path.samefile(self._measured):
+            return published, read_input(path, method, self.options)
+        population = published.population()
+        return published, Input(population, (*population.remarks, _NOT_COUNTED))
 
     def _margins(self, design: Design) -> tuple[tuple[int, ...], ...]:
         conventions = self._spec.scenario.conventions
@@ -206,7 +250,12 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             for level in design.levels
         )
 
-    def _write_truth(self, files: LeafFiles, population: BlockPopulation) -> None:
+    def _write_exact(self, files: LeafFiles, population: BlockPopulation, *, is_counted: bool) -> None:
+        if population.facilities is not None:
+            with writing(self._directory / FACILITIES_FILE) as part:
+                write_facilities(part, population.geoids, population.facilities)
+        if not is_counted:
+            return
         synthetic = self._spec.data.synthetic
         label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
         with writing(self._directory / TRUTH_FILE) as part:
@@ -227,6 +276,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             levels = sums_up(leaves, shared.full.tree, shared.full.design.schema.cells)
             watched = shared.watched.value(shared.full, levels[shared.watched.level])
         figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
+        if self.options.keep_measurements is KeptAnswers.PUBLISHED:
+            publish_answers(self._directory, index, shared.world, shared.files.geoids)
         shared.files.write(
             path,
             leaves,
@@ -253,7 +304,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         if self._prepares and self._cluster is None and self._watch is not None:
             self._watch.progress(PREPARING, 0, 0)
         target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
-        keep, pooled = self.options.keep_measurements, self.options.is_pooled
+        keep, pooled = bool(self.options.keep_measurements), self.options.is_pooled
         framework = self._spec.scenario.topdown.framework.value
         sources: Sequence[MeasurementSource] = self._sources(index)
         elsewhere, on_progress = self._cluster is not None, self._progress(index)
@@ -283,6 +334,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             )
 
     def _sources(self, index: int) -> list[MeasurementSource]:
+        if self.prepared.published is not None:
+            return list(self.prepared.published.sources())
         if self.options.measurements:
             place = self._measured
             world, framework = self.prepared.world, self._spec.scenario.topdown.framework
@@ -337,13 +390,14 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             self._cluster.close()
         for name, seconds in self._seconds.items():
             watch.phase_done(name, seconds)
-        confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
+        if shared.published is None:
+            confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
         reader = TrialReader(shared.files, self.paths(trials), watch)
         if self.options.microdata:
             with watch.phase("microdata"):
                 write_release(self._directory, self._spec, shared.population, reader)
         watch.checkpoint()
-        return topdown_summary(self._spec, shared.full, shared.world, reader)
+        return topdown_summary(self._spec, shared.full, shared.world, reader, is_counted=shared.is_counted)
 
 
 def _pooled_remark(world: World, lowest: int) -> str:

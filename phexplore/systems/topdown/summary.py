@@ -75,7 +75,9 @@ class TrialReader:
         return [read_mark(path) for path in self.paths]
 
 
-def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialReader) -> dict[str, Any]:
+def topdown_summary(
+    spec: RunSpec, full: World, estimated: World, trials: TrialReader, *, is_counted: bool = True
+) -> dict[str, Any]:
     """Return the summary of a run.
 
     Args:
@@ -83,16 +85,18 @@ def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialR
         full: exact counts and bounds of every level.
         estimated: what was estimated: the same, or the leaves alone.
         trials: on disk.
+        is_counted: whether the exact counts are known; without them there are no errors.
 
     Raises:
         BudgetMismatchError: the noise did not cost exactly what was declared.
     """
     found = trials.metadata()
     tallies = [Tally(level, truth) for level, truth in zip(full.design.levels, full.truth, strict=True)]
+    tallies = tallies if is_counted else []
     broken: dict[str, dict[str, int]] = {}
     for leaves in trials:
         levels = sums_up(leaves, full.tree, full.design.schema.cells)
-        for tally, estimate in zip(tallies, levels, strict=True):
+        for tally, estimate in zip(tallies, levels, strict=is_counted):
             tally.add(estimate)
         for name, counts in topdown_checks.broken_totals(full, leaves).items():
             held = broken.setdefault(name, {"units": counts["units"], "trials": 0, "broken": 0})
@@ -102,7 +106,8 @@ def topdown_summary(spec: RunSpec, full: World, estimated: World, trials: TrialR
     return {
         "estimator": topdown_options(spec).estimator.value,
         "checks": {
-            "budget_spent_equals_declared": True,
+            "budget_spent_equals_declared": estimated.design.spent + estimated.design.unspent
+            == spec.scenario.topdown.total,
             **{name: outcome(sum(int(each["checks"][name]) for each in found)) for name in topdown_checks.CHECKS},
         },
         "failsafe": sum(int(each["failsafe"]) for each in found),

@@ -1,0 +1,666 @@
+"""Noisy answers in the published layout: a trial written so, and a release estimated from them.
+
+The files say what was measured, with which variance, and what is exact (facilities, totals); of the true counts they say nothing. An
+estimate from them needs a scenario of the same schema for its passes, invariants and constraints.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from phexplore.data.blocks.geocodes import CENSUS_BLOCKS
+from phexplore.data.blocks.population import BlockPopulation, from_filled
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import TopDown
+from phexplore.noise.distributions import Noise
+from phexplore.published.measurements import (
+    CONSTRAINED,
+    MEASURED,
+    STATE_TOTALS,
+    MeasuredProduct,
+    NoisyMeasurements,
+    Rows,
+)
+from phexplore.resources import resource
+from phexplore.runs.writing import writing
+from phexplore.simulate.topdown.design import Design, LevelDesign, Measuring, make_design, measuring
+from phexplore.simulate.topdown.driver import World, make_world
+from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
+from phexplore.spine.tree import GeoTree, TreeLevel
+from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.measurements import measurement_file
+from phexplore.systems.topdown.run_checks import cost
+from phexplore.workload.queries import MarginalQuery, parse_query, total_query
+from phexplore.workload.schema import load_schema
+
+PUBLISHED_DIRECTORY = "nmf"
+"""Below the kept answers of a trial: the same answers in the published layout."""
+
+_PRODUCTS = {
+    "pl94_persons": "Person_PL_PROD",
+    "pl94_units": "Unit_PL_PROD",
+    "dhc_persons": "DHCP_PROD",
+    "dhc_households": "DHCH_PROD",
+}
+_DIGITS = {"County": 1, "Tract": 4, "Block_Group": 2}
+"""Of the running number that a code adds to its parent's."""
+_STATE, _TRIBAL = slice(1, 3), 3
+_PUERTO_RICO = "72"
+_BLOCK_CODE = 16
+_MOST_NOISES = 127
+_RELATIVE = 1e-6
+"""Published variances are σ² to 32 bits."""
+_ZERO_AXES = {"nurse_nva_0": {"hhgq": "gqNursingTotal", "votingage": "nonvoting"}}
+_REMEDY = "Name the folder or archive of a whole release."
+
+
+def published_directory(directory: Path, trial: int) -> Path:
+    """Return where a run keeps a trial's noisy answers in the published layout.
+
+    Args:
+        directory: of the run.
+        trial: its number, from 0.
+    """
+    return measurement_file(directory, trial, "x").parent / PUBLISHED_DIRECTORY
+
+
+def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[np.str_]) -> None:
+    """Write the kept answers of a trial once more, in the published layout.
+
+    Args:
+        directory: of the run.
+        trial: its number, from 0.
+        world: what was measured.
+        geoids: public codes of the leaves, ``str[leaves]`` in the order of the population.
+
+    Raises:
+        WriteError: the file system refuses.
+    """
+    codes = published_codes(world.tree, geoids)
+    nation = "PR" if {code[_STATE] for code in codes[-1].tolist()} == {_PUERTO_RICO} else "US"
+    schema = world.design.schema
+    root = published_directory(directory, trial)
+    product = root / f"{nation}_{_PRODUCTS.get(schema.id, schema.id)}"
+    for number, (level, own) in enumerate(zip(world.design.levels, codes, strict=True)):
+        kept = pq.ParquetFile(measurement_file(directory, trial, level.name))
+        first = 0
+        parts = _Partitions(product / f"{level.name}.parquet" / MEASURED, schema.attributes)
+        try:
+            for group in range(kept.num_row_groups):
+                table = kept.read_row_group(group, use_threads=False)
+                last = first + table.num_rows
+                parts.add(own[first:last], _measured_rows(level, world.classes[number][first:last], table))
+                first = last
+        finally:
+            parts.close()
+        exact = _Partitions(product / f"{level.name}.parquet" / CONSTRAINED, schema.attributes)
+        try:
+            exact.add(own, _exact_rows(world, number))
+        finally:
+            exact.close()
+    states = next((n for n, level in enumerate(world.tree.levels) if level.name == "State"), None)
+    if states is not None and world.design.levels[states].exact_total | world.design.levels[states].shared_total:
+        totals: dict[str, int] = {}
+        for code, total in zip(codes[states].tolist(), world.truth[states].totals().tolist(), strict=True):
+            totals[code[_STATE]] = totals.get(code[_STATE], 0) + total
+        table = pa.table({"geocode": list(totals), "name": list(totals), "value": list(totals.values())})
+        with writing(root / STATE_TOTALS) as part:
+            pq.write_table(table, part)
+
+
+def published_codes(tree: GeoTree, geoids: NDArray[np.str_]) -> list[NDArray[np.str_]]:
+    """Return the codes of the units of every level as published: parent's code and a running number, ``U[units]`` each.
+
+    Lengths are 3, 9, 13, 15 and 31 from states to blocks where running numbers fit their digits.
+
+    Args:
+        tree: of the run.
+        geoids: public codes of the leaves, ``U[leaves]`` in the order of the population.
+    """
+    leaves = CENSUS_BLOCKS.geocodes(geoids if tree.order is None else geoids[tree.order])
+    found: list[NDArray[np.str_]] = []
+    above: list[str] = [""]
+    parent = np.zeros(tree.levels[0].units, np.int64)
+    for number, level in enumerate(tree.levels):
+        blocks = leaves[level.first_block[:-1]].tolist()
+        sibling = (np.arange(level.units) - np.searchsorted(parent, parent)).tolist()
+        digits = max(_DIGITS.get(level.name, 4), len(str(max(sibling))))
+        parents = [above[place] for place in parent.tolist()]
+        if number == 0 and level.units == 1 and level.name != "State":
+            codes = [""]
+        elif number == len(tree.levels) - 1:
+            codes = [code + block for code, block in zip(parents, blocks, strict=True)]
+        elif level.name == "State":
+            own = level.codes.tolist()
+            codes = [code if len(code) == _TRIBAL else f"0{block[:2]}" for code, block in zip(own, blocks, strict=True)]
+        elif level.name == "County":
+            codes = _counties(level, parents, blocks, digits)
+        else:
+            codes = [f"{code}{place:0{digits}d}" for code, place in zip(parents, sibling, strict=True)]
+        found.append(np.array(codes, np.str_))
+        above = codes
+        if level.first_child is not None:
+            parent = np.repeat(np.arange(level.units), np.diff(level.first_child))
+    return found
+
+
+def _counties(level: TreeLevel, parents: Sequence[str], blocks: Sequence[str], digits: int) -> list[str]:
+    """Return codes with ``10`` and the county, or ``0`` and the tribal area that stands in its place, and a running number."""
+    seen: dict[str, int] = {}
+    codes = []
+    for code, parent, block in zip(level.codes.tolist(), parents, blocks, strict=True):
+        own = code[_TRIBAL:] if len(code) > len(block[:5]) else f"10{block[2:5]}"
+        base = (parent or f"0{block[:2]}") + own
+        codes.append(f"{base}{seen.setdefault(base, 0):0{digits}d}")
+        seen[base] += 1
+    return codes
+
+
+def _axes(query: MarginalQuery) -> dict[str, str]:
+    if query.name == "detailed":
+        return {attribute.name: "detailed" for attribute in query.schema.attributes}
+    asked = {attribute.name: "*" for attribute in query.schema.attributes}
+    return asked | {getattr(factor, "attribute", factor.name): factor.name for factor in query.factors}
+
+
+def _shape(query: MarginalQuery) -> list[int]:
+    sizes = {getattr(factor, "attribute", factor.name): len(factor.labels) for factor in query.factors}
+    return [sizes.get(attribute.name, 1) for attribute in query.schema.attributes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """One query of all units of a table.
+
+    Attributes:
+        name: in the file.
+        sign: of what is exact, "" of what is noisy.
+        axes: texts by attribute.
+        shape: answers per attribute.
+        units: ``int64[rows]``, the units that were asked.
+        answers: ``int[rows, answers]``.
+        variances: ``float32[rows]``.
+    """
+
+    name: str
+    sign: str
+    axes: Mapping[str, str]
+    shape: Sequence[int]
+    units: NDArray[np.int64]
+    answers: NDArray[Any]
+    variances: NDArray[np.float32]
+
+
+def _measured_rows(level: LevelDesign, classes: NDArray[np.int8], table: pa.Table) -> list[_Asked]:
+    found = []
+    for place, query in enumerate(level.plan.measured):
+        lists = table.column(query.name).combine_chunks()
+        units = np.flatnonzero(lists.is_valid().to_numpy(zero_copy_only=False))
+        noises = [each.noises[place] for each in level.measurings]
+        sigma2 = np.array([0.0 if noise is None else _parameter(noise) for noise in noises] + [0.0], np.float32)
+        answers = lists.flatten().to_numpy().reshape(-1, query.answers)
+        found.append(
+            _Asked(f"{query.name}_dpq", "", _axes(query), _shape(query), units, answers, sigma2[classes[units]])
+        )
+    return found
+
+
+def _parameter(noise: Noise) -> float:
+    """Return what is published of a noise: the parameter σ² under zCDP (replace-one neighbours), else the variance."""
+    return float(1 / cost(noise)) if type(noise).__name__ == "DiscreteGaussian" else noise.variance()
+
+
+def _exact_rows(world: World, number: int) -> list[_Asked]:
+    level, schema = world.design.levels[number], world.design.schema
+    units = np.arange(world.tree.levels[number].units)
+    nothing = np.zeros(len(units), np.float32)
+    starts = level.plan.bound_start
+    found = []
+
+    def add(name: str, sign: str, query: MarginalQuery, answers: NDArray[Any]) -> None:
+        found.append(_Asked(f"{name}_con", sign, _axes(query), _shape(query), units, answers, nothing))
+
+    for zero in schema.structural_zeros:
+        if zero.name in level.zeros:
+            words = _ZERO_AXES.get(zero.name, {})
+            axes = {
+                each.name: words.get(each.name, each.name if each.name in zero.where else "*")
+                for each in schema.attributes
+            }
+            none = np.zeros((len(units), 1), np.int64)
+            found.append(_Asked(f"{zero.name}_con", "=", axes, [1] * len(axes), units, none, nothing))
+    if schema.facility_bounds is not None:
+        query = parse_query(schema, schema.facility_bounds.query)
+        if query in starts:
+            inside = slice(starts[query], starts[query] + query.answers)
+            if level.least:
+                add("hhgq_total_lb", ">=", query, world.lower[number][:, inside])
+            if level.most:
+                add("hhgq_total_ub", "<=", query, world.upper[number][:, inside])
+    if level.exact_total and (level.name != "State"):
+        add("total", "=", total_query(schema), world.truth[number].totals()[:, None])
+    return found
+
+
+class _Partitions:
+    """Writes rows into one file per part of a state; the nation has one."""
+
+    def __init__(self, directory: Path, attributes: Sequence[Any]) -> None:
+        self._directory = directory
+        self._axes = [attribute.name for attribute in attributes]
+        numbers, texts = pa.list_(pa.int32()), pa.string()
+        sign = [("sign", texts)] if directory.name == CONSTRAINED else []
+        self._schema = pa.schema(
+            [
+                ("geocode", texts),
+                ("query_name", texts),
+                *sign,
+                *((axis, texts) for axis in self._axes),
+                ("query_shape", numbers),
+                ("value", pa.list_(pa.int64())),
+                ("variance", pa.float32()),
+            ]
+        )
+        self._open: dict[str, tuple[Any, pq.ParquetWriter]] = {}
+
+    def add(self, codes: NDArray[np.str_], asked: Sequence[_Asked]) -> None:
+        """Write units in their order, query by query.
+
+        Args:
+            codes: ``U[units]``.
+            asked: of these units.
+        """
+        if not asked or not len(codes):
+            return
+        parts = codes.astype("U3")
+        for part in np.unique(parts).tolist():
+            self._writer(part).write_table(self._table(codes, asked, parts == part))
+
+    def _table(self, codes: NDArray[np.str_], asked: Sequence[_Asked], chosen: NDArray[np.bool_]) -> pa.Table:
+        kept = [chosen[each.units] for each in asked]
+        units = np.concatenate([each.units[own] for each, own in zip(asked, kept, strict=True)])
+        query = np.repeat(np.arange(len(asked)), [int(own.sum()) for own in kept])
+        order = np.lexsort((query, units))
+        lists: list[Any] = []
+        for each, own in zip(asked, kept, strict=True):
+            lists.append(
+                pa.FixedSizeListArray.from_arrays(
+                    pa.array(np.ascontiguousarray(each.answers[own]).ravel(), pa.int64()), each.answers.shape[1]
+                ).cast(pa.list_(pa.int64()))
+            )
+        place = query[order]
+        columns: list[Any] = [pa.array(codes[units[order]].tolist(), pa.string())]
+        columns.append(pa.array([asked[n].name for n in place.tolist()], pa.string()))
+        if "sign" in self._schema.names:
+            columns.append(pa.array([asked[n].sign for n in place.tolist()], pa.string()))
+        columns += [pa.array([asked[n].axes[axis] for n in place.tolist()], pa.string()) for axis in self._axes]
+        columns.append(pa.array([list(asked[n].shape) for n in place.tolist()], pa.list_(pa.int32())))
+        columns.append(pa.concat_arrays(lists).take(pa.array(order)))
+        variances = np.concatenate([each.variances[own] for each, own in zip(asked, kept, strict=True)])
+        columns.append(pa.array(variances[order], pa.float32()))
+        return pa.Table.from_arrays(columns, schema=self._schema)
+
+    def _writer(self, part: str) -> pq.ParquetWriter:
+        if part not in self._open:
+            folder = self._directory / f"State={part}" if part else self._directory
+            folder.mkdir(parents=True, exist_ok=True)
+            held = writing(folder / "part-00000.snappy.parquet")
+            self._open[part] = (held, pq.ParquetWriter(held.__enter__(), self._schema, compression="snappy"))
+        return self._open[part][1]
+
+    def close(self) -> None:
+        """Finish the files."""
+        for held, writer in self._open.values():
+            writer.close()
+            held.__exit__(None, None, None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LevelIndex:
+    """What was measured at a level.
+
+    Attributes:
+        codes: ``U[units]``, ascending.
+        variances: ``float32[units, queries]`` in the order of the plan's queries, NaN where a unit was not asked.
+        files: names with the first and last place of their units.
+    """
+
+    codes: NDArray[np.str_]
+    variances: NDArray[np.float32]
+    files: tuple[tuple[str, int, int], ...]
+
+
+class PublishedAnswers:
+    """The noisy answers of one level in the published layout: a `MeasurementSource`."""
+
+    is_anywhere = False
+
+    def __init__(self, product: MeasuredProduct, index: _LevelIndex) -> None:
+        """Read from files.
+
+        Args:
+            product: they belong to.
+            index: of the level.
+        """
+        self._product, self._index = product, index
+        self._held: tuple[str, Rows] | None = None
+
+    def measure(
+        self,
+        level: LevelDesign,
+        truth: Histograms,
+        first: int,
+        classes: NDArray[np.int8],  # noqa: ARG002 - the files say which units were measured
+    ) -> Measured:
+        """Return the published answers of some units; see `MeasurementSource.measure`.
+
+        Args:
+            level: what is measured there.
+            truth: exact counts; only how many units there are is asked.
+            first: number of the first unit.
+            classes: of the units, ``int8[units]``.
+
+        Raises:
+            InputProblemsError: the files cannot be read.
+        """
+        out = np.zeros((truth.units, level.plan.answers), answer_type(level))
+        last = first + truth.units
+        for name, low, high in self._index.files:
+            if high < first or low >= last:
+                continue
+            rows = self._rows(name)
+            places = np.searchsorted(self._index.codes, rows.codes)
+            inside = (places >= first) & (places < last)
+            for query, columns in query_columns(level.plan):
+                chosen = np.flatnonzero(inside & (rows.queries == query))
+                if len(chosen):
+                    answers = rows.values.take(pa.array(chosen)).flatten().to_numpy()
+                    out[places[chosen] - first, columns] = answers.reshape(-1, query.answers)
+        return Measured(out, 0, 0)
+
+    def _rows(self, name: str) -> Rows:
+        if self._held is None or self._held[0] != name:
+            self._held = (name, self._product.rows(name))
+        return self._held[1]
+
+
+class PublishedNoise:
+    """A release of noisy measurements, made ready for a scenario.
+
+    Attributes:
+        product: whose answers are used.
+    """
+
+    def __init__(self, path: Path, method: TopDown) -> None:
+        """Find the product that measures what the scenario does.
+
+        Args:
+            path: folder or archive.
+            method: the scenario's parameters.
+
+        Raises:
+            InputProblemsError: there is none.
+        """
+        self._path, self._method = path, method
+        if method.framework is PrivacyFramework.PURE_DP:
+            raise self._refused(
+                "Published variances are those of discrete Gaussian noise; the scenario's is geometric."
+            )
+        self._found = NoisyMeasurements(path)
+        self.product = self._found.product(load_schema(method.schema))
+        lacking = [name for name in self.product.levels if name not in method.levels]
+        if lacking or not self.product.levels:
+            raise self._refused(f"{lacking[0]} is measured, for which the scenario has no budget.")
+        self._levels = [name for name in method.levels if name in self.product.levels]
+        self._indices: list[_LevelIndex] = []
+
+    def population(self) -> BlockPopulation:
+        """Return the blocks of the release with what is exact of them: facilities, and totals that are published.
+
+        Its cells are no counts: the total of a unit stands in the first cell of its first block, because of the true counts nothing is known.
+
+        Raises:
+            InputProblemsError: the files are not complete.
+        """
+        schema, leaf = self.product.schema, self._levels[-1]
+        codes, values = self._exact(leaf)
+        blocks = np.array([code[-_BLOCK_CODE:] for code in codes.tolist()], np.str_)
+        order = np.argsort(blocks, kind="stable")
+        geoids = np.array([code[:11] + code[12:] for code in blocks[order].tolist()], np.str_)
+        if (geoids[1:] == geoids[:-1]).any():
+            raise self._refused(f"The same block stands under two codes of {leaf}.")
+        facilities = None
+        bounds = schema.facility_bounds
+        if bounds is not None and "hhgq_total_lb" in values and "hhgq_total_ub" in values:
+            least, most = values["hhgq_total_lb"], values["hhgq_total_ub"]
+            counted = np.array(bounds.least_per_unit) > 0
+            facilities = np.where(counted, least, most // bounds.most_per_unit)[order].astype(np.int32)
+        rows, totals = self._totals(codes[order], values.get("total"), order)
+        return from_filled(
+            schema,
+            geoids,
+            rows=rows,
+            cells=np.zeros(len(rows), np.int64),
+            counts=totals,
+            facilities=facilities,
+        )
+
+    def world(self, leaves: BlockPopulation) -> tuple[World, tuple[str, ...]]:
+        """Return what is estimated: the tree of the codes, with the variances of the files.
+
+        Args:
+            leaves: the true counts of the same blocks, or what `population` returns.
+
+        Raises:
+            InputProblemsError: these are other blocks, or the files do not fit the scenario.
+        """
+        if leaves.schema != self.product.schema:
+            raise self._refused(f"The answers are of {self.product.schema.title}, the data of {leaves.schema.title}.")
+        codes = [self._exact(level, with_values=False)[0] for level in self._levels]
+        tree = _tree(self._levels, codes, self._refused)
+        public = np.array([code[-_BLOCK_CODE:][:11] + code[-_BLOCK_CODE:][12:] for code in codes[-1].tolist()], np.str_)
+        if len(public) != leaves.blocks or (np.sort(public) != leaves.geoids).any():
+            missing = np.setdiff1d(public, leaves.geoids)
+            raise self._refused(
+                f"{len(missing):,} of {len(public):,} measured blocks are not among the {leaves.blocks:,} blocks of the data."
+            )
+        order = np.searchsorted(leaves.geoids, public)
+        straight = bool((order[1:] > order[:-1]).all())
+        tree = replace(tree, order=None if straight else order)
+        method = self._method
+        design = make_design(
+            method,
+            leaves.schema,
+            self._levels,
+            self._noise,
+            has_facilities=leaves.facilities is not None,
+            shared_totals=("State",) if any(code[:1] == "1" for code in codes[-1].tolist()) else (),
+        )
+        levels, classes, own, left_out = [], [], 0, 0
+        self._indices = []
+        for number, level in enumerate(design.levels):
+            index, ignored = self._index(level, codes[number])
+            self._indices.append(index)
+            fitted, of_unit, matched = self._fitted(design, number, index)
+            levels.append(fitted)
+            classes.append(of_unit)
+            own += not matched
+            left_out += ignored
+        design = replace(design, levels=tuple(levels), spent=_most_spent(levels, classes, tree))
+        world = make_world(design, tree, leaves, lambda code: code[_STATE])
+        said = ["Variances: those of the files; they are the scenario's." if not own else ""]
+        if own:
+            said[0] = f"Variances: those of the files; at {own} levels they are not the scenario's."
+        if left_out:
+            said.append(f"Left out: {left_out:,} answers to queries that the scenario does not ask.")
+        return replace(world, classes=tuple(classes)), (*design.remarks, *said)
+
+    def sources(self) -> list[PublishedAnswers]:
+        """Return the answers of every level of `world`, which has to be made first."""
+        return [PublishedAnswers(self.product, index) for index in self._indices]
+
+    def _noise(self, budget: Fraction) -> Noise:
+        return noise_of(self._method.framework, budget)[0]
+
+    def _exact(self, level: str, *, with_values: bool = True) -> tuple[NDArray[np.str_], dict[str, NDArray[np.int64]]]:
+        """Return all units of a level, and the answers of exact queries that every unit has, ``int64[units, answers]``."""
+        parts = [
+            self.product.rows(name, with_values=with_values) for name in self.product.parts(level, constrained=True)
+        ]
+        noisy = [self.product.rows(name, with_values=False).codes for name in self.product.parts(level)]
+        codes = np.unique(np.concatenate([*(part.codes for part in parts), *noisy]))
+        if not with_values:
+            return codes, {}
+        found: dict[str, NDArray[np.int64]] = {}
+        known = {name for part in parts for name in np.unique(part.names).tolist()}
+        for name in sorted(known):
+            chosen = [np.flatnonzero(part.names == name) for part in parts]
+            if sum(map(len, chosen)) != len(codes):
+                continue
+            lists = [part.values.take(pa.array(own)) for part, own in zip(parts, chosen, strict=True)]
+            flat = np.concatenate([each.flatten().to_numpy() for each in lists]).astype(np.int64)
+            where = np.concatenate([part.codes[own] for part, own in zip(parts, chosen, strict=True)])
+            if len(flat) % len(codes):
+                raise self._refused(f"{level}: {name} has {len(flat):,} numbers for {len(codes):,} units.")
+            table = np.empty((len(codes), len(flat) // len(codes)), np.int64)
+            table[np.searchsorted(codes, where)] = flat.reshape(len(codes), -1)
+            found[name.removesuffix("_con")] = table
+        return codes, found
+
+    def _totals(
+        self, codes: NDArray[np.str_], exact: NDArray[np.int64] | None, order: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return blocks and the totals that are put into them."""
+        if exact is not None:
+            return np.arange(len(codes)), exact[order, 0]
+        states, first = np.unique(np.array([code[_STATE] for code in codes.tolist()]), return_index=True)
+        nation = self._exact(self._levels[0])[1].get("total")
+        stated = self._found.state_totals()
+        if stated is None and len(states) == 1 and nation is not None:
+            return first, nation[:, 0]
+        stated = stated or resident_population_2020()
+        totals = np.array([stated.get(state, 0) for state in states.tolist()], np.int64)
+        if nation is not None and int(totals.sum()) != int(nation.sum()):
+            raise self._refused(
+                f"The exact total is {int(nation.sum()):,}; the known populations of its {len(states)} states add up to "
+                f"{int(totals.sum()):,}."
+            )
+        return first, totals
+
+    def _index(self, level: LevelDesign, codes: NDArray[np.str_]) -> tuple[_LevelIndex, int]:
+        """Return what was measured at a level, and how many answers the scenario does not ask for."""
+        places = {query: number for number, query in enumerate(level.plan.measured)}
+        variances = np.full((len(codes), len(places)), np.nan, np.float32)
+        files, ignored = [], 0
+        for name in self.product.parts(level.name):
+            rows = self.product.rows(name, with_values=False)
+            if not len(rows.codes):
+                continue
+            units = np.searchsorted(codes, rows.codes)
+            for query in set(rows.queries.tolist()):
+                chosen = rows.queries == query
+                if query not in places:
+                    ignored += int(chosen.sum()) * (query.answers if query else 1)
+                    continue
+                variances[units[chosen], places[query]] = rows.variances[chosen]
+            files.append((name, int(units.min()), int(units.max())))
+        if (variances <= 0).any():
+            raise self._refused(f"{level.name}: a noisy answer has no variance.")
+        return _LevelIndex(codes, variances, tuple(files)), ignored
+
+    def _fitted(self, design: Design, number: int, index: _LevelIndex) -> tuple[LevelDesign, NDArray[np.int8], bool]:
+        """Return a level with the noises of its units, the place of each unit's among them, and whether they are the scenario's."""
+        level = design.levels[number]
+        filled = np.where(np.isnan(index.variances), np.float32(0), index.variances)
+        different, of_unit = np.unique(filled, axis=0, return_inverse=True)
+        silent: NDArray[np.bool_] = np.logical_not(different.any(axis=1))
+        sizes = np.bincount(of_unit, minlength=len(different))
+        usual = [place for place in np.argsort(-sizes, kind="stable").tolist() if not silent[place]]
+        if len(usual) > _MOST_NOISES:
+            raise self._refused(
+                f"{level.name}: units have {len(usual)} different noises; at most {_MOST_NOISES} are read."
+            )
+        candidates = self._candidates(design, number)
+        usual.sort(key=lambda place: not _is_same(level.measuring, different[place]))
+        found, matched = [], True
+        for place in usual:
+            known = next((each for each in candidates if _is_same(each, different[place])), None)
+            matched = matched and known is not None
+            found.append(
+                known
+                or measuring([1 / Fraction(float(v)) if v else Fraction(0) for v in different[place]], self._noise)
+            )
+        table = np.full(len(different), -1, np.int8)
+        table[usual] = np.arange(len(usual), dtype=np.int8)
+        return replace(level, measurings=tuple(found) or level.measurings), table[of_unit.ravel()], matched
+
+    def _candidates(self, design: Design, number: int) -> list[Measuring]:
+        """Return the noises that the scenario gives units of a level: of its own budget, and of neighbours' that were bypassed."""
+        shares = [self._method.level_shares[level.name] for level in design.levels]
+        base = design.levels[number].measuring
+        factors = {
+            sum(shares[low:high], Fraction(0)) / shares[number]
+            for low in range(number + 1)
+            for high in range(number + 1, len(shares) + 1)
+        }
+        return [measuring([budget * factor for budget in base.budgets], self._noise) for factor in sorted(factors)]
+
+    def _refused(self, sentence: str) -> InputProblemsError:
+        return InputProblemsError([Issue((str(self._path),), sentence, _REMEDY)])
+
+
+def _is_same(known: Measuring, variances: NDArray[np.float32]) -> bool:
+    own = np.array([0.0 if noise is None else _parameter(noise) for noise in known.noises])
+    return bool(np.allclose(own, variances, rtol=_RELATIVE, atol=0))
+
+
+def _most_spent(levels: Sequence[LevelDesign], classes: Sequence[NDArray[np.int8]], tree: GeoTree) -> Fraction:
+    """Return the largest budget on a way from the root to a block."""
+    ways = [np.repeat(own, np.diff(units.first_block)) for own, units in zip(classes, tree.levels, strict=True)]
+    return max(
+        sum((level.measurings[n].spent for level, n in zip(levels, way, strict=True) if n >= 0), Fraction(0))
+        for way in np.unique(np.stack(ways, axis=1), axis=0).tolist()
+    )
+
+
+def _tree(levels: Sequence[str], codes: Sequence[NDArray[np.str_]], refused: Any) -> GeoTree:
+    """Return the tree of units whose codes begin with their parents'."""
+    leaves = codes[-1]
+    found = []
+    starts = []
+    for level, own in zip(levels, codes, strict=True):
+        width = len(str(own[0]))
+        prefixes = leaves.astype(f"U{width}") if width else np.full(len(leaves), "")
+        present, first = np.unique(prefixes, return_index=True)
+        if len(present) != len(own) or (present != own).any():
+            raise refused(f"{level}: the codes of its units are not those that the codes of {levels[-1]} begin with.")
+        starts.append(np.append(first, len(leaves)).astype(np.int64))
+    if len(codes[0]) != 1:
+        raise refused(f"There are {len(codes[0])} units of {levels[0]}, and no level stands above them.")
+    for number, (level, own) in enumerate(zip(levels, codes, strict=True)):
+        children = (
+            np.searchsorted(starts[number + 1], starts[number]).astype(np.int64) if number + 1 < len(codes) else None
+        )
+        found.append(TreeLevel(level, own, starts[number], children))
+    return GeoTree(tuple(found), ())
+
+
+def resident_population_2020() -> dict[str, int]:
+    """Return the resident populations of the states and DC in 2020 by code: exact in every release of that census."""
+    with resource("tables/resident_population_2020.csv").open(encoding="utf-8", newline="") as file:
+        return {row["fips"]: int(row["persons"]) for row in csv.DictReader(file)}
+
+
+__all__ = ["PublishedAnswers", "PublishedNoise", "publish_answers", "published_codes", "published_directory"]
