@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from phexplore.catalog.names import Naming, choose_naming
 from phexplore.cli.run_options import chosen_options, chosen_settings, with_run_options
 from phexplore.files.output_folder import writes_into_out
 from phexplore.report.progress import ProgressLine
@@ -94,6 +95,9 @@ def report(
     choose: list[str] = typer.Option(
         [], "--choose", help="NAME=VALUE for the pictures, as on the page of results: level, query, shapes, others."
     ),
+    names: Naming = typer.Option(
+        Naming.CODES, "--names", help="What tables, groups and places are called in documents and pictures."
+    ),
 ) -> None:
     """Write the results of a run.
 
@@ -106,6 +110,7 @@ def report(
     from phexplore.runs.disclosure import LEFT_OUT
     from phexplore.runs.store import load_spec, load_summary
 
+    choose_naming(names)
     written = export_run(run, form, out, _choices(choose))
     if is_confidential(load_spec(run), load_summary(run)):
         say(LEFT_OUT)

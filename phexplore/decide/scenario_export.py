@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from phexplore.catalog.names import Naming, choose_naming, chosen_naming
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
@@ -24,6 +25,7 @@ class ExportJob:
         form: id of the format.
         out: the file to write.
         now: time printed in the document, with its zone.
+        naming: what tables, groups and places are called in it.
     """
 
     scenario: str
@@ -31,6 +33,7 @@ class ExportJob:
     form: str
     out: Path
     now: datetime
+    naming: Naming
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def export_order(scenario: Scenario, reference: Scenario | None, form: str, out:
         now: time that reports state.
     """
     other = "" if reference is None else json.dumps(encode_scenario(reference))
-    return ExportJob(json.dumps(encode_scenario(scenario)), other, form, out, now)
+    return ExportJob(json.dumps(encode_scenario(scenario)), other, form, out, now, chosen_naming())
 
 
 def write_export(job: ExportJob) -> Exported:
@@ -60,6 +63,7 @@ def write_export(job: ExportJob) -> Exported:
     Raises:
         PhexploreError: there is no such format, or the file cannot be written.
     """
+    choose_naming(job.naming)
     scenario = decode_scenario(json.loads(job.scenario), "scenario")
     reference = decode_scenario(json.loads(job.reference), "reference") if job.reference else None
     write_atomically(job.out, report_bytes(scenario, reference, job.form, job.now))

@@ -29,6 +29,7 @@ from phexplore.figures.marks import (
     Words,
     shape_of,
 )
+from phexplore.figures.naming import in_chosen_words
 from phexplore.figures.scales import spread
 from phexplore.figures.style import (
     ACCENT,
@@ -100,6 +101,7 @@ _MOST_SAID = 40
 
 def chart_of(figure: Figure) -> Chart:
     """Return what a report embeds of a figure."""
+    figure = in_chosen_words(figure)
     title = "\n".join(wrap(figure.title, _MOST_TITLE))
     return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
 
@@ -121,6 +123,7 @@ def figure_bytes(figure: Figure, form: FigureFormat, *, wide: bool = False) -> b
     """
     if not wide:
         return chart_bytes(chart_of(figure), form)
+    figure = in_chosen_words(figure)
     chart = Chart(figure.id, figure.title, figure.summary, WIDE[0], WIDE[1] - 0.34, partial(draw, figure=figure))
     return chart_bytes(chart, form)
 

@@ -6,6 +6,7 @@ import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from phexplore.catalog.names import worded
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes
 from phexplore.report.document import Document
 from phexplore.resources import resource
@@ -20,7 +21,10 @@ _CSS_PIXELS_PER_INCH = 96
 
 
 def document_html(document: Document) -> bytes:
-    """Return the report in UTF-8. The same document gives the same bytes. All text is escaped by the template."""
+    """Return the report in UTF-8, with names where they are chosen; the same document gives the same bytes.
+
+    All text is escaped by the template.
+    """
     pictures = {chart.id: _picture(chart) for part in document.parts for chart in part.charts}
     text = _environment().get_template(_TEMPLATE).render(document=document, pictures=pictures, style=_style())
     return text.encode()
@@ -36,6 +40,11 @@ def _picture(chart: Chart) -> dict[str, Any]:
     }
 
 
+def _read(value: Any) -> Any:
+    """Return a value of the template as it is read; what is markup already, and pictures, stay."""
+    return worded(value) if type(value) is str and not value.startswith("data:") else value
+
+
 def _style() -> str:
     return resource(f"report/{_STYLE}").read_text(encoding="utf-8")
 
@@ -49,6 +58,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_read,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -448,10 +448,14 @@ def sha256_of(path: Path) -> str:
 
 
 def started_words(directory: Path) -> str:
-    """Return when a run was made, from the name of its directory, in local time; "" when the name says nothing."""
+    """Return when a run was made, from the name of its directory, in local time, as ``22 Nov 10:19``; "" when unknown.
+
+    The year is said of runs of other years.
+    """
     stamp = directory.name[:16]
     try:
         made = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
         return ""
-    return f"{made.astimezone():%Y-%m-%d %H:%M}"
+    own, now = made.astimezone(), datetime.now(UTC).astimezone()
+    return f"{own.day} {own:%b %H:%M}" if own.year == now.year else f"{own.day} {own:%b %Y %H:%M}"

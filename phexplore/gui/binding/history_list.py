@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -47,11 +48,11 @@ class HistoryList(QAbstractListModel):
         answer: Any = None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                answer = self._labels[number]
+                answer = localised(self._labels[number])
             case Qt.ItemDataRole.ToolTipRole:
-                answer = f"{self._labels[number]}\n{self._time(number)}".strip()
+                answer = f"{localised(self._labels[number])}\n{self._time(number)}".strip()
             case Qt.ItemDataRole.AccessibleTextRole:
-                answer = f"Step {number + 1}: {self._labels[number]}{state}"
+                answer = localised(f"Step {number + 1}: {self._labels[number]}{state}")
             case Qt.ItemDataRole.ForegroundRole if is_undone:
                 answer = QColor(appearance().colours.muted)
             case Qt.ItemDataRole.FontRole:

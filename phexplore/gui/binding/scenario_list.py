@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont
 from phexplore.gui.binding.scenario_view import ScenarioView, Update
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.number_style import localised
 from phexplore.model.edits import rename
 from phexplore.model.workbook import Workbook, activate, replace_active
 
@@ -45,10 +46,12 @@ class ScenarioList(QAbstractListModel):
             return None
         name = self._workbook.names[index.row()]
         match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
+            case Qt.ItemDataRole.DisplayRole:
+                return localised(name)
+            case Qt.ItemDataRole.EditRole:
                 return name
             case Qt.ItemDataRole.ToolTipRole | Qt.ItemDataRole.AccessibleTextRole:
-                return name + self._roles(name)
+                return localised(name + self._roles(name))
             case Qt.ItemDataRole.FontRole:
                 return self._font(name)
         return name if role == NAME_ROLE else None

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QStandardPaths
 
+from phexplore.catalog.names import Naming
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.json_text import plain_values
@@ -82,6 +83,7 @@ THEME = Setting("look/theme", ThemeChoice.SYSTEM, _one_of(ThemeChoice), "Theme: 
 NUMBERS = Setting(
     "look/numbers", NumberStyle.SYSTEM, _one_of(NumberStyle), "How numbers are written: system, point or comma"
 )
+NAMES = Setting("look/names", Naming.NAMES, _one_of(Naming), "How things are called: names, codes or both")
 TEXT_SIZE = Setting("look/text_size", 100, _number, "Text size in percent")
 FOLDER = Setting("files/folder", "", _word, "Folder of the last file")
 RECENT: Setting[tuple[str, ...]] = Setting("files/recent", (), _names, "Files opened lately, newest first")

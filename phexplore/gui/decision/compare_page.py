@@ -18,7 +18,7 @@ from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.run_controller import RunController
-from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_rows import RunRow, run_title
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
@@ -155,7 +155,7 @@ def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[C
     for row in runs:
         if row.spec is not None and row.state is RunState.COMPLETE and isinstance(row.spec.scenario.method, system):
             name = row.directory.name
-            finished.append(ColumnChoice(f"run:{name}", f"{row.title} ({name})", row.spec.scenario, row.directory))
+            finished.append(ColumnChoice(f"run:{name}", run_title(row), row.spec.scenario, row.directory))
     if finished:
         found["Runs"] = finished
     found["Published"] = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_rows import RunRow, run_title
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Text
@@ -44,8 +44,7 @@ def run_offers(rows: Sequence[RunRow], scenario: Scenario) -> tuple[RunOffer, ..
 
 
 def _offer(row: RunRow, own: str) -> RunOffer:
-    trials = f"{row.trials:,} trial" + ("" if row.trials == 1 else "s")
-    title = f"{row.directory.name}: {row.title}, {trials}"
+    title = run_title(row)
     if row.spec is None:
         return RunOffer(row.directory, title, "it cannot be read")
     if (theirs := fingerprint(row.spec.scenario)) != own:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import ElidedText, Paragraph
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -100,8 +101,8 @@ class ChangesPanel(QFrame):
             self.list.setVisible(bool(lines or errata))
 
     def _add(self, text: str) -> QListWidgetItem:
-        item = QListWidgetItem(text)
-        item.setToolTip(text)
+        item = QListWidgetItem(localised(text))
+        item.setToolTip(localised(text))
         self.list.addItem(item)
         return item
 

@@ -10,6 +10,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
 from phexplore.model.issues import Issue, Severity
@@ -63,12 +64,12 @@ class IssuesPanel(QWidget):
     def _redraw(self) -> None:
         self.list.clear()
         for issue in self._issues or ():
-            item = QListWidgetItem(_symbol(issue), f"{issue.sentence} {issue.remedy}")
+            item = QListWidgetItem(_symbol(issue), localised(f"{issue.sentence} {issue.remedy}"))
             item.setForeground(QColor(appearance().colours.text))
-            item.setToolTip(f"{issue.place}. Click to go there.")
+            item.setToolTip(localised(f"{issue.place}. Click to go there."))
             item.setData(Qt.ItemDataRole.UserRole, issue)
             word = "Error" if issue.severity is Severity.ERROR else "Warning"
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{word}: {issue.sentence} {issue.remedy}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, localised(f"{word}: {issue.sentence} {issue.remedy}"))
             self.list.addItem(item)
         self._stack.setCurrentIndex(0 if self._issues else 1)
 

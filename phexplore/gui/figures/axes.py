@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakMethod
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from phexplore.figures.axis import Axis as ScaleAxis
 from phexplore.figures.figure import RowLabel
@@ -196,8 +196,7 @@ class RowAxis(Axis):
         self._groups = {label.group: bold.elided(label.group, room) for label in self.labels}
         groups = max(map(bold.width, self._groups.values()), default=0)
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
-        metrics = QFontMetricsF(plain.font)
-        self._shown = tuple(metrics.elidedText(each.name, Qt.TextElideMode.ElideRight, most) for each in self.labels)
+        self._shown = tuple(plain.elided(each.name, most) for each in self.labels)
         names = max((plain.width(name) for name in self._shown), default=0)
         around = (LOCK_SIZE if any(label.locked for label in self.labels) else 0) + (4 * GAP if names else 2 * GAP)
         self._width = round(groups + names + around)

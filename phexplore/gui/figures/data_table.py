@@ -89,7 +89,7 @@ class NumbersModel(QAbstractTableModel):
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
                 words = self._detail(index) or localised(shown(value))
-                return f"{self.numbers.headers[index.column()]}: {words}"
+                return localised(f"{self.numbers.headers[index.column()]}: {words}")
         return _look(self.numbers.looks.get((index.row(), index.column())), role)
 
     def _detail(self, index: Index) -> str:
@@ -103,7 +103,7 @@ class NumbersModel(QAbstractTableModel):
             return None
         if orientation == Qt.Orientation.Vertical:
             return str(section + 1)
-        return self.numbers.headers[section] if section < len(self.numbers.headers) else None
+        return localised(self.numbers.headers[section]) if section < len(self.numbers.headers) else None
 
 
 class NumbersTable(QTableView):

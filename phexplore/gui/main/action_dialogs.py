@@ -8,11 +8,13 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from phexplore.catalog.names import Naming, in_words
 from phexplore.figures.table import Table
 from phexplore.gui.binding.room import Offer
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.main.actions import Done
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
@@ -23,14 +25,18 @@ _MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Ke
 def matching(offers: Sequence[Offer], typed: str) -> list[Offer]:
     """Return the offers in which every typed word occurs; those with a word that starts like the first come first."""
     wanted = typed.lower().split()
-    found = [offer for offer in offers if all(word in offer.words.lower() for word in wanted)]
+    found = [offer for offer in offers if all(word in _found_by(offer) for word in wanted)]
     if not wanted:
         return found
     return sorted(found, key=lambda offer: not any(w.startswith(wanted[0]) for w in _words(offer)))
 
 
+def _found_by(offer: Offer) -> str:
+    return f"{offer.words} {in_words(offer.words, Naming.NAMES)}".lower()
+
+
 def _words(offer: Offer) -> list[str]:
-    return offer.words.lower().replace("(", " ").replace(":", " ").split()
+    return _found_by(offer).replace("(", " ").replace(":", " ").split()
 
 
 class Palette(QDialog):
@@ -45,7 +51,7 @@ class Palette(QDialog):
         self.resize(72 * GRID, 48 * GRID)
         self.search = QLineEdit()
         self.search.setAccessibleName("What to do, or the row to go to")
-        self.search.setPlaceholderText("Type what to do, or a row such as PH3 state")
+        self.search.setPlaceholderText(localised("Type what to do, or a row such as PH3"))
         self.search.textChanged.connect(self._fill)
         self.search.returnPressed.connect(self._take)
         self.search.installEventFilter(self)
@@ -76,8 +82,8 @@ class Palette(QDialog):
         self._shown = matching(self._offers, self.search.text())
         self.list.clear()
         for offer in self._shown:
-            item = QListWidgetItem(f"{offer.words}    {offer.keys}" if offer.keys else offer.words)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, offer.words)
+            item = QListWidgetItem(localised(f"{offer.words}    {offer.keys}" if offer.keys else offer.words))
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, localised(offer.words))
             self.list.addItem(item)
         self.list.setCurrentRow(0)
         self._none.setVisible(not self._shown)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.binding.areas import AREAS, Area
 from phexplore.gui.binding.room import Action, News, Room, TableView
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NUMBERS, TEXT_SIZE, THEME, TOUR, Settings
+from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NAMES, NUMBERS, TEXT_SIZE, THEME, TOUR, Settings
 from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
@@ -41,6 +42,11 @@ _STYLES = {
     NumberStyle.SYSTEM: "As the system",
     NumberStyle.POINT: "Decimal point: 1,234.5",
     NumberStyle.COMMA: "Decimal comma: 1 234,5",
+}
+_NAMINGS = {
+    Naming.NAMES: "Names, as people say them",
+    Naming.CODES: "Codes, as production writes them",
+    Naming.BOTH: "Both",
 }
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 _SCALE_STEP = 25
@@ -276,6 +282,11 @@ class Commands:
             rewrite_labels()
             settings.keep(NUMBERS, style)
 
+        def call_things(naming: Naming) -> None:
+            look.call_things(naming)
+            rewrite_labels()
+            settings.keep(NAMES, naming)
+
         def colour(choice: ThemeChoice) -> None:
             look.choose(choice)
             settings.keep(THEME, choice)
@@ -302,13 +313,20 @@ class Commands:
             )
             for style, title in _STYLES.items()
         ]  # fmt: skip
+        namings = [
+            Action(
+                f"view.names-{naming.value}", title, partial(call_things, naming),
+                checked=_is(chosen_naming, naming), group="Na&mes or codes",
+            )
+            for naming, title in _NAMINGS.items()
+        ]  # fmt: skip
         larger, smaller = partial(scale, _SCALE_STEP), partial(scale, -_SCALE_STEP)
         inspect = lambda: window.show_inspector(shown=not settings.read(INSPECTOR))  # noqa: E731 - as the next one
         list_issues = lambda: window.show_issues(shown=window.issues.isHidden())  # noqa: E731 - one line of the table
         inspects, lists = partial(settings.read, INSPECTOR), partial(settings.read, ISSUES)
         check = "phexplore check {this}"
         return [
-            *(*areas, *themes, *styles),
+            *(*areas, *themes, *styles, *namings),
             Action("view.larger", "&Larger text", larger, "Ctrl++", lambda: look.scale < LARGEST_SCALE),
             Action("view.smaller", "&Smaller text", smaller, "Ctrl+-", lambda: look.scale > SMALLEST_SCALE),
             Action("view.normal", "&Normal text", partial(scale, 0), "Ctrl+0"),

@@ -47,7 +47,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    from phexplore.gui.binding.settings import GEOMETRY, NUMBERS, TEXT_SIZE, THEME, Settings
+    from phexplore.gui.binding.settings import GEOMETRY, NAMES, NUMBERS, TEXT_SIZE, THEME, Settings
     from phexplore.gui.dialogs.messages import show_failure
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
@@ -66,6 +66,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     look = appearance()
     look.set_scale(settings.read(TEXT_SIZE))
     look.write_numbers(settings.read(NUMBERS))
+    look.call_things(settings.read(NAMES))
     look.choose(settings.read(THEME))
     damaged: Path | None = None
     try:

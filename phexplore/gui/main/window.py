@@ -32,6 +32,7 @@ from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
 from phexplore.gui.systems.plain_room import PlainRoom
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.layout import row, split, stacked
 from phexplore.gui.widgets.stack import Stack
@@ -238,7 +239,7 @@ class MainWindow(QMainWindow):
     def _refresh(self, _signal: object = None) -> None:
         project = self.session.project
         mark = "" if project.is_clean else "*"
-        self.setWindowTitle(f"{self.files.title}{mark} – {self.session.scenario.name} – phexplore")
+        self.setWindowTitle(f"{self.files.title}{mark} – {localised(self.session.scenario.name)} – phexplore")
         self.actions_table.refresh()
 
     def _show_first_page(self) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFormLayout, QFrame, QWidget
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
 from phexplore.gui.run_manager.launch_controls import CountControl, ListControl, StopControl, control_of
-from phexplore.gui.run_manager.run_rows import RunRow
+from phexplore.gui.run_manager.run_rows import RunRow, run_title
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Reason, Text, field_label
@@ -27,7 +27,6 @@ from phexplore.runs.place import HERE, Place
 from phexplore.runs.run_settings import MOST_TRIALS, TAKEN_FROM_A_RUN, RunSettings
 from phexplore.runs.spec import DEMONSTRATION, DEMONSTRATION_BLOCKS, RunData, RunMode, RunSpec
 from phexplore.runs.states import RunState
-from phexplore.runs.store import started_words
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 
@@ -251,10 +250,7 @@ class LaunchForm(QFrame):
             and self._offer.can_be_read(scenario, row_.spec)
         }
         for part in self._sources:
-            words = [
-                (f"Of {row_.title}, {started_words(row_.directory)}".rstrip(", "), name)
-                for name, row_ in self._readable.items()
-            ]
+            words = [(f"Of {run_title(row_)}", name) for name, row_ in self._readable.items()]
             self.controls[part.name].offer([("Draw new ones", ""), *words])
         self._partner = self._find_partner(scenario) if self._offer.shares_noise else None
         self._take_from_run()

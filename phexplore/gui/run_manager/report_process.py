@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QToolButton
 
+from phexplore.catalog.names import chosen_naming
 from phexplore.entry import program_command
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_save
@@ -71,7 +72,8 @@ class ReportProcess(CommandProcess):
             self._out = out
         several = ((name, (value,) if isinstance(value, str) else value) for name, value in choices.items())
         chosen = [text for name, values in several for value in values for text in ("--choose", f"{name}={value}")]
-        self.start(program_command("report", str(directory), "--format", form.id, "--out", str(out), *chosen))
+        names = ("--names", chosen_naming().value)
+        self.start(program_command("report", str(directory), "--format", form.id, "--out", str(out), *chosen, *names))
 
 
 class ExportButton(QToolButton):

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from phexplore.catalog.names import run_name
 from phexplore.model.fields import Declared, declared_fields
 from phexplore.runs.events import (
     Event,
@@ -229,8 +230,14 @@ def refusal(row: RunRow, action: RunAction) -> str | None:
     return None if possible else reason
 
 
+def run_title(row: RunRow) -> str:
+    """Return what a run is called: scenario, when, trials."""
+    done = trials_words(row) if row.trials < row.wanted else f"{row.trials:,}"
+    trials = "1 trial" if done == "1" else f"{done} trials"
+    return run_name(row.title, row.directory.name, started_words(row.directory), trials)
+
+
 def run_words(row: RunRow) -> str:
-    """Return one line for a run: scenario, what was asked beside it, when, trials, state."""
+    """Return one line for a run: its name, what was asked beside the scenario, its state."""
     asked = _option_words(row.spec.options) if row.spec is not None else []
-    parts = (row.title, *asked, started_words(row.directory), f"{trials_words(row)} trials", state_words(row))
-    return " · ".join(part for part in parts if part)
+    return " · ".join((run_title(row), *asked, state_words(row)))

@@ -95,9 +95,9 @@ class RunsModel(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 found = localised(words(row))
             case Qt.ItemDataRole.AccessibleTextRole:
-                found = f"{header}: {words(row)}"
+                found = localised(f"{header}: {words(row)}")
             case Qt.ItemDataRole.ToolTipRole:
-                found = row.problem or words(row)
+                found = localised(row.problem or words(row))
             case Qt.ItemDataRole.ForegroundRole if column == STATE and row.state is RunState.FAILED:
                 found = QColor(appearance().colours.refused)
             case _ if role == SHARE_ROLE:

@@ -12,6 +12,7 @@ from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, entered
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.parameter_table import Cell, Kind, ParameterColumn, ParameterTable, Tone
+from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -106,7 +107,7 @@ class ParameterModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal:
-            return self._rows[section].title if role == Qt.ItemDataRole.AccessibleTextRole else None
+            return localised(self._rows[section].title) if role == Qt.ItemDataRole.AccessibleTextRole else None
         column = self._table.columns[section]
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -237,14 +238,16 @@ def _spoken(row: Any, column: ParameterColumn[Any], cell: Cell, refusal: Refusal
         said = "yes" if cell.is_checked else "no"
     elif refusal is not None:
         said = f"{refusal.text}, refused: {refusal.reason}"
-    return f"{row.title}, {column.spoken or column.name}: {said}" + (", locked" if cell.is_locked else "")
+    return localised(f"{row.title}, {column.spoken or column.name}: {said}") + (", locked" if cell.is_locked else "")
 
 
 _ANSWERS: dict[int, Callable[[Any, ParameterColumn[Any], Cell, Refusal | None], Any]] = {
     int(Qt.ItemDataRole.DisplayRole): lambda _row, _column, cell, _refusal: cell.text,
     int(Qt.ItemDataRole.EditRole): lambda row, column, _, refusal: refusal.text if refusal else column.started(row),
     int(Qt.ItemDataRole.CheckStateRole): lambda _row, column, cell, _refusal: _check_state(column, cell),
-    int(Qt.ItemDataRole.ToolTipRole): lambda row, column, _, refusal: refusal.full if refusal else column.told(row),
+    int(Qt.ItemDataRole.ToolTipRole): lambda row, column, _, refusal: localised(
+        refusal.full if refusal else column.told(row)
+    ),
     int(Qt.ItemDataRole.TextAlignmentRole): lambda _row, column, _cell, _refusal: alignment(column.kind),
     int(Qt.ItemDataRole.AccessibleTextRole): _spoken,
     REFUSAL_ROLE: lambda _row, _column, _cell, refusal: refusal,

@@ -13,8 +13,10 @@ from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.cells import CellDelegate, CellPainter
 from phexplore.gui.tables.commands import TableCommands
 from phexplore.gui.tables.model import REFUSAL_ROLE, ParameterModel
+from phexplore.gui.tables.parameter_table import ParameterColumn
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
+from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
 _WIDEST = 40 * GRID
@@ -35,10 +37,15 @@ class ColumnWidths:
         self._widths = []
         for number, column in enumerate(self._model.table.columns):
             texts = [normal.horizontalAdvance(line) for line in column.header.split("\n")]
-            widest = min(max(bold.horizontalAdvance(column.sample), *texts), _WIDEST)
+            if column.row_names is not None:  # names of rows differ with the style, and do not change with an edit
+                texts += [bold.horizontalAdvance(localised(text)) for text in self._row_texts(column)]
+            widest = min(max(bold.horizontalAdvance(localised(column.sample)), *texts), _WIDEST)
             self._widths.append(widest + 2 * GRID - 3)
             self._view.setColumnWidth(number, self._widths[number])
         self.fill()
+
+    def _row_texts(self, column: ParameterColumn[Any]) -> set[str]:
+        return {column.cell(row).text for row in self._model.table.rows}
 
     def fill(self) -> None:
         """Give room that is left over to the column that takes it."""

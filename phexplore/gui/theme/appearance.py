@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from phexplore.catalog.names import Naming, choose_naming, chosen_naming
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, has_decimal_comma
 from phexplore.resources import resource
@@ -96,6 +97,12 @@ class Appearance(QObject):
         had_comma = has_decimal_comma()
         choose_style(style)
         if has_decimal_comma() != had_comma:
+            self.changed.emit(self.colours)
+
+    def call_things(self, naming: Naming) -> None:
+        """Call tables, groups and places by their names, by production's codes, or by both."""
+        if naming is not chosen_naming():
+            choose_naming(naming)
             self.changed.emit(self.colours)
 
     def font(self, *, relative: float = 1.0, bold: bool = False) -> QFont:

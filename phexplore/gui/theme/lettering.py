@@ -7,6 +7,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
+from phexplore.catalog.names import Naming, chosen_naming, worded
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import has_decimal_comma, localised
 
@@ -52,16 +53,16 @@ class Lettering:
     def _elide(self, text: str, width: float) -> str:
         if self._measure(text) <= width:
             return text
-        return self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+        return self._metrics.elidedText(worded(text), Qt.TextElideMode.ElideRight, width)
 
 
 def lettering(*, bold: bool = False) -> Lettering:
     """Return the program's font at its present size."""
-    return _lettering(appearance().scale, bold, has_decimal_comma())
+    return _lettering(appearance().scale, bold, has_decimal_comma(), chosen_naming())
 
 
 @lru_cache(maxsize=16)
-def _lettering(_scale: int, bold: bool, _comma: bool) -> Lettering:
+def _lettering(_scale: int, bold: bool, _comma: bool, _naming: Naming) -> Lettering:
     return Lettering(appearance().font(bold=bold))
 
 

@@ -1,4 +1,4 @@
-"""How numbers are written on the screen. Files, fields and copies always carry a decimal point and no grouping.
+"""How numbers and names are written on the screen. Files, fields and copies carry codes, a decimal point and no grouping.
 
 Texts are made with a decimal point and commas between thousands everywhere; this changes them where they meet the eye, so
 that a sentence and a cell cannot differ. The style with a decimal comma groups by a narrow space (SI Brochure 5.4.4),
@@ -12,6 +12,8 @@ import re
 from functools import lru_cache
 
 from PySide6.QtCore import QLocale
+
+from phexplore.catalog.names import worded
 
 
 class NumberStyle(enum.Enum):
@@ -61,10 +63,11 @@ def _system_has_comma() -> bool:
 
 
 def localised(text: str) -> str:
-    """Return a text as it is shown: its numbers in the chosen style, everything else untouched.
+    """Return a text as it is shown: codes and numbers in the chosen style, everything else untouched.
 
     To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped.
     """
+    text = worded(text)
     return _with_comma(text) if has_decimal_comma() else text
 
 

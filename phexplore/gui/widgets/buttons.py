@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QToolButton, QWidg
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 
 Run = Callable[..., object] | SignalInstance | None
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
@@ -151,6 +152,7 @@ class Chooser(QComboBox):
             run: what another choice does.
         """
         super().__init__(parent)
+        self._written: tuple[list[str], Sequence[str]] = [], ()
         self.setAccessibleName(name)
         self.setToolTip(tip)
         self.offer(options)
@@ -196,13 +198,20 @@ class Chooser(QComboBox):
             if values != self.values:
                 self.clear()
                 for words, value in offered:
-                    self.addItem(words, value)
+                    self.addItem(localised(words), value)
                 wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
                 self.setCurrentIndex(values.index(wanted) if values else -1)
-            for place, (words, _) in enumerate(offered):
+            self._written = [words for words, _ in offered], tips
+            self.rewrite()
+
+    def rewrite(self) -> None:
+        """Show the same entries again, after another style of numbers or names was chosen."""
+        texts, tips = self._written
+        with QSignalBlocker(self):
+            for place, words in enumerate(map(localised, texts)):
                 if self.itemText(place) != words:
                     self.setItemText(place, words)  # in place, so that an open list stays open
-            for place, tip in enumerate(tips):
+            for place, tip in enumerate(map(localised, tips)):
                 if self.itemData(place, Qt.ItemDataRole.ToolTipRole) != tip:
                     self.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolic
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 
 _MOST_LINES = 9
 
@@ -58,6 +59,11 @@ class CompactList(QTableWidget):
                 self._fill(number, line)
         self._measure()
 
+    def rewrite(self) -> None:
+        """Show the same lines again, after another style of numbers or names was chosen."""
+        for number, line in enumerate(self._lines):
+            self._fill(number, line)
+
     def sizeHint(self) -> QSize:
         return QSize(30 * GRID, self._row_height() * min(_MOST_LINES, len(self._lines)) + 2)
 
@@ -71,9 +77,9 @@ class CompactList(QTableWidget):
                 if place:
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(number, place, item)
-            if item.text() != words:
-                item.setText(words)
-            item.setToolTip("  ".join(line))
+            if item.text() != (shown := localised(words)):
+                item.setText(shown)
+            item.setToolTip(localised("  ".join(line)))
 
     def _choose(self, row: int, _column: int) -> None:
         self.chosen.emit(row)

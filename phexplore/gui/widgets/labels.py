@@ -75,7 +75,7 @@ class Text(QLabel):
         self.setText("")
 
     def rewrite(self) -> None:
-        """Show the same text again, after another style of numbers was chosen."""
+        """Show the same text again, after another style of numbers or names was chosen."""
         super().setText(localised(self._plain))
 
     def set_look(self, look: str) -> None:
@@ -123,7 +123,7 @@ class Figure(QWidget):
         self._text, self._look = text, look
         self._relative, self._bold = relative, bold
         self._heights: dict[int, int] = {}
-        self.setAccessibleName(text)
+        self.setAccessibleName(localised(text))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -139,7 +139,7 @@ class Figure(QWidget):
         room = self._room()
         self._text = text
         self._heights.clear()
-        self.setAccessibleName(text)
+        self.setAccessibleName(localised(text))
         if self._room() != room:
             self.updateGeometry()
         self.update()
@@ -183,6 +183,7 @@ class Figure(QWidget):
 
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
+        self.setAccessibleName(localised(self._text))
         self._heights.clear()
         self.updateGeometry()
         self.update()
@@ -271,10 +272,10 @@ def labelled(words: str, field: QWidget) -> QWidget:
 
 
 def rewrite_labels() -> None:
-    """Show the text of every label again, after another style of numbers was chosen."""
+    """Show every written text again, after another style of numbers or names was chosen."""
     for widget in QApplication.allWidgets():
-        if isinstance(widget, Text):
-            widget.rewrite()
+        if (rewrite := getattr(widget, "rewrite", None)) is not None:
+            rewrite()
 
 
 def line(*, vertical: bool = False) -> QFrame:

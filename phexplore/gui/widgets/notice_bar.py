@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import row
@@ -56,7 +57,7 @@ class NoticeBar(QFrame):
         self._button.setAccessibleName(action or "Act on the notice")
         self._button.setVisible(bool(action))
         self.setProperty("look", look if look == "card" else f"notice-{look}")
-        self.setAccessibleName(text)
+        self.setAccessibleName(localised(text))
         self._restyle()
         self.show()
 

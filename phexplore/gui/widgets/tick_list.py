@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.number_style import localised
 
 _KEY = Qt.ItemDataRole.UserRole
 _TICKED, _FREE = Qt.CheckState.Checked, Qt.CheckState.Unchecked
@@ -95,13 +96,13 @@ class TickList(QListWidget):
 
 
 def _item(entry: TickEntry) -> QListWidgetItem:
-    item = QListWidgetItem(entry.title)
+    item = QListWidgetItem(localised(entry.title))
     if entry.key is None:
         item.setFlags(Qt.ItemFlag.NoItemFlags)
         item.setFont(appearance().font(relative=0.92, bold=True))
         return item
     item.setData(_KEY, entry.key)
-    item.setToolTip(entry.tip or entry.title)
+    item.setToolTip(localised(entry.tip or entry.title))
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable if entry.is_open else Qt.ItemFlag.ItemIsSelectable)
     item.setCheckState(_FREE)
     return item

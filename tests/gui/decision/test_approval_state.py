@@ -79,7 +79,7 @@ def test_that_what_was_approved_is_found_in_the_log_after_edits(decided, query) 
 
 def test_that_runs_of_other_parameters_cannot_be_cited_and_say_why(us, query) -> None:
     class Spec:
-        scenario = us
+        scenario, trials = us, 20
 
     other = set_budget(us, query, Fraction(1, 100))
     row = RunRow(Path("runs/first"), Spec(), RunState.COMPLETE, trials=20)

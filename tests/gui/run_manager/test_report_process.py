@@ -29,7 +29,7 @@ def test_that_the_command_line_writes_the_report(report, qtbot, tmp_path):
     report.pretend(f"import sys; open({str(tmp_path / 'said')!r}, 'w').write(' '.join(sys.argv[1:]))", arguments=True)
     report.write(Path("/runs/a"), html, Path("/out/a.html"), {"level": "Block", "others": ("/b", "/c")})
     qtbot.waitUntil(lambda: bool(report.written_to))
-    chosen = "--choose level=Block --choose others=/b --choose others=/c"
+    chosen = "--choose level=Block --choose others=/b --choose others=/c --names codes"
     assert (tmp_path / "said").read_text() == f"report /runs/a --format html --out /out/a.html {chosen}"
 
 

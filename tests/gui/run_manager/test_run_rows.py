@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,9 @@ def test_that_a_run_says_how_it_works_and_on_what(row, us, run_data):
 
 
 def test_that_the_directory_says_when_a_run_was_made():
-    assert started_words(PLACE).startswith("2026-05-0")
+    made = datetime(2026, 5, 4, 12, tzinfo=UTC).astimezone()
+    assert f"{made.day} May" in started_words(PLACE)
+    assert started_words(PLACE).endswith(f"{made:%H:%M}")
     assert started_words(Path("/runs/mine")) == ""
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
+from phexplore.catalog.names import spellings
 from phexplore.catalog.tables import tables
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import (
@@ -209,7 +210,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "The table that is measured",
             "PH5_denom",
             lambda row: str(row.key.table),
-            row_names=lambda row: {row.key.table.lower()},
+            row_names=lambda row: spellings(row.key.table),
             names=("table",),
         ),
         column(
@@ -219,7 +220,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Nation, Unattributed",
             lambda row: row.key.level.title,
             exact=lambda row: row.key.level.title,
-            row_names=lambda row: {row.key.level.title.lower(), row.key.level.text.lower()},
+            row_names=lambda row: {row.key.level.text.lower(), *spellings(row.key.level.title)},
             names=("level", "population group level", "geographic level and iteration"),
         ),
         column(

@@ -10,6 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSplitter, QStackedLayout, QWidget
 
+from phexplore.catalog.names import Naming, in_words
 from phexplore.catalog.tables import config_tables
 from phexplore.gui.binding.settings import PICTURE, Settings
 from phexplore.gui.binding.system_session import PlainSession
@@ -19,6 +20,7 @@ from phexplore.gui.tables.commands import TableCommand
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets import layout
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -95,7 +97,7 @@ class BudgetsEditor(QWidget):
 
     def _make_bar(self) -> QHBoxLayout:
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search, e.g. PH3 state")
+        self.search.setPlaceholderText(localised("Search, e.g. PH3"))
         self.search.setAccessibleName("Search the budget table")
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(26 * GRID)
@@ -144,7 +146,7 @@ class BudgetsEditor(QWidget):
         words, subset = self.search.text().lower().split(), self.subsets.currentData()
 
         def accepts(line: Row) -> bool:
-            query, spoken = line.key, f"{line.title} {line.key.text}".lower()
+            query, spoken = line.key, f"{line.title} {line.key.text} {in_words(line.title, Naming.NAMES)}".lower()
             is_asked_for = (not table or query.table == table) and (not level or query.level.text == level)
             return is_asked_for and all(word in spoken for word in words) and _SUBSETS[subset or ""][1](line)
 

@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QRadioButton, QWidget
 
+from phexplore.catalog.names import spellings
 from phexplore.catalog.tables import TableProduct, tables, truncated_tables
 from phexplore.figures.wording import people
 from phexplore.gui.binding.scenario_view import ScenarioView
@@ -51,7 +52,7 @@ class ThresholdsEditor(QWidget):
         self.keep_budgets.setChecked(True)
         about = "Most people counted per household"
         self._columns = (
-            cell_column("Table", "The table that is measured", "PH1_num", row_names=lambda line: {line.key.lower()}),
+            cell_column("Table", "The table that is measured", "PH1_num", row_names=lambda line: spellings(line.key)),
             cell_column("What it counts", "Title of the table", "Household type"),
             cell_column("τ, people", about, "1,000", Kind.NUMBER, step=self._step, names=("τ", "tau", "threshold")),
             cell_column("Sensitivity Δ", "What one household more changes", "1,000 people"),

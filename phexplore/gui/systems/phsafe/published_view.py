@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.expected_counts import AVERAGES
+from phexplore.catalog.names import run_name
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.process_service import CommandProcess
@@ -28,6 +29,7 @@ from phexplore.gui.widgets.layout import column, split, stacked
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.phsafe import PhSafe
+from phexplore.runs.store import started_words
 from phexplore.systems.phsafe.published_figure import (
     NEAR_A_LIMIT,
     PublishedRelease,
@@ -143,7 +145,7 @@ class PublishedView(QWidget):
 
     def _refresh(self, _signal: object = None) -> None:
         rows = self._listed()
-        self.run.offer([(row.directory.name, row.directory) for row in rows])
+        self.run.offer([(_title(row), row.directory) for row in rows])
         self._fill_trials()
         self.pages.setCurrentIndex(1 if rows else 0)
 
@@ -225,3 +227,8 @@ class PublishedView(QWidget):
         self.pages.addWidget(EmptyPlace("results", title, _NOTHING_YET, action=go, run=self.runs_wanted.emit))
         self.pages.addWidget(stacked(controls, self.words, (charts, 1), margins=(MARGIN, GRID, MARGIN, GRID)))
         column(self.pages, of=self)
+
+
+def _title(row: ListedRun) -> str:
+    scenario = "" if row.spec is None else row.spec.scenario.name
+    return run_name(scenario, row.directory.name, started_words(row.directory), f"{row.trials:,} trials")

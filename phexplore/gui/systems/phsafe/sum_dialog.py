@@ -14,6 +14,7 @@ from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.inspection import margin_lines
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Text
@@ -129,7 +130,7 @@ def _list(name: str) -> QListWidget:
 def _fill(widget: QListWidget, entries: Sequence[tuple[str, str]]) -> None:
     widget.clear()
     for value, text in entries:
-        item = QListWidgetItem(text)
+        item = QListWidgetItem(localised(text))
         item.setData(Qt.ItemDataRole.UserRole, value)
         item.setToolTip(text)
         widget.addItem(item)

@@ -1,0 +1,218 @@
+"""What people call tables, levels, query groups, places and shipped scenarios; production's abbreviations stay in every file.
+
+Texts are made with the codes of production everywhere. `worded` changes them where they meet the eye or the ear, so that a
+sentence, a cell, a picture and what a screen reader says cannot differ.
+"""
+
+from __future__ import annotations
+
+import csv
+import enum
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from phexplore.catalog.states import states
+from phexplore.resources import resource
+
+
+class Naming(enum.Enum):
+    """How things are called. The value is the word in the settings."""
+
+    NAMES = "names"
+    CODES = "codes"
+    BOTH = "both"
+
+
+_CHOSEN = [Naming.CODES]
+"""What commands print and exports hold; the window and reports choose."""
+
+_COMMAND = "phexplore "
+"""What begins with it is a command to be copied."""
+_TOKEN = re.compile(r"[A-Za-z]\w*|\d{11,16}")
+_BLOCK_GROUP, _TRACT, _COUNTY = 12, 11, 5
+_UNIT = {_TRACT: "tract", _BLOCK_GROUP: "block group", 15: "block", 16: "block"}
+
+
+def choose_naming(naming: Naming) -> None:
+    """Call things by names, codes or both from now on, in this process."""
+    _CHOSEN[:] = [naming]
+
+
+def chosen_naming() -> Naming:
+    """Return how things are called."""
+    return _CHOSEN[0]
+
+
+def worded(text: str) -> str:
+    """Return a text as it is read: its codes as names, where names are chosen. What was worded already stays as it is."""
+    return text if _CHOSEN[0] is Naming.CODES else in_words(text, _CHOSEN[0])
+
+
+@lru_cache(maxsize=8192)
+def in_words(text: str, naming: Naming) -> str:
+    """Return a text with production's codes as names, or with both.
+
+    Args:
+        text: any; a command line stays as it is.
+        naming: what is wanted.
+    """
+    if naming is Naming.CODES or text.startswith(_COMMAND) or not _may_name(text):
+        return text
+    has_both = naming is Naming.BOTH
+    return _pattern().sub(lambda match: _name(match, has_both=has_both), text)
+
+
+def spellings(code: str) -> set[str]:
+    """Return what a pasted row may call something, in lower case: as files do, and as it is shown."""
+    return {in_words(code, naming).lower() for naming in Naming}
+
+
+@lru_cache(maxsize=1)
+def words() -> Mapping[str, Mapping[str, str]]:
+    """Return the shipped names: of tables, iterations, attributes and presets, by the code."""
+    return MappingProxyType(tomllib.loads(resource("names.toml").read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=1)
+def counties() -> Mapping[str, str]:
+    """Return the names of the 3,143 counties of 2010 by their five digits."""
+    with resource("geography/counties.csv").open(encoding="utf-8", newline="") as file:
+        return MappingProxyType({row["fips"]: row["name"] for row in csv.DictReader(file)})
+
+
+def heading(name: str) -> str:
+    """Return a name as it begins a line."""
+    return name[:1].upper() + name[1:]
+
+
+def place(code: str) -> str:
+    """Return the name of a census geocode: a state, county, tract, block group or block; "" where nothing names it."""
+    state = states().get(code[:2])
+    if len(code) == 2:
+        return state.name if state else ""
+    county = counties().get(code[:_COUNTY])
+    if state is None or county is None:
+        return ""
+    if len(code) == _COUNTY:
+        return f"{county}, {state.name}"
+    unit = _UNIT.get(len(code))
+    tract = f"tract {int(code[5:9])}" + (f".{code[9:11]}" if code[9:11] != "00" else "")
+    rest = {"block group": f"block group {code[11:]}, ", "block": f"block {code[11:]}, "}.get(unit or "", "")
+    return f"{rest}{tract}, {county}, {state.postal}" if unit else ""
+
+
+def _may_name(text: str) -> bool:
+    """Return whether a text may hold a code: most are numbers and plain words, and are drawn anew with every edit."""
+    return any(token in _tokens() or token.isdigit() for token in _TOKEN.findall(text))
+
+
+@lru_cache(maxsize=1)
+def _tokens() -> frozenset[str]:
+    attributes = words()["attributes"]
+    heads = (code[0].upper() + code[1:] for code in attributes)
+    others = ("Unattributed", "A", "H", "US", "St", "detailed", "Detailed", "from", "County", "county")
+    return frozenset({*words()["tables"], *attributes, *heads, *others})
+
+
+def run_name(scenario: str, code: str, started: str, trials: str) -> str:
+    """Return what a run is called: ``Consensus draft, 22 Nov 10:19, 20 trials``, with its identity where codes are wanted.
+
+    Args:
+        scenario: name of what it ran.
+        code: its identity, the name of its directory.
+        started: when it was made, "" when unknown.
+        trials: how many it has, in words.
+    """
+    name = ", ".join(part for part in (scenario, started, trials) if part)
+    return name if _CHOSEN[0] is Naming.NAMES else f"{name} ({code})"
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    """Return what finds codes; no name holds one, and a code with its name behind it is left."""
+
+    def any_of(group: str) -> str:
+        known = sorted(words()[group], key=len, reverse=True)
+        return "|".join(re.escape(code) for code in known)
+
+    heads = "|".join(re.escape(code[0].upper() + code[1:]) for code in words()["attributes"] if code[0].islower())
+    parts = (
+        rf"(?P<path>(?P<of>{any_of('tables')})/(?P<region>usa|state)_(?P<suffix>\*|A-G|H,I)(?![\w-]))",
+        rf"(?P<table>(?:{any_of('tables')})(?! ·|[\w/]|\.\w))",
+        r"(?P<bar>(?:US|St) (?:all|A-G|H-I)\b)",
+        r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
+        rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|^(?:{heads})(?= ×| at |:|,|$))",
+        r"(?P<detailed>^[Dd]etailed(?=$| at ))",
+        rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
+        r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \())",
+        r"(?P<county>[Cc]ounty (?P<fips>\d{5})(?![\d.])(?! \())",
+    )
+    return re.compile(rf"(?<![\w.\-/])(?:{'|'.join(parts)})")
+
+
+def _name(match: re.Match[str], *, has_both: bool) -> str:
+    """Return what a code is called: of the one kind of code that was found."""
+    for kind, name in _NAMED.items():
+        if match[kind] is not None:
+            return name(match, has_both=has_both)
+    return match[0]
+
+
+def _path(match: re.Match[str], *, has_both: bool) -> str:
+    iteration = {"*": "Unattributed", "H,I": "H-I"}.get(match["suffix"], match["suffix"])
+    region = {"usa": "Nation", "state": "State"}[match["region"]]
+    return f"{_table(match['of'], has_both=has_both)} ({region}, {_iteration(iteration, has_both=has_both)})"
+
+
+def _bar(match: re.Match[str], *, has_both: bool) -> str:
+    region, _, iteration = match["bar"].partition(" ")
+    words_of = _iteration({"all": "Unattributed"}.get(iteration, iteration), has_both=has_both)
+    return f"{ {'US': 'Nation', 'St': 'State'}[region] }, {words_of}"
+
+
+def _attribute(match: re.Match[str], *, has_both: bool) -> str:
+    code, own = match["attribute"], words()["attributes"]
+    name = own[code] if code in own else heading(own[code[0].lower() + code[1:]])
+    return f"{code} · {name}" if has_both else name
+
+
+def _detailed(match: re.Match[str], *, has_both: bool) -> str:
+    code = match["detailed"]
+    name = heading("every cell") if code[0].isupper() else "every cell"
+    return f"{code} ({name})" if has_both and match.string != code else name
+
+
+def _table(code: str, *, has_both: bool) -> str:
+    name = words()["tables"][code]
+    return f"{code} · {name[0].lower()}{name[1:]}" if has_both else name
+
+
+def _iteration(code: str, *, has_both: bool) -> str:
+    """Return the words of an iteration; beside its words a code has a long dash, so that it is named once."""
+    name = words()["iterations"][code]
+    return f"{name} {code.replace('-', '–')}" if has_both and code != "Unattributed" else name
+
+
+def _unit(match: re.Match[str], *, has_both: bool) -> str:
+    digits = match["geocode"] or match["fips"]
+    name = place(digits)
+    if not name:
+        return match[0]
+    name = heading(name) if match[0][0].isupper() else name
+    return f"{digits} ({name})" if has_both else name
+
+
+_NAMED: Mapping[str, Callable[..., str]] = {
+    "path": _path,
+    "table": lambda match, *, has_both: _table(match["table"], has_both=has_both),
+    "bar": _bar,
+    "iteration": lambda match, *, has_both: _iteration(match["iteration"], has_both=has_both),
+    "attribute": _attribute,
+    "detailed": _detailed,
+    "preset": lambda match, *, has_both: words()["presets"][match["preset"]],  # noqa: ARG005 - its id says nothing beside it
+    "geocode": _unit,
+    "fips": _unit,
+}

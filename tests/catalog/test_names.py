@@ -1,0 +1,97 @@
+"""Names instead of production's codes: every code has one, they are told apart, and files are read with either."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+
+import pytest
+
+from phexplore.catalog.names import Naming, choose_naming, in_words, place, run_name, spellings, worded, words
+from phexplore.catalog.states import states
+from phexplore.catalog.tables import queries, tables
+from phexplore.resources import resource
+from phexplore.systems.registry import presets
+
+PLAIN = {"sex", "age", "race", "citizen", "elderly", "size", "multi"}
+"""Attributes whose code is the word."""
+
+
+@pytest.fixture
+def named():
+    choose_naming(Naming.NAMES)
+    yield
+    choose_naming(Naming.CODES)
+
+
+def test_that_every_table_has_a_name_of_its_own():
+    named_tables = words()["tables"]
+    assert set(tables()) <= set(named_tables)
+    assert len(set(named_tables.values())) == len(named_tables)
+
+
+def test_that_every_attribute_and_recode_of_a_schema_has_a_name():
+    for file in resource("schemas").glob("*.toml"):
+        schema = tomllib.loads(file.read_text(encoding="utf-8"))
+        for part in (*schema["attributes"], *schema.get("recodes", ())):
+            assert part["name"] in words()["attributes"] or part["name"] in PLAIN, (file.name, part["name"])
+
+
+def test_that_every_preset_has_a_name():
+    assert set(words()["presets"]) == set(presets())
+
+
+@pytest.mark.parametrize("naming", Naming)
+def test_that_46_queries_stay_46_and_are_worded_once(naming):
+    said = {in_words(query.title, naming) for query in queries()}
+    assert len(said) == 46
+    assert {in_words(text, naming) for text in said} == said
+    assert {in_words(query.text, naming) for query in queries()} == (
+        said if naming is not Naming.CODES else {query.text for query in queries()}
+    )
+
+
+def test_that_names_hold_no_code_and_both_hold_the_code():
+    for query in queries():
+        assert query.table not in in_words(query.title, Naming.NAMES)
+        assert in_words(query.title, Naming.BOTH).startswith(f"{query.table} · ")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("PH3 takes 54.0 % of the loss", "Children by household type takes 54.0 % of the loss"),
+        ("votingage × hispanic × cenrace at County", "voting age × Hispanic origin × race at County"),
+        ("Hispanic or Latino: 834 became 791", "Hispanic or Latino: 834 became 791"),
+        ("phexplore forecast sdhc-2020-us", "phexplore forecast sdhc-2020-us"),
+        ("PH3.csv and the folder/PH3/x", "PH3.csv and the folder/PH3/x"),
+        ("seed 440070001023", "seed 440070001023"),
+        ("12,688 of 440070001023.5", "12,688 of 440070001023.5"),
+        ("County 44007: 3", "Providence County, Rhode Island: 3"),
+        ("tract 99999999999", "tract 99999999999"),
+        ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
+    ],
+)
+def test_that_codes_are_read_and_the_rest_is_left(text, read):
+    assert in_words(text, Naming.NAMES) == read
+
+
+def test_that_counties_lie_in_the_states_their_codes_say():
+    with resource("geography/counties.csv").open(encoding="utf-8", newline="") as file:
+        codes = [row["fips"] for row in csv.DictReader(file)]
+    assert len(codes) == len(set(codes)) == 3143  # counties of 2010, Puerto Rico apart
+    assert {code[:2] for code in codes} == set(states()) - {"72"}
+    assert place("44003") == "Kent County, Rhode Island"
+    assert place("72001") == ""
+
+
+def test_that_the_process_says_what_was_chosen(named):
+    assert worded("PH3") == "Children by household type"
+    assert run_name("Draft", "20261122T101900Z-ab", "22 Nov 10:19", "20 trials") == "Draft, 22 Nov 10:19, 20 trials"
+    choose_naming(Naming.CODES)
+    assert worded("PH3") == "PH3"
+    assert "20261122T101900Z-ab" in run_name("Draft", "20261122T101900Z-ab", "22 Nov 10:19", "20 trials")
+
+
+def test_that_pasted_rows_may_be_spelled_either_way():
+    assert {"ph3", "children by household type"} <= spellings("PH3")
