@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -19,14 +18,11 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 @pytest.fixture(scope="session", autouse=True)
 def own_configuration(tmp_path_factory):
-    """Keep the user's store of keys out of all tests, and tests out of it."""
-    before = os.environ.get("XDG_CONFIG_HOME")
-    os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("configuration"))
-    yield
-    if before is None:
-        del os.environ["XDG_CONFIG_HOME"]
-    else:
-        os.environ["XDG_CONFIG_HOME"] = before
+    """Keep the user's store of keys and library out of all tests, and tests out of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        patch.setenv("PHEXPLORE_LIBRARY", str(tmp_path_factory.mktemp("library")))
+        yield
 
 
 @pytest.fixture(scope="session")

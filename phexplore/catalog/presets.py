@@ -24,6 +24,7 @@ class Preset:
         scenario: the parameters.
         partner: id of the preset released together with this one, "" when alone.
         errata: what the papers print otherwise, in words.
+        is_own: whether it is the user's.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Preset:
     scenario: Scenario
     partner: str = ""
     errata: tuple[str, ...] = ()
+    is_own: bool = False
 
 
 def read_presets(

@@ -18,12 +18,11 @@ from phexplore.decide.comparing import (
 )
 from phexplore.decide.frontier import Frontier, Weighting, frontier
 from phexplore.errors import UnknownNameError
-from phexplore.files.atomic_files import read_text, write_atomically
+from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
-from phexplore.files.rules_json import read_rules
+from phexplore.files.rules_json import rules_named
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
-from phexplore.model.rules import Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
@@ -33,19 +32,18 @@ _MOST_ROWS = 60
 _LONGEST_VALUE = 40
 
 
-def compare_all(texts: Sequence[str], rules: Path | None) -> Comparison:
+def compare_all(texts: Sequence[str], rules: str) -> Comparison:
     """Return what differs between scenarios and runs named on the command line.
 
     Args:
         texts: scenarios or run directories, two or more.
-        rules: file of decision rules, None for none.
+        rules: file of decision rules, or their name in the library; "" for none.
 
     Raises:
         PhexploreError: one of them cannot be read, or they cannot be compared.
     """
     columns = [run_compared(Path(text)) or _scenario(text) for text in texts]
-    known: tuple[Rule, ...] = () if rules is None else read_rules(read_text(rules), rules.name)
-    return compare(columns, known)
+    return compare(columns, rules_named(rules) if rules else ())
 
 
 def _scenario(text: str) -> Compared:

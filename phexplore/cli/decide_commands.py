@@ -136,8 +136,10 @@ def less_noise(
 
 def compare(
     scenarios: list[str] = typer.Argument(help="Two or more SCENARIOs or run directories."),
-    rules: Path | None = typer.Option(
-        None, "--rules", help="Decision rules (JSON): pass or fail of each, with distance."
+    rules: str = typer.Option(
+        "",
+        "--rules",
+        help="Decision rules (JSON file, or a name in your library): pass or fail of each, with distance.",
     ),
     as_json: bool = JSON,
 ) -> None:

@@ -26,6 +26,7 @@ from phexplore.systems.sources import load_scenario, load_with_warnings
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     app.command()(presets)
+    app.command()(library)
     app.command()(check)
     app.command()(forecast)
     app.command()(diff)
@@ -34,15 +35,44 @@ def register(app: typer.Typer) -> None:
 
 
 def presets(as_json: bool = JSON) -> None:
-    """List the shipped parameters with their sources.
+    """List the parameters that came with the program and those of the user's library, with their sources.
 
     Example: phexplore presets
     """
     entries = list(all_presets().values())
     if as_json:
-        print_json([{"id": p.id, "title": p.title, "product": p.product, "source": p.source} for p in entries])
+        print_json(
+            [
+                {"id": p.id, "title": p.title, "product": p.product, "source": p.source, "library": p.is_own}
+                for p in entries
+            ]
+        )
         return
     print_table(("id", "title", "source"), [(p.id, p.title, p.source) for p in entries])
+
+
+def library(as_json: bool = JSON) -> None:
+    """List the user's own presets, spines, tables, schemas and rules, and what is wrong with those left out.
+
+    Example: phexplore library
+    """
+    from phexplore.library import left_out
+    from phexplore.systems.own_library import read_library
+
+    found = read_library()
+    if as_json:
+        print_json(
+            {
+                "folder": str(found.folder),
+                "files": [{"kind": each.kind, "name": each.name, "file": str(each.path)} for each in found.files],
+                "problems": [{"file": str(path), "sentence": sentence} for path, sentence in found.problems],
+            }
+        )
+        return
+    tell(f"Library: {found.folder}")
+    print_table(("kind", "name", "file"), [(each.kind, each.name, str(each.path)) for each in found.files])
+    for said in left_out():
+        tell(f"Left out: {said}")
 
 
 def check(scenario: str = SCENARIO, as_json: bool = JSON) -> None:

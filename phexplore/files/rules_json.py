@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
+from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import MOST_VALUES, plain_values
+from phexplore.library import own_entries, text_of
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rules import Bound, Measure, Rule
@@ -62,6 +65,22 @@ def read_rules(text: str, name: str = "rules.json") -> tuple[Rule, ...]:
     if issues:
         raise InputProblemsError(issues)
     return tuple(rules)
+
+
+def own_rules() -> dict[str, tuple[Rule, ...]]:
+    """Return the sets of rules of the user's library, by name."""
+    return dict(own_entries("rules", lambda path: read_rules(text_of(path), path.name)))
+
+
+def rules_named(text: str) -> tuple[Rule, ...]:
+    """Return the rules of a file, or those of the user's library called so.
+
+    Raises:
+        InputProblemsError: there is neither, or every rule that cannot be read.
+    """
+    path = Path(text)
+    own = {} if path.exists() else own_rules()
+    return own[text] if text in own else read_rules(read_text(path), path.name)
 
 
 def decode_rule(value: Any) -> Rule:

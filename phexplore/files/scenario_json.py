@@ -6,19 +6,24 @@ from typing import Any
 
 from phexplore.files.agenda_json import decode_goals, decode_rules, encode_agenda
 from phexplore.files.json_text import plain_values
+from phexplore.library import bring
 from phexplore.model.diff import Change
 from phexplore.model.fields import Declared, Field, declared_fields, decode, encode
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.kinds import Problems, Text, object_of
 from phexplore.model.scenario import METHODS, Scenario
+from phexplore.model.shipped_names import files_named
 from phexplore.model.workbook import Workbook
 
 Json = dict[str, Any]
+OWN_FILES = "library"
+"""The key of the user's files that a scenario names."""
 
 
 def encode_scenario(scenario: Scenario) -> Json:
-    """Return the scenario as JSON; budgets are exact text such as "0.002619" or "1/3"."""
-    return encode(scenario)
+    """Return the scenario as JSON; budgets are exact text such as "0.002619" or "1/3". The user's files it names go with it."""
+    own = files_named(scenario.method)
+    return {**encode(scenario), **({OWN_FILES: own} if own else {})}
 
 
 def decode_scenario(value: Any, *path: str) -> Scenario:
@@ -33,6 +38,8 @@ def decode_scenario(value: Any, *path: str) -> Scenario:
     """
     problems = Problems(path)
     holder = problems.parsed(value, object_of, ()) or {}
+    problems.parsed(holder.get(OWN_FILES, {}), lambda files: bring(object_of(files)), (OWN_FILES,))
+    problems.finish()
     scenario = decode(Scenario, holder, problems, ())
     problems.finish()
     assert scenario is not None  # noqa: S101 - without a problem there is a value

@@ -69,15 +69,16 @@ def solve(
     return Scenario(rename(solved, name) if name else solved)
 
 
-def compare(*columns: Scenario | str | PathLike[str]) -> DataFrame:
+def compare(*columns: Scenario | str | PathLike[str], rules: str | PathLike[str] = "") -> DataFrame:
     """Return what differs between scenarios and runs, the first of them the reference.
 
     Args:
         columns: scenarios, or what names them, or directories of runs; two or more of one system.
+        rules: file of decision rules, or their name in the user's library; "" for none.
 
     Returns:
-        One row per difference: ``kind`` (``total``, ``parameter``, ``margin`` in people, or ``measured``), ``place``, and one
-        column per scenario under its name: text of parameters, numbers of the rest.
+        One row per difference: ``kind`` (``total``, ``parameter``, ``margin`` in people, ``measured`` or ``rule``), ``place``, and
+        one column per scenario under its name: text of parameters and verdicts, numbers of the rest.
 
     Raises:
         ComparisonError: fewer than two, or of different systems.
@@ -88,6 +89,7 @@ def compare(*columns: Scenario | str | PathLike[str]) -> DataFrame:
         ['total', 'parameter', 'margin']
     """
     from phexplore.decide import comparing
+    from phexplore.files.rules_json import rules_named
 
     def column(given: Scenario | str | PathLike[str]) -> comparing.Compared:
         if not isinstance(given, Scenario) and (run := comparing.run_compared(Path(given))) is not None:
@@ -95,11 +97,12 @@ def compare(*columns: Scenario | str | PathLike[str]) -> DataFrame:
         scenario = load(given)
         return comparing.Compared(scenario.name, scenario.value)
 
-    found = comparing.compare([column(given) for given in columns])
+    found = comparing.compare([column(given) for given in columns], rules_named(str(rules)) if rules else ())
     rows: list[tuple[Any, ...]] = [("total", "", *(Fraction(text) for text, _ in found.totals))]
     rows += [("parameter", row.path, *map(value_text, row.values)) for row in found.parameters]
     rows += [("margin", row.place, *row.values) for row in found.effects]
     rows += [("measured", f"{row.name} {row.place}".strip(), *row.values) for row in found.measured]
+    rows += [("rule", row[0].rule.title, *(each.outcome.value for each in row)) for row in found.verdicts]
     names = [each.name for each in found.columns]
     return frame(("kind", "place", *names), rows, exact=names)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import UnknownNameError
 from phexplore.interface.frames import draw, frame, table_frame
+from phexplore.library import left_out
 from phexplore.model import paths
 from phexplore.model.conventions import Conversion, Proof
 from phexplore.model.diff import value_text
@@ -248,18 +249,24 @@ def load(source: Scenario | str | PathLike[str]) -> Scenario:
 
 
 def presets() -> DataFrame:
-    """Return the shipped parameters.
+    """Return the parameters that came with the program and those of the user's library.
+
+    A file of the library that cannot be read is left out with a warning that names it.
 
     Returns:
-        One row per preset: ``id``, ``title``, ``product`` and ``source``.
+        One row per preset: ``id``, ``title``, ``product``, ``source``, and ``library``: whether it is the user's.
 
     Example:
         >>> import phexplore as px
         >>> px.presets().id[0]
         'sdhc-2020-us'
     """
-    rows = [(each.id, each.title, each.product, each.source) for each in registry.presets().values()]
-    return frame(("id", "title", "product", "source"), rows)
+    import warnings
+
+    rows = [(each.id, each.title, each.product, each.source, each.is_own) for each in registry.presets().values()]
+    for said in left_out("presets"):
+        warnings.warn(f"Left out of the library: {said}", stacklevel=2)
+    return frame(("id", "title", "product", "source", "library"), rows)
 
 
 class Forecast:

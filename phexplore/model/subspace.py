@@ -17,6 +17,7 @@ from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, Record, declared, parameter
 from phexplore.model.kinds import Choice, Entries, Exact, Listing, Name, OneOf, Pairs, Text, Whole, object_of
 from phexplore.model.numbers import exact_text
+from phexplore.model.shipped_names import ShippedName
 
 
 class Mechanism(enum.Enum):
@@ -273,7 +274,7 @@ class Subspace(Declared):
     epsilon: Fraction = parameter(Exact(above=0), title="ε")
     delta: Fraction = parameter(Exact(low=0, below=1), default=Fraction(0), title="δ")
     calibration: Calibration = parameter(Choice(Calibration), default=Calibration.EXACT)
-    table: str = parameter(Text(), default="")
+    table: str = parameter(ShippedName(folder="tables", ending=".csv"), default="")
 
     def agree(self) -> None:
         """Refuse a histogram without axes, and names that mean two things."""

@@ -11,6 +11,7 @@ from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Column, Declared, Record, declared, parameter
 from phexplore.model.kinds import Choice, Entries, Exact, Listing, Members, Name, Pairs, Text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.shipped_names import ShippedName
 
 
 class LevelQuery(NamedTuple):
@@ -106,7 +107,7 @@ class TopDown(Declared):
         "locked_levels", "locked_queries",
     )  # fmt: skip
 
-    schema: str = parameter(Text())
+    schema: str = parameter(ShippedName(folder="schemas"))
     levels: tuple[str, ...] = parameter(Listing(Text()), column=Column("levels", "level"))
     total: Fraction = parameter(
         Exact(above=0),

@@ -7,10 +7,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.library import confirm_id, own_entries, own_title, text_of
 from phexplore.model.topdown import SpineChoice, TopDown
 from phexplore.resources import resource
 
@@ -191,6 +193,7 @@ class SpinePreset:
         source: where they come from.
         scenario: preset whose budgets the settings were used with.
         settings: the settings.
+        is_own: whether it is the user's.
     """
 
     id: str
@@ -198,21 +201,27 @@ class SpinePreset:
     source: str
     scenario: str
     settings: SpineSettings
+    is_own: bool = False
 
 
 @lru_cache(maxsize=1)
 def spine_presets() -> Mapping[str, SpinePreset]:
-    """Return the shipped presets by id: the standard spine first, the others by name."""
-    found = {}
-    for path in sorted(resource("spines").glob("*.toml"), key=lambda path: (path.stem != "standard", path.stem)):
-        entry = tomllib.loads(path.read_text("utf-8"))
-        settings = settings_from(entry["settings"])
-        found[entry["id"]] = SpinePreset(entry["id"], entry["title"], entry["source"], entry["scenario"], settings)
-    return found
+    """Return the presets by id: the standard spine first, the other shipped ones by name, then the user's."""
+    shipped = sorted(resource("spines").glob("*.toml"), key=lambda path: (path.stem != "standard", path.stem))
+    found = {path.stem: _read_preset(path) for path in shipped}
+    own = own_entries("spines", _read_preset)
+    return found | {name: replace(preset, title=own_title(preset.title), is_own=True) for name, preset in own}
+
+
+def _read_preset(path: Path) -> SpinePreset:
+    entry = tomllib.loads(text_of(path))
+    confirm_id(path, entry["id"])
+    source, scenario = str(entry.get("source", path)), str(entry.get("scenario", "pl94-2020-persons-us"))
+    return SpinePreset(path.stem, str(entry["title"]), source, scenario, settings_from(dict(entry["settings"])))
 
 
 def spine_preset(name: str) -> SpinePreset:
-    """Return a shipped preset.
+    """Return a preset.
 
     Raises:
         UnknownNameError: there is none of that name.

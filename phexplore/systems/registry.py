@@ -18,6 +18,7 @@ from phexplore.runs.place import Place
 from phexplore.runs.spec import RunSpec, register_options
 from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.meeting import MeetingParameter, declared_parameters
+from phexplore.systems.parameter_files import own_presets
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.protocol import Forecast, Handover, Loss, System, UnsupportedError
 from phexplore.systems.subspace.system import SUBSPACE
@@ -61,8 +62,11 @@ def systems() -> Mapping[str, System]:
 
 @lru_cache(maxsize=1)
 def presets() -> Mapping[str, Preset]:
-    """Return the presets of all systems by id, in the order they are shown."""
-    return MappingProxyType({id_: preset for system in systems().values() for id_, preset in system.presets().items()})
+    """Return the presets of all systems by id, in the order they are shown; of every system the user's come last."""
+    shipped = {id_: preset for system in systems().values() for id_, preset in system.presets().items()}
+    places = {system.parameters: number for number, system in enumerate(systems().values())}
+    found = {**shipped, **own_presets(systems(), shipped)}
+    return MappingProxyType(dict(sorted(found.items(), key=lambda item: places[type(item[1].scenario.method)])))
 
 
 def preset(preset_id: str) -> Preset:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from phexplore.errors import UnknownNameError
-from phexplore.files.atomic_files import read_text
-from phexplore.files.json_text import plain_values
-from phexplore.files.project_file import FORMAT, read_project
-from phexplore.files.scenario_json import decode_scenario, stated_scenario
+from phexplore.library import LibraryError, refused
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say_issues
+from phexplore.systems.parameter_files import parameters_in, reader_of, scenario_in
 from phexplore.systems.protocol import ParameterFile
 from phexplore.systems.registry import presets, systems
 
@@ -42,19 +39,18 @@ def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
         before, _, name = text.rpartition("#")
         path = Path(before)
     if not path.exists():
+        for own, error in refused("presets").items():
+            if own.stem == text:
+                if isinstance(error, InputProblemsError):
+                    raise error
+                raise LibraryError(f"{own}: {error}", error.remedy)
         raise UnknownNameError("preset or file", text, list(presets()))
-    return _from_file(path, name)
+    return scenario_in(systems(), path, name)
 
 
 def parameter_file(path: Path) -> ParameterFile | None:
     """Return the reader that knows a file as its own, None when no system does."""
-    suffix = path.suffix.lower()
-    return next((each for each in _of_suffix(suffix) if each.recognises(path)), None)
-
-
-def _of_suffix(suffix: str) -> list[ParameterFile]:
-    files = [each for system in systems().values() for each in system.files]
-    return [each for each in files if each.suffix == suffix] or [each for each in files if not each.suffix]
+    return reader_of(systems(), path)
 
 
 def read_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
@@ -63,34 +59,4 @@ def read_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
     Raises:
         InputProblemsError: everything that is wrong with it.
     """
-    readers = _of_suffix(path.suffix.lower())
-    if not readers[0].suffix and (stated := stated_scenario(read_text(path))) is not None:
-        return decode_scenario(stated, path.name), ()
-    # What nobody recognises is read by the first, which says what is missing.
-    return (parameter_file(path) or readers[0]).read(path)
-
-
-def _from_file(path: Path, name: str) -> tuple[Scenario, tuple[Issue, ...]]:
-    if not _of_suffix(path.suffix.lower())[0].suffix:
-        content = read_text(path)
-        if path.suffix == ".phx" or _is_project(content):
-            project = read_project(content, name=path.name)
-            return project.workbook.find(name) if name else project.workbook.scenario, project.issues
-    if name:
-        raise InputProblemsError(
-            [Issue((path.name,), f"The file holds one scenario, so #{name} names nothing.", "Leave out the #.")]
-        )
-    return read_parameters(path)
-
-
-def _is_project(content: str) -> bool:
-    value = _json_or_none(content)
-    return isinstance(value, dict) and value.get("format") == FORMAT
-
-
-def _json_or_none(content: str) -> Any:
-    """Return what a text says as JSON, None when it is none, or more than any file this program writes."""
-    try:
-        return plain_values(content, "", "")
-    except InputProblemsError:
-        return None
+    return parameters_in(systems(), path)

@@ -16,11 +16,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.library import bring, carried, confirm_id, own_entries, own_files, text_of
 from phexplore.resources import resource
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+_FOLDER = "schemas"
 
 
 class SchemaError(PhexploreError):
@@ -136,8 +140,8 @@ class Schema:
     geography: str = field(compare=False, default="census-blocks")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Cross a process border by id: the receiver reads the same shipped file."""
-        return load_schema, (self.id,)
+        """Cross a process border by id: the receiver reads the same file; the user's goes along."""
+        return _received, (self.id, carried(_FOLDER, f"{self.id}.toml"))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -222,25 +226,36 @@ def parse_levels(text: str) -> tuple[int, ...]:
 
 
 def schema_ids() -> tuple[str, ...]:
-    """Return the ids of all shipped schemas, in alphabetical order."""
-    return tuple(sorted(path.stem for path in resource("schemas").glob("*.toml")))
+    """Return the ids of all schemas, the shipped ones first, each part in alphabetical order."""
+    return (*_shipped_ids(), *(name for name, _ in own_entries(_FOLDER, read_schema)))
+
+
+def _shipped_ids() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in resource(_FOLDER).glob("*.toml")))
+
+
+def _received(name: str, files: Mapping[str, str]) -> Schema:
+    bring(files)
+    return load_schema(name)
 
 
 @lru_cache(maxsize=64)
 def load_schema(name: str) -> Schema:
-    """Return a shipped schema by id or by one of its other names, e.g. ``pl94_persons`` or ``PL94_2020_SCHEMA``.
+    """Return a schema by id, or a shipped one by one of its other names, e.g. ``pl94_persons`` or ``PL94_2020_SCHEMA``.
 
     Raises:
         UnknownNameError: no file has that id or alias.
         SchemaError: the file contradicts itself.
     """
-    known = schema_ids()
+    known = _shipped_ids()
     if name in known:
-        return read_schema(resource(f"schemas/{name}.toml"))
+        return read_schema(resource(f"{_FOLDER}/{name}.toml"))
     for known_id in known:
         if name in load_schema(known_id).aliases:
             return load_schema(known_id)
-    raise UnknownNameError("schema", name, list(known))
+    if (path := own_files(_FOLDER).get(f"{name}.toml")) is not None:
+        return read_schema(path)
+    raise UnknownNameError("schema", name, list(schema_ids()))
 
 
 def read_schema(path: Path) -> Schema:
@@ -250,11 +265,20 @@ def read_schema(path: Path) -> Schema:
         SchemaError: the file is not TOML, misses an entry, or contradicts itself; the sentence names file and entry.
     """
     try:
-        entries = tomllib.loads(path.read_text("utf-8"))
-        return _schema(entries)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        found = _schema(tomllib.loads(text_of(path)))
+        confirm_id(path, found.id)
+    except (
+        tomllib.TOMLDecodeError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
         raise SchemaError(f"{path.name}: {message}.", "Correct the file; the shipped ones show every entry.") from error
+    return found
 
 
 def _schema(entries: Mapping[str, Any]) -> Schema:

@@ -5,8 +5,9 @@ What a cell counts is read from ``resources/tables/pl94/*.toml``; a table is one
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from phexplore.catalog.states import us_states
 from phexplore.data.blocks.aggregation import Units, add_rows, units_of
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
+from phexplore.library import own_entries, text_of
 from phexplore.resources import resource
 from phexplore.workload.schema import Schema, SchemaError, load_schema, parse_levels
 
@@ -92,8 +94,19 @@ def published_tables(schema: str) -> tuple[PublishedTable, ...]:
     Raises:
         SchemaError: a file contradicts itself.
     """
-    found = [_read(path) for path in sorted(resource("tables/pl94").glob("*.toml"))]
-    return tuple(sorted((table for table in found if table.schema.id == schema), key=lambda table: table.id))
+    found = [table for table in (*_shipped_tables(), *own_tables()) if table.schema.id == schema]
+    return tuple(sorted(found, key=lambda table: table.id))
+
+
+def _shipped_tables() -> list[PublishedTable]:
+    return [_read(path) for path in sorted(resource("tables/pl94").glob("*.toml"))]
+
+
+def own_tables() -> list[PublishedTable]:
+    """Return the published tables of the user's library."""
+    shipped = {table.id.casefold() for table in _shipped_tables()}
+    own = own_entries("tables", lambda path: _read_own(path, shipped), ".toml")
+    return [table for _, table in own if table is not None]
 
 
 def tabulate(
@@ -181,15 +194,36 @@ def _write(tabulations: Sequence[Tabulation], path: Path) -> Path:
     return path
 
 
+def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable | None:
+    """Return a table of the user's library, None for a table of the S-DHC."""
+    if "private" in tomllib.loads(text_of(path)):
+        return None
+    table = _read(path)
+    wrong = [cell.code for cell in table.cells if not re.fullmatch(r"\w{1,64}", cell.code)]
+    if table.id != path.stem or table.id.casefold() in shipped:
+        raise SchemaError(
+            f"The id is {table.id!r}: it is the name of the file, and no shipped table has it.", "Rename it."
+        )
+    if wrong or not table.cells:
+        raise SchemaError(f"{(wrong or ['nothing'])[0]!r} is no code of a cell.", "Use letters and digits.")
+    try:
+        table.selection()
+    except (IndexError, PhexploreError) as error:
+        raise SchemaError(
+            f"A cell names a level the schema lacks: {error}.", "Correct the levels; the schema says which there are."
+        ) from error
+    return table
+
+
 def _read(path: Path) -> PublishedTable:
     try:
-        entries = tomllib.loads(path.read_text("utf-8"))
+        entries = tomllib.loads(text_of(path))
         schema = load_schema(entries["schema"])
         universe = _where(entries.get("where", {}))
         cells = tuple(_cell(item) for item in entries["cells"])
         table = PublishedTable(entries["id"], entries["title"], entries["universe"], entries["source"], schema, cells)
         return replace(table, cells=tuple(replace(cell, where=_both(cell.where, universe)) for cell in cells))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
         raise SchemaError(f"{path.name}: {message}.", "Correct the file; the shipped ones show every entry.") from error
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.catalog.presets import Preset
@@ -13,6 +14,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.library import KINDS, left_out, library_folder
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import presets, system_of
 
@@ -41,13 +43,20 @@ class PresetDialog(QDialog):
         self.list.currentItemChanged.connect(self._describe)
         self.list.itemActivated.connect(self._take)
         self._about = Text(look="muted", wrap=True)
+        refused = Text(
+            "\n".join(f"Left out: {said}" for said in left_out("presets")),
+            look="muted",
+            wrap=True,
+        )
+        refused.setVisible(bool(refused.text()))
+        folder = TextButton("Your library…", name="Open the folder of your own presets", run=open_library)
         cancel, create = TextButton("Cancel"), TextButton("Create", look="primary")
         create.setDefault(True)
         cancel.clicked.connect(self.close)
         create.clicked.connect(self._take)
         title = Text("Start from published parameters", bold=True, relative=1.25)
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
-        column(title, (self.list, 1), self._about, row(1, cancel, create), of=self, margins=margins)
+        column(title, (self.list, 1), self._about, refused, row(folder, 1, cancel, create), of=self, margins=margins)
         self.list.setCurrentRow(1)
 
     def _describe(self) -> None:
@@ -67,6 +76,14 @@ class PresetDialog(QDialog):
         if preset is not None:
             self.close()
             self._choose(preset)
+
+
+def open_library() -> None:
+    """Show the folder of the user's library, with a folder for each kind of file in it."""
+    folder = library_folder()
+    for kind in KINDS:
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 def _heading(system: System) -> QListWidgetItem:

@@ -13,6 +13,7 @@ from phexplore.figures.table import Table
 from phexplore.gui.binding.room import Offer
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.main.actions import Done
+from phexplore.gui.main.python_log import PythonLog
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton
@@ -111,7 +112,14 @@ def script_of(done: Sequence[Done]) -> str:
 class ActionLogDialog(QDialog):
     """A table of actions and edits, newest last."""
 
-    def __init__(self, parent: QWidget | None, done: Sequence[Done]) -> None:
+    def __init__(self, parent: QWidget | None, done: Sequence[Done], python: PythonLog) -> None:
+        """List what was done.
+
+        Args:
+            parent: owner.
+            done: oldest first.
+            python: the edits as Python.
+        """
         super().__init__(parent)
         self.setWindowTitle("Log of actions")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -121,13 +129,18 @@ class ActionLogDialog(QDialog):
         self.table.set_numbers(
             Table(HEADERS, tuple((each.at.strftime("%H:%M:%S"), each.words, each.hint) for each in done))
         )
-        script = script_of(done)
+        script, self.python = script_of(done), python
         buttons = row(
             TextButton("Copy the table", run=self.table.copy_all),
             TextButton("Copy as a script", run=lambda: QGuiApplication.clipboard().setText(script)),
+            TextButton("Copy as Python", name="Copy the edits of the scenario as Python", run=python.copy),
+            TextButton("Save as notebook…", name="Save the edits of the scenario as a notebook", run=python.save),
             1,
             TextButton("Close", look="primary", run=self.close),
         )
-        words = "Edits are also in the history of the project, which is saved with it. This list ends with the window."
+        words = (
+            "Edits are also in the history of the project, which is saved with it. This list ends with the window. As Python or as a "
+            "notebook, the edits that led to the active scenario give the same fingerprint in a fresh interpreter."
+        )
         about = Text(words, look="muted", wrap=True)
         column(about, (self.table, 1), buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))

@@ -23,6 +23,7 @@ from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
 from phexplore.gui.main.notices import Notices
 from phexplore.gui.main.pages import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.python_log import PythonLog
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
 from phexplore.gui.theme.number_style import NumberStyle, number_style
@@ -102,6 +103,7 @@ class Commands:
         self._window, self._parent = window, parent
         self.tour: GuidedTour | None = None
         self.recent = QMenu("Open &recent", parent)
+        self._python = PythonLog(parent, window.session, window.news, window.files.folder)
         self.recent.setToolTipsVisible(True)
         self._formats = export_formats()
         self.refresh_recent()
@@ -151,7 +153,7 @@ class Commands:
         """Open the list of what was done since the window was opened."""
         from phexplore.gui.main.action_dialogs import ActionLogDialog
 
-        ActionLogDialog(self._parent, list(self.table.done)).open()
+        ActionLogDialog(self._parent, list(self.table.done), self._python).open()
 
     def take_tour(self) -> None:
         """Show a person around."""
@@ -205,6 +207,7 @@ class Commands:
             Action("file.save-as", "Save &as…", files.choose_to_save, "Ctrl+Shift+S"),
             Action("file.import", "&Import parameters…", load, "Ctrl+I", symbol="import", starts_part=True),
             *exports,
+            Action("file.notebook", "Save what was done as a &notebook…", self._python.save, starts_part=True),
             Action("file.quit", "&Quit", window.close, "Ctrl+Q", starts_part=True),
         ]
 
@@ -220,6 +223,7 @@ class Commands:
             Action("edit.copy-headers", "Copy with &headers", headed, "Ctrl+Shift+C", is_table),
             Action("edit.paste", "&Paste", paste, "Ctrl+V", is_table, is_local=True),
             Action("edit.fill-down", "&Fill down", fill, "Ctrl+D", is_table),
+            Action("edit.python", "Copy what was done as P&ython", self._python.copy, starts_part=True),
         ]
 
     def _run_and_decide(self) -> list[Action]:

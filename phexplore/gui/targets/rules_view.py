@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -14,7 +16,7 @@ from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_s
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Look, Table
 from phexplore.files.atomic_files import read_text
-from phexplore.files.rules_json import read_rules, write_rules
+from phexplore.files.rules_json import own_rules, read_rules, write_rules
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.targets.project_runs import ProjectRuns
@@ -206,7 +208,10 @@ class RulesView(QuestionView):
         except PhexploreError as error:
             self.failed.emit(error)
             return
-        self._commit(f"Read rules from {path.name}", (*self.rules, *(rule for rule in read if rule not in self.rules)))
+        self._add_own(path.name, read)
+
+    def _add_own(self, name: str, read: Sequence[Rule]) -> None:
+        self._commit(f"Read rules from {name}", (*self.rules, *(rule for rule in read if rule not in self.rules)))
 
     def write_file(self, path: Path) -> None:
         """Write all rules."""
@@ -270,7 +275,11 @@ class RulesView(QuestionView):
         self._empty = EmptyPlace("targets", _NO_RULES, _TEACHING, action=words, run=self.add_published)
         self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
-        head = FlowRow(self.published, *files, gap=GRID)
+        own = [
+            TextButton(f"Add {name} (your library)", run=partial(self._add_own, name, rules))
+            for name, rules in own_rules().items()
+        ]
+        head = FlowRow(self.published, *own, *files, gap=GRID)
         judged = stacked(head, self.finding, (self.pages, 1), margins=(MARGIN, GRID, GRID, GRID))
         add = TextButton("Add as new rule", look="primary", symbol="plus", run=self.add)
         self._change = TextButton("Change the chosen rule", run=self.change)

@@ -10,6 +10,7 @@ import numpy as np
 from phexplore.data.blocks.delimited import read_header
 from phexplore.data.regions.counties import read_counties_2010
 from phexplore.data.regions.table_file import TableFile
+from phexplore.library import own_files
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.subspace import Axis, Subspace
 from phexplore.resources import resource
@@ -27,8 +28,15 @@ _MOST_LISTED = 20
 
 
 def shipped_table(method: Subspace) -> Path | None:
-    """Return the table that came with the parameters, None when a run has to name its data."""
-    return resource(f"tables/{method.table}.csv") if method.table else None
+    """Return the table that came with the parameters, None when a run has to name its data.
+
+    Raises:
+        FileNotFoundError: nobody has such a table.
+    """
+    if not method.table:
+        return None
+    name = f"{method.table}.csv"
+    return own_files("tables").get(name) or resource(f"tables/{name}")
 
 
 def read_cell_counts(path: Path, method: Subspace) -> Integers:

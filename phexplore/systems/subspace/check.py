@@ -12,7 +12,7 @@ from phexplore.model.issues import Issue, Severity
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Calibration, Histogram, LinearQuery, Subspace
-from phexplore.resources import resource
+from phexplore.simulate.subspace.cell_counts import shipped_table
 from phexplore.systems.subspace.forecast import disclosed
 from phexplore.workload.subspace.releases import null_space
 
@@ -74,11 +74,11 @@ def _queries(method: Subspace) -> Iterator[Issue]:
 def _table(method: Subspace) -> Iterator[Issue]:
     if method.table:
         try:
-            resource(f"tables/{method.table}.csv")
+            shipped_table(method)
         except FileNotFoundError:
             yield Issue(
                 ("table",),
-                f"No table called {method.table!r} came with the program.",
+                f"No table called {method.table!r} came with the program or is in the library.",
                 "Leave it empty and name data in the run.",
             )
 

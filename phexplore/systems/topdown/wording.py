@@ -8,6 +8,7 @@ from functools import lru_cache
 from phexplore.errors import PhexploreError
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery
+from phexplore.spine.settings import spine_presets
 from phexplore.systems.protocol import PlaceName, plain_place
 from phexplore.systems.topdown.forecast import query_of
 from phexplore.workload.schema import load_schema
@@ -119,8 +120,9 @@ def spine_title(kind: str) -> str:
 
 
 def spine_preset_title(preset: str) -> str:
-    """Return the name of a shipped spine in a few words."""
-    return _SPINE_PRESETS.get(preset, preset)
+    """Return the name of a spine in a few words; the user's as its file has it."""
+    own = spine_presets().get(preset)
+    return _SPINE_PRESETS.get(preset) or (own.title if own is not None and own.is_own else preset)
 
 
 def plural_level(level: str, count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from phexplore.cli.app import program
 from phexplore.gui.main.action_dialogs import ActionLogDialog, Palette, script_of
 from phexplore.gui.main.actions import Subject
 from phexplore.gui.main.exporting import export_formats
+from phexplore.model.fingerprint import fingerprint
 from phexplore.systems.phsafe.edits import set_budget
 
 ALONE = Subject(Path("/data/my proposal.phx"), "Draft", "sdhc-2020-us", ("Draft",))
@@ -90,3 +92,20 @@ def test_that_a_list_and_a_table_are_copied_with_headers(qtbot, window) -> None:
         qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
         assert QGuiApplication.clipboard().text() == expected
         assert [action.text() for action in view.actions()] == ["Copy with headers"]
+
+
+def test_that_what_was_done_is_copied_and_saved_as_python_that_gives_the_same_fingerprint(
+    window, query, tmp_path
+) -> None:
+    session = window.session
+    session.edit("Set ρ of PH3", lambda s: set_budget(s, query, Fraction(1, 2)))
+    window.actions_table["edit.python"].trigger()
+    names = {}
+    exec(QGuiApplication.clipboard().text().partition("# Its forecast")[0], names)  # noqa: S102 - what is being tested
+    assert names["scenario"].fingerprint == fingerprint(session.scenario)
+    window.commands.show_log()
+    dialog = window.findChild(ActionLogDialog)
+    dialog.python.write(tmp_path / "done.ipynb")
+    cells = json.loads((tmp_path / "done.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert "Set ρ of PH3" in "".join("".join(cell["source"]) for cell in cells)
+    dialog.close()

@@ -1,0 +1,252 @@
+"""The user's library: presets, spines, tables, schemas and rules in a folder of the user, beside those shipped.
+
+What a project or a bundle brings counts as well, in this process, so that it opens where the library is missing. No file
+replaces a shipped one, and one name means one content.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+from phexplore.errors import PhexploreError
+from phexplore.resources import resource
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "presets": (".phx", ".json", ".ini", ".xlsx"),
+    "spines": (".toml",),
+    "tables": (".toml", ".csv"),
+    "schemas": (".toml",),
+    "rules": (".json",),
+}
+"""Folders of a library, and how their files end."""
+
+FOLDER = "PHEXPLORE_LIBRARY"
+"""The environment variable that names another folder."""
+
+LARGEST = 4 * 2**20
+"""Bytes of the largest file of a library: what is larger is data, not a definition."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z]+")
+_brought: list[Path] = []
+_refused: dict[Path, PhexploreError] = {}
+Read = TypeVar("Read")
+
+
+class LibraryError(PhexploreError):
+    """A file of a library that cannot be used, with its name."""
+
+
+def library_folder() -> Path:
+    """Return where the user's library lies: among the data of the user, or where `PHEXPLORE_LIBRARY` says."""
+    if named := os.environ.get(FOLDER):
+        return Path(named)
+    if data := os.environ.get("XDG_DATA_HOME"):
+        return Path(data) / "phexplore" / "library"
+    if sys.platform == "win32" and (roaming := os.environ.get("APPDATA")):
+        return Path(roaming) / "phexplore" / "library"
+    data_folder = "Library/Application Support" if sys.platform == "darwin" else ".local/share"
+    return Path.home() / data_folder / "phexplore" / "library"
+
+
+@lru_cache(maxsize=len(KINDS))
+def own_files(kind: str) -> Mapping[str, Path]:
+    """Return the files of one kind that are the user's or were brought, by name with ending; looked for once per process.
+
+    Names of shipped files and names that are none are refused.
+    """
+    found: dict[str, Path] = {}
+    for folder in (library_folder() / kind, *(root / kind for root in _brought)):
+        try:
+            files = sorted(path for path in folder.iterdir() if path.suffix in KINDS[kind])
+        except OSError:  # there is no such folder, or it may not be read
+            continue
+        for path in files:
+            if reason := _no_name(kind, path.name):
+                _refused[path] = LibraryError(reason, "Rename the file.")
+            else:
+                found[path.name] = path
+    return found
+
+
+def _no_name(kind: str, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        return "A name in the library is of letters, digits, - and _."
+    try:
+        resource(f"{kind}/{name}")
+    except FileNotFoundError:
+        return ""
+    return f"The program ships {kind}/{name} itself, which nothing replaces."
+
+
+@lru_cache(maxsize=256)
+def own_text(kind: str, name: str) -> str | None:
+    """Return what a file of the user says, None when there is no such file.
+
+    Args:
+        kind: folder of the library.
+        name: of the file, with its ending.
+
+    Raises:
+        LibraryError: it is no regular file of text, or too large.
+    """
+    return None if (path := own_files(kind).get(name)) is None else text_of(path)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file of the library.
+
+    Raises:
+        LibraryError: it is no regular file of text, or too large.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise LibraryError(f"{path} is no file.", "Move it out of the library.")
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise LibraryError(
+                f"{path} is larger than {LARGEST // 2**20} MB.", "A library holds definitions, not data."
+            )
+        return content.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LibraryError(f"{path} cannot be read: {error}.", "Correct it, or move it out of the library.") from error
+
+
+def confirm_id(path: Path, given: object) -> None:
+    """Pass the id that a file states of itself.
+
+    Args:
+        path: of the file.
+        given: what it states.
+
+    Raises:
+        ValueError: it is not the name of the file.
+    """
+    if given != path.stem:
+        raise ValueError(f"its id is {given!r}, not the name of the file")
+
+
+def own_entries(kind: str, read: Callable[[Path], Read], ending: str = "") -> Iterator[tuple[str, Read]]:
+    """Yield what can be read of the user's files of one kind, by name without ending; the others are named in `refused`.
+
+    Args:
+        kind: folder of the library.
+        read: gives the value of a file; its `PhexploreError` is kept.
+        ending: of the files wanted, "" for all of the kind.
+    """
+    for name, path in own_files(kind).items():
+        if not name.endswith(ending):
+            continue
+        try:
+            value = read(path)
+        except PhexploreError as error:
+            _refused[path] = error
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+            message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
+            _refused[path] = LibraryError(f"{message}.", "Correct it; the shipped ones show every entry.")
+        else:
+            _refused.pop(path, None)
+            yield path.stem, value
+
+
+def own_title(title: str) -> str:
+    """Return a title marked as the user's."""
+    return f"{title} (your library)"
+
+
+def refused(kind: str = "") -> Mapping[Path, PhexploreError]:
+    """Return the files of the library that were left out so far, of one kind or of all, each with why."""
+    return {path: error for path, error in _refused.items() if kind in {"", path.parent.name}}
+
+
+def left_out(kind: str = "") -> list[str]:
+    """Return a sentence with remedy for every file that was left out, of one kind or of all; each names the file."""
+    known = refused(kind).items()
+    return [error.full if path.name in error.sentence else f"{path.name}: {error.full}" for path, error in known]
+
+
+def is_own(kind: str, name: str) -> bool:
+    """Return whether a file is the user's, or came with a project.
+
+    Args:
+        kind: folder of the library.
+        name: of the file, with its ending.
+    """
+    return name in own_files(kind)
+
+
+def digest(kind: str, name: str) -> str:
+    """Return what the content of the user's file is hashed to, 64 hexadecimal digits; "" where the name is no file of the user.
+
+    Args:
+        kind: folder of the library.
+        name: of the file, with its ending.
+    """
+    text = own_text(kind, name)
+    return "" if text is None else hashlib.sha256(text.encode()).hexdigest()
+
+
+def carried(kind: str, name: str) -> dict[str, str]:
+    """Return the user's file with those of its kind that it names, by folder and name: what travels with who names it.
+
+    Args:
+        kind: folder of the library.
+        name: of the file, with its ending.
+    """
+    found: dict[str, str] = {}
+    wanted = [name]
+    while wanted:
+        each = wanted.pop()
+        place = f"{kind}/{each}"
+        if place not in found and (text := own_text(kind, each)) is not None:
+            found[place] = text
+            wanted += [other for other in own_files(kind) if f'"{Path(other).stem}"' in text]
+    return found
+
+
+def bring(files: Mapping[str, str]) -> None:
+    """Use what a project brings, in this process.
+
+    Args:
+        files: texts by folder and name, as `carried` gives them.
+
+    Raises:
+        LibraryError: a name is none or a shipped one, or stands for something else here; nothing was taken then.
+    """
+    new: dict[str, str] = {}
+    for place, text in files.items():
+        kind, _, name = place.partition("/")
+        if not isinstance(text, str) or len(text) > LARGEST or Path(name).suffix not in KINDS.get(kind, ()):
+            raise LibraryError(f"{place!r} is no file of a library.", "Ask for the file again.")
+        if reason := _no_name(kind, name):
+            raise LibraryError(f"{place!r}: {reason}", "Ask for the file again, with another name in it.")
+        if (known := own_text(kind, name)) is None:
+            new[place] = text
+        elif known != text:
+            raise LibraryError(
+                f"The file brings its own {place}, but here that name stands for something else.",
+                f"Rename {own_files(kind)[name]}, or close what brought it, then open the file again.",
+            )
+    if not new:
+        return
+    if not _brought:
+        _brought.append(Path(tempfile.mkdtemp(prefix="phexplore-library-")))
+        atexit.register(shutil.rmtree, _brought[0], ignore_errors=True)
+    for place, text in new.items():
+        path = _brought[0] / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    own_files.cache_clear()
+    own_text.cache_clear()
