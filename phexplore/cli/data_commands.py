@@ -157,7 +157,7 @@ def check(
 
     Example: phexplore data check population
     """
-    from phexplore.data.source import is_block_data
+    from phexplore.published.door import is_block_data
 
     if is_block_data(path):
         _check_blocks(path, as_json=as_json)
@@ -200,18 +200,20 @@ def _issue_json(issue: Issue) -> dict[str, Any]:
     }
 
 
-def describe(path: Path = typer.Argument(help="Directory of a population, or demo."), as_json: bool = JSON) -> None:
-    """Say what a population is: rows, states, household sizes, where it comes from.
+def describe(
+    paths: list[Path] = typer.Argument(help="Directory of a population, demo, or published files, zipped or not."),
+    as_json: bool = JSON,
+) -> None:
+    """Say what a population or a published file is: rows, areas, levels, household sizes, where it comes from.
 
     Example: phexplore data describe demo
     """
-    from phexplore.data.source import is_block_data
+    from phexplore.published.door import read_files
 
-    if is_block_data(path):
-        from phexplore.data.blocks.source import describe_population
-
+    path = paths[0]
+    if (described := read_files(*paths).described) is not None:
         say_if_confidential(path)
-        _show(describe_population(path).json(), as_json=as_json)
+        _show(described, as_json=as_json)
         return
     from phexplore.data.description import describe_data
     from phexplore.data.source import find_source
@@ -221,7 +223,7 @@ def describe(path: Path = typer.Argument(help="Directory of a population, or dem
     found = describe_data(path)
     if not found.is_synthetic:
         say(TREATED_AS_CONFIDENTIAL)
-    _show(found.json(), as_json=as_json)
+    _show({"kind": "population", **found.json()}, as_json=as_json)
 
 
 def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
@@ -234,7 +236,7 @@ def _show(content: Mapping[str, Any], *, as_json: bool) -> None:
 
 def _check_blocks(path: Path, *, as_json: bool) -> None:
     """Read block data, which checks everything; its problems are raised all at once."""
-    from phexplore.data.blocks.source import read_population
+    from phexplore.published.door import read_population
 
     try:
         population = read_population(path)

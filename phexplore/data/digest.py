@@ -11,7 +11,7 @@ from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import open_regular
 
 _CHUNK_BYTES = 1 << 20
-_READ_SUFFIXES = {".csv", ".txt", ".gz"}
+_READ_SUFFIXES = {".csv", ".txt", ".gz", ".zip", ".pl", ".upl"}
 
 
 class FilesDigest(NamedTuple):

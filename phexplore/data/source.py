@@ -173,11 +173,3 @@ def _lost_mark(directory: Path, storage: Storage) -> Issue:
         "Make the population again, or remove provenance.json when the change was meant.",
         Severity.WARNING,
     )
-
-
-def is_block_data(path: Path) -> bool:
-    """Return whether a path is one file of its own, not one of the three of an S-DHC population (.csv or .parquet)."""
-    if not path.is_file():
-        return False
-    name, _, suffix = path.name.partition(".")
-    return name not in FRAMES or suffix not in {"csv", "parquet"}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from phexplore.data.blocks.population import BlockPopulation
+    from phexplore.published.forms import Published
     from phexplore.spine.building import Spine as BuiltSpine
 
 
@@ -71,26 +72,26 @@ def synth(
 
 
 class Data:
-    """A population that was read.
+    """A population or published files that were read.
 
     Attributes:
         path: where it came from.
-        kind: ``blocks``, or ``sdhc`` for persons, units and geography.
+        kind: ``blocks``, ``sdhc`` for persons, units and geography, or the kind of published files as ``data describe`` names it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *more: Path) -> None:
         """Read it, or open it where it is large.
 
         Raises:
             InputProblemsError: every problem with file, line and column.
         """
-        from phexplore.data.blocks.source import read_population
-        from phexplore.data.source import find_source, is_block_data
+        from phexplore.data.source import find_source
+        from phexplore.published.door import read_files
 
         self.path = path
-        self._blocks: BlockPopulation | None = read_population(path) if is_block_data(path) else None
-        self.kind = "sdhc" if self._blocks is None else "blocks"
-        if self._blocks is None:
+        self._described, self._published, self._blocks = read_files(path, *more)
+        self.kind = "sdhc" if self._described is None else self._described["kind"]
+        if self._described is None:
             self._source = find_source(path)
 
     def describe(self) -> dict[str, Any]:
@@ -103,21 +104,19 @@ class Data:
         """
         from phexplore.data.description import describe_data
 
-        if self._blocks is not None:
-            from phexplore.data.blocks.source import describe
-
-            return describe(self._blocks).json()
-        return describe_data(self.path).json()
+        return {"kind": "population", **describe_data(self.path).json()} if self._described is None else self._described
 
     def to_frame(self, part: str = "") -> DataFrame:
         """Return it as a frame.
 
         Args:
-            part: of ``sdhc``: ``persons`` (without it), ``units`` or ``geo``.
+            part: of ``sdhc``: ``persons`` (without it), ``units`` or ``geo``; of published tables: the form of their values, e.g.
+                ``cells16``.
 
         Returns:
             Of blocks: one row per block, ``geoid``, its areas, ``total``, and one column per cell of the schema, by number, where
-            the schema has at most 64 cells. Of ``sdhc``: the columns of the file.
+            the schema has at most 64 cells. Of ``sdhc``: the columns of the file. Of published tables: one row per area, ``level``,
+            ``code``, ``name``, the values, and beside them ``…_true``, ``…_deviation`` where the file has them.
 
         Raises:
             UnknownNameError: there is no such part.
@@ -130,6 +129,8 @@ class Data:
         """
         import pandas as pd
 
+        if self._published is not None and self._published.kind != "blocks":
+            return _published_frame(self._published, self._blocks, part)
         if self._blocks is not None:
             return _blocks_frame(self._blocks)
         files = {str(name): paths for name, paths in self._source.files.items()}
@@ -147,6 +148,21 @@ class Data:
 _MOST_CELLS = 64
 
 
+def _published_frame(found: Published, blocks: BlockPopulation | None, form: str) -> DataFrame:
+    import pandas as pd
+
+    from phexplore.published.door import ADAPTERS, values_of
+
+    if ADAPTERS[found.kind].values is None and blocks is not None:
+        return _blocks_frame(blocks)
+    table = values_of(found, **({"form": form} if form else {}))
+    columns: dict[str, Any] = {"level": table.levels, "code": table.codes, "name": table.names}
+    for suffix, values in (("", table.published), ("_true", table.true), ("_deviation", table.deviation)):
+        if values is not None:
+            columns |= {f"{name}{suffix}": values[:, place] for place, name in enumerate(table.columns)}
+    return pd.DataFrame(columns)
+
+
 def _blocks_frame(blocks: BlockPopulation) -> DataFrame:
     import numpy as np
     import pandas as pd
@@ -161,11 +177,12 @@ def _blocks_frame(blocks: BlockPopulation) -> DataFrame:
     return pd.DataFrame(columns)
 
 
-def read(path: str | PathLike[str]) -> Data:
-    """Return a population of any form the program reads.
+def read(path: str | PathLike[str], *more: str | PathLike[str]) -> Data:
+    """Return a population of any form the program reads, or published files.
 
     Args:
-        path: file, or directory of persons, units and geography; ``demo`` for the shipped ones.
+        path: file, archive, or directory; ``demo`` for the shipped population.
+        more: further published files that belong to it, e.g. units to persons.
 
     Raises:
         InputProblemsError: every problem with file, line and column.
@@ -175,7 +192,7 @@ def read(path: str | PathLike[str]) -> Data:
         >>> px.read(px.synth("pl94", 300, "blocks.csv", seed=1))
         <Data blocks 'blocks.csv'>
     """
-    return Data(Path(path))
+    return Data(Path(path), *map(Path, more))
 
 
 class Spine:

@@ -7,11 +7,12 @@ area are exact. P5 counts group quarters by type and nothing else, so their peop
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.population import BlockPopulation, from_filled
 from phexplore.data.blocks.reading import GROUPS
 from phexplore.workload.schema import load_schema
@@ -32,7 +33,7 @@ QUARTERS_RULE = (
     "facilities adults only, in prisons, colleges and barracks adults first, in juvenile facilities minors first. Counts by age, "
     "ethnicity and race, and people by type, are exact; where the two cross they are not known."
 )
-NO_QUARTERS = "The tables do not say who lives in group quarters: everybody is counted as living in a household."
+NO_QUARTERS = "The tables do not say who lives in group quarters (there is no P5)."
 _ORDER = ((3, 1, True), (1, 1, False), (5, 1, False), (6, 1, False), (2, 0, False), (4, -1, False), (7, -1, False))
 """Type, age of those who are taken first (-1: all alike), and whether nobody else may be taken."""
 
@@ -90,14 +91,13 @@ def sixteen_names() -> tuple[str, ...]:
 class Blocks:
     """Blocks of several pieces of a file, collected into one population."""
 
-    def __init__(self, *, quarters: bool, housing: bool) -> None:
+    def __init__(self, *, quarters: bool) -> None:
         """Begin with nothing.
 
         Args:
             quarters: whether people in group quarters are known by type.
-            housing: whether vacant and occupied housing units are known.
         """
-        self._quarters, self._housing = quarters, housing
+        self._quarters = quarters
         self._blocks = 0
         self._parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
         self._codes: list[NDArray[np.str_]] = []
@@ -138,14 +138,19 @@ class Blocks:
         self._blocks += len(geoids)
 
     def population(
-        self, places: Mapping[str, NDArray[np.str_]], remarks: Sequence[str], repeated: Callable[[str], Exception]
+        self,
+        places: Mapping[str, NDArray[np.str_]],
+        remarks: Sequence[str],
+        repeated: Callable[[str], Exception],
+        seed: int = 0,
     ) -> BlockPopulation:
-        """Return them as a population.
+        """Return them as a population. Where group quarters are not known they are invented by the rule of expansion.
 
         Args:
             places: areas that the blocks lie in, in the order they were added.
             remarks: to be said of it.
             repeated: makes the refusal of a block that stands twice.
+            seed: of what is invented.
 
         Raises:
             Exception: what `repeated` makes.
@@ -158,17 +163,22 @@ class Blocks:
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         rows, cells, counts = (np.concatenate(column) for column in zip(*self._parts, strict=True))
-        known = self._housing and len(self._units) == len(self._codes)
-        return from_filled(
+        made = from_filled(
             load_schema("pl94_persons"),
             ordered,
             rows=place[rows],
             cells=cells,
             counts=counts,
-            housing=np.concatenate(self._units)[order].astype(np.int32) if known else None,
             places={name: codes[order] for name, codes in places.items()},
             remarks=(*remarks, QUARTERS_RULE if self._quarters else NO_QUARTERS),
         )
+        if not self._quarters:
+            made = expand(made, seed)
+        if len(self._units) < len(self._codes):
+            return made
+        known = () if self._quarters else ("Vacant and occupied housing units are those of H1.",)
+        housing = np.concatenate(self._units)[order].astype(np.int32)
+        return replace(made, housing=housing, remarks=(*made.remarks, *known))
 
 
 def _with_quarters(

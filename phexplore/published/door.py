@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phexplore.data.archives import MOST_MEMBERS, ZIP, members
+from phexplore.data.archives import MOST_MEMBERS, ZIP, archive_of, members
+from phexplore.data.blocks.aggregation import units_of
 from phexplore.data.blocks.delimited import readable
+from phexplore.data.blocks.source import describe as describe_blocks
+from phexplore.data.blocks.source import read_population as read_blocks
+from phexplore.data.layout import FRAMES
 from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular
+from phexplore.published.assignment import with_assignment
 from phexplore.published.forms import Description, Part, Published, ValueTable
 from phexplore.resources import resource
 
@@ -24,27 +29,31 @@ if TYPE_CHECKING:
 _HEAD = 1 << 16
 _LISTED = 6
 _BESIDE = {"ppmf-persons": {"ppmf-units", "block-assignment"}, "pl94-legacy": {"block-assignment"}}
-_BESIDE["nhgis-demonstration"] = {"block-assignment"}
+_BESIDE["nhgis-demonstration"] = _BESIDE["blocks"] = {"block-assignment"}
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """What can be made of a kind; None where it is neither."""
+    """What can be made of a kind; None where it is neither. What has people by block is described by them."""
 
-    describe: Callable[[Published], Description]
-    population: Callable[[Published], BlockPopulation] | None = None
+    describe: Callable[[Published], Description] | None = None
+    population: Callable[[Published, int], BlockPopulation] | None = None
     values: Callable[..., ValueTable] | None = None
 
 
 def _adapter(module: str, *forms: str) -> Adapter:
-    """Return the functions of a module of this package, which is loaded when one of them is called."""
-    made = {name: lazy(f"phexplore.published.{module}", name) for name in ("describe", *forms)}
-    return Adapter(**made)
+    """Return functions of a module of this package, which is loaded when one of them is called."""
+    return Adapter(**{name: lazy(f"phexplore.published.{module}", name) for name in forms})
 
 
 ADAPTERS: Mapping[str, Adapter] = {
-    "nhgis-demonstration": _adapter("nhgis", "population", "values"),
-    "noisy-measurements": _adapter("measurements"),
+    "nhgis-demonstration": _adapter("nhgis", "describe", "population", "values"),
+    "pl94-legacy": _adapter("pl94", "describe", "population", "values"),
+    "ppmf-persons": _adapter("microdata", "population"),
+    "ppmf-units": _adapter("microdata", "population"),
+    "block-assignment": _adapter("assignment", "describe"),
+    "blocks": _adapter("microdata", "population"),
+    "noisy-measurements": _adapter("measurements", "describe"),
 }
 """By kind."""
 
@@ -55,7 +64,6 @@ class Layout:
 
     kind: str
     id: str
-    title: str
     begins: str = ""
     holds: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
@@ -94,13 +102,26 @@ class Layout:
 @lru_cache(maxsize=1)
 def layouts() -> tuple[Layout, ...]:
     """Return every layout, the most particular first."""
-    entries: list[dict[str, Any]] = tomllib.loads(resource("published/kinds.toml").read_text("utf-8"))["layouts"]
+    entries: list[dict[str, Any]] = _kinds()["layouts"]
     return tuple(_layout(entry) for entry in entries)
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> Mapping[str, Any]:
+    return tomllib.loads(resource("published/kinds.toml").read_text("utf-8"))
 
 
 def _layout(entry: Mapping[str, Any]) -> Layout:
     values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()}
     return Layout(**values)
+
+
+def is_block_data(path: Path) -> bool:
+    """Return whether a path is one file of its own, not one of the three of an S-DHC population (.csv or .parquet), or published."""
+    if not path.is_file():
+        return path.is_dir() and recognise(path) is not None
+    name, _, suffix = path.name.partition(".")
+    return name not in FRAMES or suffix not in {"csv", "parquet"}
 
 
 def recognise(*paths: Path) -> Published | None:
@@ -112,22 +133,17 @@ def recognise(*paths: Path) -> Published | None:
     Raises:
         InputProblemsError: something cannot be read or is damaged, or files of several kinds do not belong together.
     """
-    found: dict[str, list[tuple[Part, Layout]]] = {}
+    found: dict[str, list[Part]] = {}
     ignored: list[str] = []
     for file in _files(paths):
         layout = _layout_of(file, found)
         if layout is None:
             ignored.append(file.name)
         else:
-            found.setdefault(layout.kind, []).append((Part(file, layout.id), layout))
+            found.setdefault(layout.kind, []).append(Part(file, layout.id))
     groups = [
-        Published(
-            kind,
-            items[0][1].title,
-            paths[0],
-            tuple(sorted((part for part, _ in items), key=lambda part: str(part.path))),
-        )
-        for kind, items in found.items()
+        Published(kind, _kinds()["titles"][kind], paths[0], tuple(sorted(parts, key=lambda part: str(part.path))))
+        for kind, parts in found.items()
     ]
     return _together(groups, tuple(ignored)) if groups else None
 
@@ -138,11 +154,63 @@ def describe(found: Published) -> Description:
     Raises:
         InputProblemsError: they cannot be read.
     """
-    return ADAPTERS[found.kind].describe(found)
+    adapter = ADAPTERS[found.kind]
+    return adapter.describe(found) if adapter.describe is not None else _counted(found, population_of(found))
 
 
-def population_of(found: Published) -> BlockPopulation:
-    """Return the people of published files by block.
+class Read(NamedTuple):
+    """Files that were read for a description.
+
+    Attributes:
+        described: JSON values; None for a population of the S-DHC.
+        published: what was recognised, None for other block data.
+        blocks: the people by block, None where there are none.
+    """
+
+    described: dict[str, Any] | None
+    published: Published | None
+    blocks: BlockPopulation | None
+
+
+def read_files(*paths: Path) -> Read:
+    """Read block-level data or published files of any form, and say what they hold.
+
+    Args:
+        paths: as for `recognise`.
+
+    Raises:
+        InputProblemsError: they cannot be read.
+    """
+    found = recognise(*paths) if all(path.exists() or archive_of(path) for path in paths) else None
+    if found is None:
+        if not is_block_data(paths[0]):
+            return Read(None, None, None)
+        blocks = read_blocks(paths[0])
+        return Read({"kind": "blocks", **describe_blocks(blocks).json()}, None, blocks)
+    adapter = ADAPTERS[found.kind]
+    said = adapter.describe(found) if adapter.describe is not None else None
+    if said is not None and (adapter.population is None or "Block" not in said.levels):
+        return Read(said.json(), found, None)
+    blocks = population_of(found)
+    counted = describe_blocks(blocks).json()
+    if found.kind == "blocks":
+        return Read({"kind": found.kind, "areas": blocks.blocks, **counted, "notes": counted["remarks"]}, found, blocks)
+    known = (said or _counted(found, blocks)).json()
+    return Read({**known, **{name: value for name, value in counted.items() if name not in known}}, found, blocks)
+
+
+def _counted(found: Published, made: BlockPopulation) -> Description:
+    """Return the description of blocks with people or units."""
+    levels = {name: len(units_of(made, name)) for name in made.layout.names[1:]}
+    return Description(found.kind, found.title, levels, made.remarks)
+
+
+def population_of(found: Published, seed: int = 0) -> BlockPopulation:
+    """Return the people of published files by block, with the areas of block assignment files beside them.
+
+    Args:
+        found: what was recognised.
+        seed: of what has to be invented, which the remarks say.
 
     Raises:
         InputProblemsError: the kind counts nobody by block, or the files cannot be read.
@@ -151,7 +219,28 @@ def population_of(found: Published) -> BlockPopulation:
     if adapter.population is None:
         remedy = "Take blocks of the redistricting data: block files, NHGIS blocks, P.L. 94-171 sets or microdata."
         raise found.refused("it counts nobody by block.", remedy)
-    return adapter.population(found)
+    made = adapter.population(found, seed)
+    for group in found.beside:
+        if group.kind == "block-assignment":
+            made = with_assignment(made, group)
+    return made
+
+
+def read_population(path: Path, units: Path | None = None, seed: int = 0) -> BlockPopulation:
+    """Read block-level data of any form: published files as `recognise` knows them, else what `read_blocks` reads.
+
+    Args:
+        path: file, archive or folder.
+        units: a unit file to be joined to the persons in `path`.
+        seed: of what has to be invented, which the remarks say.
+
+    Raises:
+        InputProblemsError: every problem with file, line and column; nothing is half-loaded.
+    """
+    found = None if units is not None else recognise(path)
+    if found is None or (found.kind == "blocks" and not found.beside):
+        return read_blocks(path, units)
+    return population_of(found, seed)
 
 
 def values_of(found: Published, **form: Any) -> ValueTable:
@@ -217,15 +306,11 @@ def _is_archive(path: Path) -> bool:
         return file.read(len(ZIP)) == ZIP
 
 
-def _layout_of(path: Path, found: Mapping[str, Sequence[tuple[Part, Layout]]]) -> Layout | None:
+def _layout_of(path: Path, found: Mapping[str, Sequence[Part]]) -> Layout | None:
     measured = found.get("noisy-measurements")
-    if (
-        measured
-        and path.suffix == ".parquet"
-        and path.parent.parts[-2:]
-        and {"DPQuery", "Constraint"} & set(path.parts)
-    ):
-        return measured[0][1]  # a nation has thousands of such files, all of one making
+    if measured and path.suffix == ".parquet" and {"DPQuery", "Constraint"} & set(path.parts):
+        # A nation has thousands of such files, all of one making.
+        return next(layout for layout in layouts() if layout.id == measured[0].layout)
     with readable(path) as file:
         head = file.read(_HEAD)
     line = _first_line(head)

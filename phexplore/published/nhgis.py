@@ -71,8 +71,12 @@ def describe(found: Published) -> Description:
     return Description(found.kind, found.title, ordered, tuple(dict.fromkeys(notes)), {"tables": sorted(shared)})
 
 
-def population(found: Published) -> BlockPopulation:
+def population(found: Published, seed: int = 0) -> BlockPopulation:
     """Return the counts of Summary File 1 by block.
+
+    Args:
+        found: what was recognised.
+        seed: of what has to be invented: group quarters, where no table says them.
 
     Raises:
         InputProblemsError: the files cannot be read, hold no blocks, or lack the tables that make cells.
@@ -80,7 +84,7 @@ def population(found: Published) -> BlockPopulation:
     headers = _of_one_vintage(found)
     shared = set.intersection(*map(_tables, headers))
     further = [name for name in ("P5", "H1") if name in shared]
-    blocks = Blocks(quarters="P5" in further, housing="H1" in further)
+    blocks = Blocks(quarters="P5" in further)
     lines = {
         name: [f"{_rules()['tables'][name]}{line:03d}_sf" for line in LEAVES[name]] for name in (*TABLES, *further)
     }
@@ -95,7 +99,9 @@ def population(found: Published) -> BlockPopulation:
     if blocks.empty:
         remedy = "Runs need the file of blocks, nhgis_ppdd_<vintage>_block_<state>; this one shows published errors."
         raise found.refused("it holds no blocks.", remedy)
-    return blocks.population({}, (SWAPPED,), lambda code: found.refused(f"the block {code} stands twice.", "Keep one."))
+    return blocks.population(
+        {}, (SWAPPED,), lambda code: found.refused(f"the block {code} stands twice.", "Keep one."), seed
+    )
 
 
 def _add(found: Published, blocks: Blocks, rows: _Rows, tables: Sequence[str]) -> None:

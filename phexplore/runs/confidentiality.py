@@ -187,7 +187,15 @@ def _has_block_records(path: Path) -> bool:
     from phexplore.data.blocks.census_1940_reading import looks_like_1940  # noqa: PLC0415 - brings numpy
     from phexplore.data.blocks.delimited import read_head, read_header  # noqa: PLC0415 - as above
     from phexplore.data.blocks.microdata_reading import recognise  # noqa: PLC0415 - as above
+    from phexplore.published import door  # noqa: PLC0415 - as above
 
+    try:
+        published = door.recognise(path)
+    except InputProblemsError:
+        published = None
+    if published is not None:
+        parts = [part for group in (published, *published.beside) for part in group.parts]
+        return any(part.layout in _RECORDS for part in parts)
     if path.is_dir():
         return any(_has_block_records(file) for file in sorted(path.iterdir()) if file.is_file())
     try:
@@ -195,6 +203,10 @@ def _has_block_records(path: Path) -> bool:
         return not looks_like_1940(read_head(path)) and recognise(read_header(path)) is not None
     except InputProblemsError:
         return False
+
+
+_RECORDS = {"ppmf-2020-persons", "ppmf-2020-units", "ppmf-2010-persons", "ppmf-2010-units"}
+"""Published files with one line per person or unit: their columns are those of the confidential files as well."""
 
 
 def _has_columns(path: Path) -> bool:

@@ -31,6 +31,9 @@ from phexplore.data.blocks.delimited import (
 from phexplore.data.blocks.geocodes import texts_of_numbers
 from phexplore.data.blocks.layouts import VALID_STATES
 from phexplore.model.issues import Issue, Severity
+from phexplore.published.assignment import assigned
+from phexplore.published.door import population_of, recognise
+from phexplore.published.forms import Published
 from phexplore.spine.geography import Geography, codes_of_texts, geography_of
 
 if TYPE_CHECKING:
@@ -120,12 +123,15 @@ IDENTIFIER = "OIDTB"
 def read_geography(path: Path) -> Geography:
     """Read where blocks lie.
 
-    Recognised by the header: the geographic crosswalk (``TABBLKST|TABBLKCOU|...``); any delimited file with ``geoid`` of 15
+    Recognised by the content: published files with blocks (`phexplore.published`) and block assignment files; by the header: the geographic crosswalk (``TABBLKST|TABBLKCOU|...``); any delimited file with ``geoid`` of 15
     digits and area codes; else all that `read_population` reads, whose facilities tell where group quarters are.
 
     Raises:
         InputProblemsError: every problem with line and column.
     """
+    found = recognise(path)
+    if found is not None and (found.kind != "blocks" or found.beside):
+        return _of_published(found)
     if path.is_dir() or not _is_text(path):
         return _of_population(path)
     header = read_header(path)
@@ -146,6 +152,13 @@ def _of_population(path: Path) -> Geography:
     from phexplore.data.blocks.source import read_population  # noqa: PLC0415 - only for files with people
 
     return geography_of(read_population(path), source=path.name)
+
+
+def _of_published(found: Published) -> Geography:
+    if found.kind != "block-assignment":
+        return geography_of(population_of(found), source=found.source.name)
+    geoids, places = assigned(found)
+    return Geography(geoids, {kind: codes_of_texts(texts) for kind, texts in places.items()}, source=found.source.name)
 
 
 def _crosswalk(header: Header) -> Geography:

@@ -94,5 +94,5 @@ def test_that_what_unpacks_without_end_is_stopped(tmp_path):
 
 def test_that_other_files_are_none_of_the_kinds(tmp_path):
     file = tmp_path / "a.csv"
-    file.write_text("geoid,pop_hisp\n440070001011000,1\n")
+    file.write_text("fips,pop\n44007,1\n")
     assert recognise(file) is None

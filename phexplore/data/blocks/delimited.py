@@ -192,10 +192,7 @@ _SUMMARY_FILE = re.compile(r"(PLST|uPL)\s*[|,]|(PLST|uPL)\s+[A-Z]{2}\d")
 def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> Header:
     if _SUMMARY_FILE.match(line):
         sentence = "This is a legacy summary file of the P.L. 94-171 redistricting data: its geographic header or a data segment."
-        remedy = (
-            "Files of this form are not read yet. Use microdata or a file of blocks (geoid, pop_…, vap_…) as docs/block_data.md "
-            "describes, made by joining the segments to the header on LOGRECNO."
-        )
+        remedy = "Name the folder or the archive that holds the header and all its segments."
         raise InputProblemsError([Issue((path.name,), sentence, remedy, line=number)])
     delimiter = max(",|;\t", key=line.count)
     if line.count(delimiter) >= MOST_COLUMNS:

@@ -51,7 +51,7 @@ def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
     """Return the population in the full schema, with facilities and housing units.
 
     Args:
-        blocks: in the schema ``pl94_reduced16``.
+        blocks: in the schema ``pl94_reduced16``; or in ``pl94_persons`` with everybody in a household, which keeps its races.
         seed: of every draw; equal seeds give equal populations.
 
     Raises:
@@ -60,10 +60,10 @@ def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
     """
     if seed < 0:
         raise PhexploreError(f"A seed is a whole number of 0 or more, got {seed}.", "Leave out the sign.")
-    if blocks.schema.id != "pl94_reduced16":
-        raise ValueError(f"only pl94_reduced16 can be expanded, got {blocks.schema.id}")
+    if blocks.schema.id not in {"pl94_reduced16", "pl94_persons"}:
+        raise ValueError(f"only pl94_reduced16 and pl94_persons can be expanded, got {blocks.schema.id}")
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(94,))))
-    entries = _race(blocks, rng)
+    entries = _race(blocks, rng) if blocks.schema.id == "pl94_reduced16" else _known(blocks)
     facility, share = _facilities(blocks, rng)
     inside = _inside(entries, facility, share)
     table = _assemble(blocks, entries, facility, inside)
@@ -72,6 +72,7 @@ def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
     units[:, 0] = occupied + vacant
     housed = np.bincount(entries.block, weights=inside, minlength=blocks.blocks) > 0
     units[np.flatnonzero(housed), facility[housed]] = 1
+    invented = "Races, group quarters" if blocks.schema.id == "pl94_reduced16" else "Group quarters"
     return BlockPopulation(
         load_schema("pl94_persons"),
         blocks.geoids,
@@ -81,9 +82,16 @@ def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
         places=blocks.places,
         remarks=(
             *blocks.remarks,
-            f"Races, group quarters and housing units were invented (seed {seed}); margins are kept.",
+            f"{invented} and housing units were invented (seed {seed}); margins are kept.",
         ),
     )
+
+
+def _known(blocks: BlockPopulation) -> _Entries:
+    """Return the filled cells of people in households as they are."""
+    rest, race = np.divmod(blocks.cells.astype(np.int64), 63)
+    adult, hispanic = np.divmod(rest, 2)
+    return _Entries(blocks.rows(), adult, hispanic, race, blocks.counts.astype(np.int64))
 
 
 def _race(blocks: BlockPopulation, rng: np.random.Generator) -> _Entries:
@@ -114,7 +122,8 @@ _EXPANSION_ROW = tuple(EXPANSION_GROUPS.index(name) for name in _NAMES)
 def _facilities(blocks: BlockPopulation, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Draw which blocks hold a facility, of which type, and what share of the block lives in it."""
     block = np.repeat(np.arange(blocks.blocks), np.diff(blocks.starts))
-    adults = np.bincount(block, weights=blocks.counts * (blocks.cells >= 8), minlength=blocks.blocks)
+    first_adult = 8 if blocks.schema.id == "pl94_reduced16" else 126
+    adults = np.bincount(block, weights=blocks.counts * (blocks.cells >= first_adult), minlength=blocks.blocks)
     eligible = adults >= LEAST_ADULTS
     weight = np.where(eligible, np.sqrt(adults), 0.0)
     populated = int((blocks.totals() > 0).sum())

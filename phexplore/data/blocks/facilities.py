@@ -82,9 +82,19 @@ def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulat
         counts=persons.counts,
         facilities=facilities.astype(np.int32),
         housing=housing,
+        places={name: _places(persons, units, name, geoids) for name in {**persons.places, **units.places}},
         layout=persons.layout,
         remarks=("Persons and units were joined; types of group quarters were taken from the persons in them.",),
     )
+
+
+def _places(persons: BlockPopulation, units: BlockPopulation, name: str, geoids: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Return the codes of a class for all blocks, from the file that has the block."""
+    codes = np.full(len(geoids), "", "U15")
+    for population in (units, persons):
+        if name in population.places:
+            codes[np.searchsorted(geoids, population.geoids)] = population.places[name]
+    return codes
 
 
 def _aligned(units: BlockPopulation, geoids: NDArray[np.str_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -244,11 +244,6 @@ UNIT_LAYOUTS = (PL94_UNITS, PL94_DEMONSTRATION_2021_UNITS)
 
 UNREAD = (
     (
-        frozenset({"BLOCKID"}),
-        "This is a block assignment file: it says which area each block lies in, and counts nobody. It is not read yet.",
-        "Add its column to a file of blocks, matched on geoid, under the name of the areas: place, cousub, sldu, …",
-    ),
-    (
         frozenset({"TABBLKST", "SUPDIST", "ENUMDIST", "QAGE"}),
         "This is output of the 1940 demonstration run. It lacks citizenship, which the schema of 1940 needs.",
         "Read the 1940 full count (records H and P) instead.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phexplore.data.blocks.areas import area_classes
 from phexplore.data.blocks.collecting import CellCounter
 from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, refuse
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from phexplore.data.blocks.delimited import Batch, Header
+    from phexplore.data.blocks.delimited import Batch, CodedColumn, Header
     from phexplore.data.blocks.layouts import AttributeColumn, GeographyColumn, PersonLayout
     from phexplore.workload.schema import Schema
 
@@ -60,9 +61,11 @@ def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
     counter = CellCounter(schema.cells)
     by_attribute = {column.attribute: column for column in layout.attributes}
     records = 0
-    for batch in read_batches(header, layout.needed):
+    areas = _Areas(header.names)
+    for batch in read_batches(header, [*layout.needed, *areas.columns]):
         rows = _Records(problems, header, batch)
         blocks = rows.blocks(layout.geography)
+        areas.add(rows, blocks)
         levels = {name: rows.levels(column) for name, column in by_attribute.items()}
         rows.check_type(np.where(levels[layout.quarters] > 0, QUARTERS_PERSON, HOUSEHOLD_PERSON))
         cells = np.ravel_multi_index([levels[attribute.name] for attribute in schema.attributes], schema.shape)
@@ -74,10 +77,11 @@ def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
     numbers, places, cells, counts = counter.result()
     return from_filled(
         schema,
-        texts_of_numbers(numbers, CENSUS_BLOCKS.public_length),
+        geoids := texts_of_numbers(numbers, CENSUS_BLOCKS.public_length),
         rows=places,
         cells=cells,
         counts=counts,
+        places=areas.of(numbers, geoids),
         remarks=(f"{layout.title}: blocks without persons are absent.",),
     )
 
@@ -88,9 +92,11 @@ def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
     # Cells 0 and 1 are those of the schema, vacant and occupied; 2 holds group quarters, which are outside of it.
     counter = CellCounter(schema.cells + 1)
     records = 0
-    for batch in read_batches(header, layout.needed):
+    areas = _Areas(header.names)
+    for batch in read_batches(header, [*layout.needed, *areas.columns]):
         rows = _Records(problems, header, batch)
         blocks = rows.blocks(layout.geography)
+        areas.add(rows, blocks)
         status = rows.status()
         rows.check_type(np.where(status == NOT_IN_UNIVERSE, QUARTERS, HOUSING_UNIT))
         counter.add(blocks, np.array([2, 1, 0])[status])
@@ -104,14 +110,55 @@ def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
     units = cells < schema.cells
     return from_filled(
         schema,
-        texts_of_numbers(numbers, CENSUS_BLOCKS.public_length),
+        geoids := texts_of_numbers(numbers, CENSUS_BLOCKS.public_length),
         rows=places[units],
         cells=cells[units],
         counts=counts[units],
         facilities=np.stack([housing.sum(axis=1, dtype=np.int32), table[:, schema.cells]], axis=1),
         housing=housing,
+        places=areas.of(numbers, geoids),
         remarks=(f"{layout.title}: group quarters are counted without their type.",),
     )
+
+
+class _Areas:
+    """Codes of areas off the spine, which microdata repeat on every record of a block."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._classes = [each for each in area_classes() if each.present(names)]
+        self.columns = [column for each in self._classes for column in each.present(names)]
+        self._of_block: dict[int, tuple[str, ...]] = {}
+
+    def add(self, rows: _Records, blocks: NDArray[np.int64]) -> None:
+        """Take the codes of the first record of every block; a record that says others is reported."""
+        if not self.columns or not len(blocks):
+            return
+        coded = [rows.column(name) for name in self.columns]
+        keys = np.stack([blocks, *(column.index.astype(np.int64) for column in coded)], axis=1)
+        found, first = np.unique(keys, axis=0, return_index=True)
+        for key, row in zip(found.tolist(), first.tolist(), strict=True):
+            texts = tuple(column.texts[at].strip() for column, at in zip(coded, key[1:], strict=True))
+            known = self._of_block.setdefault(key[0], texts)
+            if known != texts:
+                name = next(each for each, one, other in zip(self.columns, known, texts, strict=True) if one != other)
+                here = np.zeros(len(blocks), bool)
+                here[row] = True
+                rows.refuse(here, name, _always(f"The block {key[0]:015d} lies in two areas of {name}."), _ONE_AREA)
+
+    def of(self, numbers: NDArray[np.int64], geoids: NDArray[np.str_]) -> dict[str, NDArray[np.str_]]:
+        """Return public codes by class, for the blocks with these numbers and codes."""
+        places = {}
+        for each in self._classes:
+            at = [self.columns.index(column) for column in each.present(self.columns)]
+            texts = [
+                next((self._of_block[number][place] for place in at if self._of_block[number][place]), "")
+                for number in numbers.tolist()
+            ]
+            places[each.name] = each.public(np.array(texts or [""])[: len(numbers)], geoids)
+        return places
+
+
+_ONE_AREA = "Every record of a block names the same areas; fetch the file again."
 
 
 class _Records:
@@ -141,6 +188,10 @@ class _Records:
             first=self._batch.first,
         )
         self._bad |= wrong
+
+    def column(self, name: str) -> CodedColumn:
+        """Return a column of the batch."""
+        return self._batch.columns[name]
 
     def blocks(self, geography: Sequence[GeographyColumn]) -> NDArray[np.int64]:
         """Return the 15 digits of each record's block as a number; what is no code is reported and read as 0."""

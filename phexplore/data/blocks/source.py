@@ -198,15 +198,6 @@ class PopulationDescription:
         return found
 
 
-def describe_population(path: Path) -> PopulationDescription:
-    """Return what a file or directory of block-level data holds.
-
-    Raises:
-        InputProblemsError: it cannot be read.
-    """
-    return describe(read_population(path))
-
-
 def describe(population: BlockPopulation) -> PopulationDescription:
     """Return what a population holds."""
     schema = population.schema

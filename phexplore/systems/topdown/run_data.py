@@ -13,9 +13,9 @@ from phexplore.data.blocks.ages import with_ages
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.facilities import assume_facilities
 from phexplore.data.blocks.population import BlockPopulation, from_dense
-from phexplore.data.blocks.source import read_population
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.topdown import TopDown
+from phexplore.published.door import read_population
 from phexplore.simulate.topdown.bounds import facility_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
 from phexplore.systems.topdown.run_options import TopDownOptions
@@ -24,7 +24,7 @@ from phexplore.workload.schema import load_schema
 
 _MOST_LISTED = 1000
 
-EXPANDABLE = "pl94_reduced16"
+EXPANDABLE, EXPANDED = "pl94_reduced16", "pl94_persons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
     schema = load_schema(method.schema)
     if schema.analytic_only:
         raise DesignError(f"{schema.title}: {schema.analytic_only}", "Choose another scenario.")
-    population = read_population(path)
-    if options.expand is not None:
+    population = read_population(path, seed=options.expand or 0)
+    if options.expand is not None and population.schema.id != EXPANDED:
         if population.schema.id != EXPANDABLE:
             raise _refused(
                 path,
@@ -64,8 +64,8 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
                 f"--expand takes block files ({EXPANDABLE}); leave it out.",
             )
         population = expand(population, options.expand)
-        if load_schema(method.schema).id == WITH_AGES:
-            population = with_ages(population, options.expand)
+    if options.expand is not None and load_schema(method.schema).id == WITH_AGES:
+        population = with_ages(population, options.expand)
     if load_schema(method.schema).id == "pl94_units" and population.schema.id != "pl94_units":
         population = units_of_persons(path, population)
     if population.schema.facility_bounds is not None and population.facilities is None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_separable import SolvedGoals, solve
-from phexplore.data.blocks.source import read_population
 from phexplore.model.goals import Goals, Key
 from phexplore.model.scenario import Scenario
+from phexplore.published.door import read_population
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.budget_model import TopDownBudgets
 from phexplore.systems.topdown.solving_spine import on_spine

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from phexplore import __version__
-from phexplore.data.blocks.source import read_population
 from phexplore.errors import UnknownNameError
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.rules_json import encode_rule
@@ -22,6 +21,7 @@ from phexplore.model.rules import REDISTRICTING, Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.opening import refuse_irregular_target
+from phexplore.published.door import read_population
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import Answer, answer_about, warning_about
 from phexplore.runs.spec import RunData, data_of

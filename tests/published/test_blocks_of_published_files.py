@@ -1,0 +1,166 @@
+"""Published files read as blocks have the figures that were counted from them by other means (NOTES.md of the samples)."""
+
+import csv
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+
+from phexplore.data.blocks.aggregation import add_answers
+from phexplore.data.blocks.reading import GROUPS
+from phexplore.errors import PhexploreError
+from phexplore.published.cells import QUARTERS_RULE, RACES
+from phexplore.published.door import read_population, recognise, values_of
+from phexplore.workload.queries import parse_query
+
+
+def answers(population, query):
+    parsed = parse_query(population.schema, query)
+    return add_answers(population, parsed, np.zeros(population.blocks, np.int64), 1)[0].tolist()
+
+
+@pytest.fixture(scope="module", params=["ri2018_2020Style.pl", "ri2018_2020Style.pl.zip"])
+def rhode_island_2018(request, real_data):
+    return read_population(real_data / "published" / "pl94" / request.param)
+
+
+def test_that_the_legacy_set_has_its_known_figures(rhode_island_2018):
+    found = rhode_island_2018
+    assert (found.blocks, found.total, int((found.totals() > 0).sum())) == (569, 29_225, 354)
+    assert answers(found, "votingage") == [29_225 - 22_713, 22_713]
+    assert answers(found, "hispanic")[1] == 16_747
+    assert sum(answers(found, "hhgq")[1:]) == 995
+    assert found.housing.sum(axis=0).tolist() == [1_314, 10_111]
+    table = np.array(answers(found, "votingage * hispanic * cenrace")).reshape(2, 2, RACES)
+    groups = [table[:, 1].sum(), *table[:, 0, :6].sum(axis=0), table[:, 0, 6:].sum()]
+    assert groups == [16_747, 3_935, 5_205, 27, 1_428, 0, 227, 1_656]
+    assert [table[1, 1].sum(), *table[1, 0, :6], table[1, 0, 6:].sum()] == [
+        12_587,
+        3_561,
+        4_206,
+        3,
+        1_173,
+        0,
+        48,
+        1_135,
+    ]
+
+
+def test_that_it_knows_its_areas_and_says_its_rule(rhode_island_2018):
+    assert {"place", "cousub", "sldu", "sldl", "cd", "school_dist", "vtd"} <= set(rhode_island_2018.places)
+    assert set(rhode_island_2018.places["sldu"].tolist()) <= {f"44{code:03d}" for code in range(1, 39)}
+    assert QUARTERS_RULE in rhode_island_2018.remarks
+
+
+def test_that_values_of_every_level_add_up(real_data):
+    table = values_of(recognise(real_data / "published" / "pl94" / "ri2018_2020Style.pl.zip"))
+    for level, areas in {"Tract": 7, "Block_Group": 28, "Block": 569}.items():
+        rows = table.at(level)
+        assert len(rows.codes) == areas
+        assert rows.published[:, table.columns.index("total")].sum() == 29_225
+    tract = table.at("Tract")
+    assert dict(zip(tract.codes.tolist(), tract.published[:, 0].tolist(), strict=True))["44007000400"] == 3_433
+
+
+@pytest.mark.parametrize("made", ["20200527", "20210428_12-2"])
+def test_that_nhgis_blocks_are_the_histogram_they_were_made_of(made, real_data):
+    folder = real_data / "published" / "nhgis" / "made"
+    found = read_population(folder / f"nhgis_ppdd_{made}_block_RI.csv")
+    with np.load(folder / "truth_and_dp_histograms.npz") as truth:
+        assert found.geoids.tolist() == truth["geoid"].tolist()
+        whole = truth["sf"].reshape(-1, 8, 252)
+    dense = found.dense(0, found.blocks).reshape(-1, 8, 252)
+    assert np.array_equal(dense.sum(axis=1), whole.sum(axis=1))
+    assert np.array_equal(dense.sum(axis=2), whole.sum(axis=2))
+
+
+def test_that_published_and_true_values_of_nhgis_stand_side_by_side(real_data):
+    folder = real_data / "published" / "nhgis" / "made"
+    found = {}
+    for name in ("block_RI", "blck_grp", "tract", "county", "state"):
+        table = values_of(recognise(folder / f"nhgis_ppdd_20200527_{name}.csv"))
+        found[str(table.levels[0])] = float(
+            np.abs(table.published - table.true)[:, table.columns.index("total")].mean()
+        )
+    assert found == {"Block": 1.25, "Block_Group": 1.0, "Tract": pytest.approx(2 / 3), "County": 1.0, "State": 0.0}
+
+
+def test_that_cells_of_nhgis_are_those_of_a_plain_reading(real_data):
+    path = real_data / "published" / "nhgis" / "made" / "nhgis_ppdd_20200527_tract.csv"
+    table = values_of(recognise(path), form="cells16")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["gisjoin"]]
+    for at, row in enumerate(rows):
+        white = table.columns.index("adult_white")
+        assert table.true[at, white] == int(row["H75005_sf"])
+        assert table.published[at, white] == int(row["H75005_dp"])
+        minors = table.columns.index("minor_hisp")
+        assert table.true[at, minors] == int(row["H73002_sf"]) - int(row["H75002_sf"])
+
+
+def test_that_real_files_of_nhgis_are_read_with_their_traps(real_data, tmp_path):
+    """Line 2 of commas only, Latin-1 names, counties and places in one file."""
+    header = (real_data / "published" / "nhgis" / "header_only_nhgis_ppdd_20200723_county_KY.csv").read_text().strip()
+    names = header.split(",")
+    wanted = {"H72001_dp": 7, "H72001_sf": 9, "H7V001_dp": 7, "H7V001_sf": 9}
+    numbers = [str(wanted.get(name, 0)) for name in names[3:]]
+    lines = [header, "," * (len(names) - 1)]
+    lines += [
+        ",".join([code, name, "6", *numbers]) for code, name in (("G0600010", "Alameda"), ("G06036568", "La Cañada"))
+    ]
+    path = tmp_path / "nhgis_ppdd_20200527_CA.csv"
+    path.write_bytes("\r\n".join(lines).encode("latin-1"))
+    table = values_of(recognise(path))
+    assert table.levels.tolist() == ["County", "place"]
+    assert table.codes.tolist() == ["06001", "0636568"]
+    assert table.names.tolist() == ["Alameda", "La Cañada"]
+    assert (table.published - table.true)[:, table.columns.index("total")].tolist() == [-2, -2]
+
+
+def test_that_microdata_of_2020_keep_their_areas_and_join_units(real_data):
+    found = read_population(real_data / "published" / "ppmf" / "made" / "2020_ppmf_bystate.zip")
+    assert (found.blocks, found.total) == (16, 1_059)
+    assert found.housing.sum() == 424
+    assert found.places["place"][0] == "4459000"
+    assert found.places["cousub"][0] == "4400759000"
+    assert found.places["zcta"][0] == "02903"
+    assert set(found.places["aiannh"].tolist()) <= {"", *(f"{code:04d}" for code in range(9999))}
+
+
+def test_that_2010_sets_without_quarters_are_expanded_and_say_so(real_data):
+    folder = real_data / "published" / "pl94" / "made_ri2010.pl"
+    found, other = read_population(folder), read_population(folder, seed=5)
+    assert (found.blocks, found.total) == (16, 1_059)
+    assert any("seed 0" in remark for remark in found.remarks)
+    assert answers(found, "votingage * hispanic * cenrace") == answers(other, "votingage * hispanic * cenrace")
+
+
+def block_file(path, geoids):
+    columns = [f"{kind}_{group}" for kind in ("pop", "vap") for group in GROUPS]
+    path.write_text(
+        "\n".join([",".join(["geoid", *columns]), *(f"{code},{','.join('2' * 8 + '1' * 8)}" for code in geoids)])
+    )
+
+
+def test_that_block_assignments_are_joined_to_the_blocks_beside_them(real_data, tmp_path):
+    archive = real_data / "published" / "baf" / "BlockAssign_ST44_RI.zip"
+    with zipfile.ZipFile(archive) as packed:
+        lines = packed.read("BlockAssign_ST44_RI_INCPLACE_CDP.txt").decode().split()
+    place_of = dict(line.split("|") for line in lines[1:])
+    shutil.copy(archive, tmp_path)
+    block_file(tmp_path / "blocks.csv", list(place_of)[:3000])
+    found = read_population(tmp_path)
+    assert found.blocks == 3000
+    expected = [f"44{place_of[code]}" if place_of[code] else "" for code in found.geoids.tolist()]
+    assert found.places["place"].tolist() == expected
+    assert any("100.0%" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("blocks", ["blocks/pl94_ri_2010_blocks.csv.gz", "published/pl94/ri2018_2020Style.pl.zip"])
+def test_that_assignments_of_another_census_are_refused_with_the_share(blocks, real_data, tmp_path):
+    shutil.copy(real_data / blocks, tmp_path)
+    shutil.copy(real_data / "published" / "baf" / "BlockAssign_ST44_RI.zip", tmp_path)
+    with pytest.raises(PhexploreError) as refused:
+        read_population(tmp_path)
+    assert ("20,710" if "2010" in blocks else "483 of the 569") in str(refused.value)
