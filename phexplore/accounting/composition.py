@@ -17,11 +17,14 @@ class Part(NamedTuple):
         variance: σ² of the noise, in people², above 0.
         shift: whole number, at least 1, by which one answer differs.
         copies: how many answers differ by it, each with noise of its own.
+        doubt: by how much less variance the one answer must be taken to have for an upper figure, where the shift may as well be
+            spread over several answers and that may be worse; 0 where one answer is the worst.
     """
 
     variance: Fraction
     shift: int
     copies: int
+    doubt: Fraction = Fraction(0)
 
     @property
     def rho(self) -> Fraction:

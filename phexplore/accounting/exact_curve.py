@@ -29,6 +29,7 @@ WIDTH = 1e-6
 _MOST_ROUNDS = 4
 _MOST_STEPS = 200
 _STEEPEST = 800.0
+_STEPS = Fraction(1, 10**11)
 _LEAST_FACTOR = Fraction(1, 10**7)
 
 
@@ -60,15 +61,17 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Return the same answers with equal kinds counted together, the ones without a copy left out.
 
     Raises:
-        ValueError: a variance is not positive, a shift below 1, or a number of copies negative.
+        ValueError: a variance is not positive, a shift below 1, or a number of copies or doubt negative.
     """
-    copies: Counter[tuple[Fraction, int]] = Counter()
+    copies: Counter[tuple[Fraction, int, Fraction]] = Counter()
     for part in parts:
-        if part.variance <= 0 or part.shift < 1 or part.copies < 0:
-            raise ValueError(f"an answer has a positive variance, a shift from 1 and no negative copies, got {part}")
+        if part.variance <= 0 or part.shift < 1 or part.copies < 0 or part.doubt < 0:
+            raise ValueError(
+                f"an answer has a positive variance, a shift from 1 and no negative copies or doubt, got {part}"
+            )
         if part.copies:
-            copies[part.variance, part.shift] += part.copies
-    return tuple(Part(variance, shift, count) for (variance, shift), count in copies.items())
+            copies[part.variance, part.shift, part.doubt] += part.copies
+    return tuple(Part(variance, shift, count, doubt) for (variance, shift, doubt), count in copies.items())
 
 
 def rho_of(parts: Iterable[Part]) -> Fraction:
@@ -95,6 +98,8 @@ def _bracket(parts: tuple[Part, ...], delta: Fraction, width: float) -> Bracket:
     logarithm = log_inverse(delta)
     if not parts:
         return Bracket(0.0, 0.0)
+    if any(part.doubt for part in parts):
+        return _sandwich(parts, delta, width)
     rho = rho_of(parts)
     start = _continuous(float(rho), logarithm)
     found = Bracket(0.0, math.inf)
@@ -114,6 +119,23 @@ def _bracket(parts: tuple[Part, ...], delta: Fraction, width: float) -> Bracket:
     return found
 
 
+def _sandwich(parts: tuple[Part, ...], delta: Fraction, width: float) -> Bracket:
+    """Return ε of the worst way to spread the shifts: at least that of one answer each, at most that of less noise, or of ρ.
+
+    At any spread of an integer shift the noise is a Gaussian of σ² − r², rounded; that Gaussian is discrete noise of σ² − 2r² with
+    more noise added (r² = 3/2, `doubt` = 2r²). Each step holds but for factors of e^±2.1η of the densities, η = 2e^(−2π²r²), one for
+    each answer that may differ: `_STEPS` is more than all of them.
+    """
+    low = _bracket(tuple(part._replace(doubt=Fraction(0)) for part in parts), delta, width).low
+    bound = epsilon_of_rho(rho_of(parts), delta, Conversion.ZCDP_OPTIMAL_ALPHA)
+    doubtful = sum(part.copies * part.shift for part in parts if part.doubt)
+    if any(part.doubt >= part.variance for part in parts):
+        return Bracket(low, bound)
+    narrowed = tuple(Part(part.variance - part.doubt, part.shift, part.copies) for part in parts)
+    above = _bracket(merged(narrowed), delta * (1 - _STEPS * doubtful), width).high
+    return Bracket(low, min(bound, math.nextafter(above + float(_STEPS * doubtful), math.inf)))
+
+
 def delta_bracket(parts: Iterable[Part], epsilon: Fraction) -> Bracket:
     """Return a proven bracket of δ(ε), within 1e-5 of it for releases of many answers.
 
@@ -122,13 +144,15 @@ def delta_bracket(parts: Iterable[Part], epsilon: Fraction) -> Bracket:
         epsilon: at least 0.
 
     Raises:
-        ValueError: ε is negative, or a part is none.
+        ValueError: ε is negative, a part is none, or one is in doubt.
     """
     if epsilon < 0:
         raise ValueError(f"ε is at least 0, got {epsilon}")
     release = merged(parts)
     if not release:
         return Bracket(0.0, 0.0)
+    if any(part.doubt for part in release):
+        raise ValueError("δ at ε is known where the worst answer is")
     # Outward, so that the two floats enclose ε: δ falls with it.
     below, above = _floats_around(epsilon)
     logarithm = _continuous_logarithm(float(rho_of(release)), above)

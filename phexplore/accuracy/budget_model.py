@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from fractions import Fraction
 from statistics import median_low
 from typing import Any, ClassVar, Protocol
 
-from phexplore.model.conventions import Conventions
+from phexplore.accounting.composition import Part
+from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.phsafe import PrivacyFramework
@@ -73,7 +74,7 @@ class LeavingOut(Protocol):
 
 
 class BudgetModel(Protocol):
-    """One scenario with its budgets, and how a budget and a margin go together.
+    """One scenario with its budgets, and how a budget and a margin go together; a frozen dataclass.
 
     Attributes:
         keeps_targets: the scenario keeps targets of its own; else the project's goals alone hold what is asked.
@@ -81,6 +82,7 @@ class BudgetModel(Protocol):
         gives_way: queries nobody asks anything of shrink to keep a cap.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     keeps_targets: ClassVar[bool]
     doubles: ClassVar[bool]
     gives_way: ClassVar[bool]
@@ -118,6 +120,14 @@ class BudgetModel(Protocol):
 
     def noise_price(self, key: Key) -> Fraction:
         """Return σ² times ρ of one answer under zCDP, in people²."""
+
+    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> tuple[Part, ...]:
+        """Return the answers with discrete Gaussian noise that neighbouring inputs change; empty where nothing is proven from them.
+
+        Args:
+            budgets: of the queries that count.
+            neighbours: which inputs.
+        """
 
     def need(self, key: Key, margin: Fraction) -> Fraction:
         """Return the unrounded budget of a margin in people.

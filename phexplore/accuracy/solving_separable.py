@@ -14,10 +14,11 @@ from fractions import Fraction
 
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import MarginError
+from phexplore.accuracy.proven_caps import keeps_proven, leaves_room, widened
 from phexplore.accuracy.solving_groups import Separated, needs_of, separate, sum_under
 from phexplore.accuracy.solving_relaxation import confirm_feasible, confirm_locks
 from phexplore.model.conventions import Conventions, MarginConvention
-from phexplore.model.goals import Cap, GoalError, Goals, Key, title_of
+from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text
 from phexplore.model.scenario import Scenario
 
@@ -86,6 +87,10 @@ class SolvedGoals:
         return tuple(q for q in self.queries if q.nearest is not None and q.budget != q.nearest)
 
 
+_MOST_ROUNDS = 8
+_CORRECTION = Fraction(1, 10**7)
+"""Part of a cap on a proven ε that is left where rounding took too much; four times it in every further round."""
+
 JointSolver = Callable[[Separated, Goals], tuple[Separated, Mapping[Key, Fraction]]]
 """Turns the goals on margins that depend on all budgets together into what each query needs."""
 
@@ -131,6 +136,26 @@ def solve(
     """
     asked = with_own_goals(model, goals or Goals())
     separated = separate(model, asked)
+    if all(cap.on is not CapOn.PROVEN for cap in asked.caps):
+        return _solved(model, asked, separated, spend=spend, joint=joint)
+    best: SolvedGoals | None = None
+    tried = widened(model, separated, separated.budgets(needs_of(separated)), Fraction(0))
+    for number in range(_MOST_ROUNDS):
+        found = _solved(model, asked, tried, spend=spend, joint=joint)
+        after = replace(model, scenario=found.scenario)
+        is_kept = keeps_proven(after, tried)
+        best = found if is_kept else best
+        following = widened(model, separated, after.budgets, Fraction(0) if is_kept else _CORRECTION * 4**number)
+        if is_kept and not (spend and leaves_room(tried, following)):
+            break
+        tried = following
+    # What keeps a cap for any noise of a ρ keeps it for this one.
+    return best or _solved(model, asked, separated, spend=spend, joint=joint)
+
+
+def _solved(
+    model: BudgetModel, asked: Goals, separated: Separated, *, spend: bool, joint: JointSolver | None
+) -> SolvedGoals:
     needs = needs_of(separated)
     if joint is not None:
         confirm_locks(model, asked, separated)

@@ -40,6 +40,9 @@ def solve(
     cap_rho: str = typer.Option("", "--cap-rho", help="At most this unbounded budget in all."),
     cap_bounded_rho: str = typer.Option("", "--cap-bounded-rho", help="At most this bounded budget in all."),
     cap_epsilon: str = typer.Option("", "--cap-epsilon", help="At most this ε (bounded, δ = 1e-10, tightest zCDP)."),
+    cap_proven_epsilon: str = typer.Option(
+        "", "--cap-proven-epsilon", help="At most this ε (bounded, δ = 1e-10) as the noise of the solution proves it."
+    ),
     spend: bool = typer.Option(False, "--spend", help="Use what the caps leave: all targeted budgets by one factor."),
     after_least_squares: bool = typer.Option(
         False,
@@ -70,7 +73,12 @@ def solve(
     from phexplore.files.atomic_files import read_text
 
     start = with_rounding(load_scenario(scenario), rounding)
-    caps = {"rho": cap_rho, "bounded_rho": cap_bounded_rho, "epsilon": cap_epsilon}
+    caps = {
+        "rho": cap_rho,
+        "bounded_rho": cap_bounded_rho,
+        "epsilon": cap_epsilon,
+        "proven_epsilon": cap_proven_epsilon,
+    }
     stated = ("", "") if targets is None else (read_text(targets), targets.name)
     goals = goals_of(*stated, caps, start)
     found = aimed_at(start, goals)

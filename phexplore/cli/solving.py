@@ -7,6 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from phexplore.accuracy.proven_caps import proven_under
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
@@ -153,7 +155,9 @@ def print_solution(solved: SolvedGoals, margins: dict[Key, float] | None, *, as_
         f"{changed} of {len(rows)} budgets differ from rounding to the nearest."
     )
     for cap, allowed, spent in solved.caps:
-        tell(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded)")
+        known = proven_under(system, cap, system.budgets)
+        proven = "" if known is None else f"; proven ε ≤ {rounded_up(known, 6)}"
+        tell(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded){proven}")
     if margins is not None:
         print_tree_margins(margins)
 
@@ -197,11 +201,13 @@ def solution_json(solved: SolvedGoals) -> dict[str, Any]:
                 for entry in solved.changed_by_direction
             ],
         },
-        "caps": [_cap_json(*entry) for entry in solved.caps],
+        "caps": [_cap_json(solved.scenario, *entry) for entry in solved.caps],
     }
 
 
-def _cap_json(cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:
+def _cap_json(scenario: Scenario, cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:
+    model = budgets_of(scenario)
+    proven = proven_under(model, cap, model.budgets)
     return {
         "title": cap.title,
         "on": cap.on.value,
@@ -209,6 +215,7 @@ def _cap_json(cap: Cap, allowed: Fraction, spent: Fraction) -> dict[str, Any]:
         "allowed": exact_text(allowed),
         "spent": exact_text(spent),
         "left": exact_text(allowed - spent),
+        **({} if proven is None else {"proven": proven}),
     }
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
+from phexplore.accuracy.proven_caps import proven_under
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
@@ -157,7 +159,15 @@ def published_line(found: SolvedGoals) -> str:
 
 def cap_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
     """Return every cap and how much of it is used."""
-    return tuple((cap.title, f"{float(spent / allowed):.1%} used") for cap, allowed, spent in found.caps)
+    model = budgets_of(found.scenario)
+    proven = [proven_under(model, cap, model.budgets) for cap, _, _ in found.caps]
+    return tuple(
+        (
+            cap.title,
+            f"{float(spent / allowed):.1%} used{'' if known is None else f', proven ε ≤ {rounded_up(known, 4)}'}",
+        )
+        for (cap, allowed, spent), known in zip(found.caps, proven, strict=True)
+    )
 
 
 def change_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,7 @@
 JSON::
 
     {"targets": {"PH3/state_A-G": 20, "*/usa": 500, "PH7": {"state_A-G": 68}},
-     "caps": [{"bounded_rho": "2.5"}, {"epsilon": "11", "delta": "1e-10", "queries": ["*/state"]}],
+     "caps": [{"bounded_rho": "2.5"}, {"epsilon": "11", "delta": "1e-10", "queries": ["*/state"]}, {"proven_epsilon": "16"}],
      "floors": {"PH2/usa_*": "0.001"},
      "ties": [{"queries": ["PH1_num/usa"], "equal": "margin"}],
      "locks": ["PH6/state_*"]}
@@ -229,7 +229,9 @@ class _GoalsReader:
             limits = [(on, found) for on in CapOn if (found := holder.get(on.value)) is not None]
             if len(limits) != 1:
                 self.report(
-                    holder.start, "A cap limits exactly one of rho, bounded_rho, epsilon.", "Write one of them."
+                    holder.start,
+                    f"A cap limits exactly one of {', '.join(on.value for on in CapOn)}.",
+                    "Write one of them.",
                 )
                 continue
             (on, limit) = limits[0]
@@ -342,10 +344,8 @@ def _cap_options_json(cap: Cap) -> dict[str, object]:
     options: dict[str, object] = {}
     if cap.queries is not None:
         options["queries"] = sorted(query.text for query in cap.queries)
+    if cap.on.is_epsilon:
+        options |= {"neighbours": cap.neighbours.value, "delta": exact_text(cap.delta)}
     if cap.on is CapOn.EPSILON:
-        options |= {
-            "neighbours": cap.neighbours.value,
-            "delta": exact_text(cap.delta),
-            "conversion": cap.conversion.value,
-        }
+        options["conversion"] = cap.conversion.value
     return options

@@ -35,7 +35,7 @@ def solve(
         scenario: or what names one; its own targets count.
         targets: margins in people by place, e.g. ``{"PH3/state_A-G": 25}``; or a file of goals as ``phexplore solve`` reads.
         rounding: ``up`` or ``as-in-2020``; "" as the scenario's conventions say.
-        caps: at most this ``rho``, ``bounded_rho`` or ``epsilon`` in all.
+        caps: at most this ``rho``, ``bounded_rho``, ``epsilon`` or ``proven_epsilon`` in all.
         spend: use what the caps leave, all targeted budgets by one factor.
         name: of the solved scenario; "" keeps the name.
 

@@ -301,8 +301,9 @@ class Forecast:
         """The privacy loss.
 
         Returns:
-            One row per named conversion: ``conversion``, ``delta``, ``epsilon``, ``neighbours``, ``rho`` (float) and ``exact``
-            (`fractions.Fraction`).
+            One row per named conversion, and for the proven ε (``discrete-gaussian-exact``): ``conversion``, ``delta``, ``epsilon``,
+            ``low`` (end of the proven bracket, whose high end is ``epsilon``), ``bypass_high`` (largest over all paths of a spine
+            whose units give budgets away), ``neighbours``, ``rho`` (float) and ``exact`` (`fractions.Fraction`).
 
         Example:
             >>> import phexplore as px
@@ -315,13 +316,19 @@ class Forecast:
                 "pure-dp" if each.conversion is None else each.conversion.value,
                 float(each.delta),
                 each.value,
+                each.low,
+                each.bypass_high,
                 each.neighbours.value,
                 each.rho,
                 each.rho,
             )
-            for each in self.value.epsilons
+            for each in self.value.stated()
         ]
-        return frame(("conversion", "delta", "epsilon", "neighbours", "rho", "exact"), rows, exact=("exact",))
+        return frame(
+            ("conversion", "delta", "epsilon", "low", "bypass_high", "neighbours", "rho", "exact"),
+            rows,
+            exact=("exact",),
+        )
 
     def to_frame(self) -> DataFrame:
         """Return the margin of every measured query.

@@ -41,6 +41,13 @@ class CapOn(enum.Enum):
     """Twice that sum; for TopDown the sum itself, which is under replaced records already."""
     EPSILON = "epsilon"
     """ε of the sum at a δ; under pure DP the bounded ε, which is the bounded sum."""
+    PROVEN = "proven_epsilon"
+    """ε at a δ as the discrete Gaussian noise proves it; under pure DP as `EPSILON`."""
+
+    @property
+    def is_epsilon(self) -> bool:
+        """Whether δ and neighbours belong to it."""
+        return self in {CapOn.EPSILON, CapOn.PROVEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +58,9 @@ class Cap:
         on: what is limited.
         limit: at most this much, > 0.
         queries: of which queries; None for all.
-        neighbours: whose ρ feeds ε; used by ε alone.
+        neighbours: whose ρ or noise gives ε; used by ε alone.
         delta: of ε.
-        conversion: of ρ to ε.
+        conversion: of ρ to ε; a proven ε has none.
     """
 
     on: CapOn
@@ -82,6 +89,8 @@ class Cap:
                 return (
                     f"ε ≤ {limit} ({self.neighbours.value}, δ = {float(self.delta):g}, {self.conversion.value}){part}"
                 )
+            case CapOn.PROVEN:
+                return f"proven ε ≤ {limit} ({self.neighbours.value}, δ = {float(self.delta):g}){part}"
 
 
 class TiedBy(enum.Enum):

@@ -117,11 +117,12 @@ BY_QUERY = Entries(AnyOf((POSITIVE, Entries(POSITIVE))))
 
 CAP = Form(
     "Cap",
-    "A limit of the privacy loss; exactly one of rho, bounded_rho, epsilon.",
+    "A limit of the privacy loss; exactly one of rho, bounded_rho, epsilon, proven_epsilon.",
     optional={
         "rho": POSITIVE,
         "bounded_rho": POSITIVE,
         "epsilon": POSITIVE,
+        "proven_epsilon": POSITIVE,
         "queries": AnyOf((NAMES, TEXT)),
         "delta": POSITIVE,
         "neighbours": Choice(Neighbours),

@@ -133,6 +133,7 @@ class Forecast:
         epsilons: of the whole, by named conversions.
         noise: the discrete Gaussian answers it is made of, from which ε is proven; empty for another mechanism.
         halves: what one record of a pair moves on every possible path, where units of a geography give budgets away; made when asked.
+        proven_parts: ends of the proven ε of places and attributes that are hidden better than the whole, by name; made when asked.
     """
 
     loss: Loss
@@ -143,6 +144,7 @@ class Forecast:
     epsilons: tuple[EpsilonFigure, ...] = ()
     noise: ReleaseNoise = field(default_factory=dict)
     halves: Callable[[], Sequence[tuple[NoisePart, ...]]] = tuple
+    proven_parts: Callable[[], Mapping[str, tuple[float, float]]] = dict
 
     def proven(self, delta: Fraction = HEADLINE_DELTA) -> float | None:
         """Return the proven ε of the headline, a bound; None where the release is not made of discrete Gaussian noise."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.proven_loss import epsilon_curve, rounded_up, slack
+from phexplore.accuracy.proven_loss import epsilon_curve, largest_of_pairs, rounded_up, slack
 from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import Figure, nothing
 from phexplore.figures.marks import Dash, Dot, Mark, Path, Role, Rule
@@ -59,11 +59,14 @@ def proven_figure(forecast: Forecast, delta: Fraction) -> Figure:
             text="proven",
         ),
     )
+    halves = forecast.halves()
+    moved = largest_of_pairs(halves, delta).high if halves else 0.0
+    paths = f" On the nominal path; on any path of a spine whose units gave budgets away ε ≤ {rounded_up(moved, 4)}."
     return Figure(
         "proven",
         title,
         f"Under {side.value} neighbours. The shaded band is what the published conversion states beyond what is spent: "
-        f"{slack(bound, at.high):.4f} at {name}. The bracket is {at.high - at.low:.1e} wide.",
+        f"{slack(bound, at.high):.4f} at {name}. The bracket is {at.high - at.low:.1e} wide.{paths if moved else ''}",
         Axis(
             "δ, the chance that the guarantee does not hold (smaller to the right)",
             domain=(xs[0], xs[-1]),

@@ -194,7 +194,9 @@ def test_that_few_small_variances_are_enumerated_to_many_digits():
 
 
 releases = st.lists(
-    st.builds(Part, st.fractions(F(1, 2), 500, max_denominator=50), st.integers(1, 5), st.integers(1, 3)),
+    st.builds(
+        Part, st.fractions(F(1, 2), 500, max_denominator=50), st.integers(1, 5), st.integers(1, 3), st.just(F(0))
+    ),
     min_size=1,
     max_size=12,
 )

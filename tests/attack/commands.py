@@ -87,6 +87,7 @@ PATHS = {
 
 NUMBERS = (
     "solve sdhc-2020-us --cap-rho {}", "solve sdhc-2020-us --cap-bounded-rho {} --spend", "solve sdhc-2020-us --cap-epsilon {}",
+    "solve sdhc-2020-us --cap-proven-epsilon {} --spend",
     "truncation sdhc-2020-us --query PH3/state_A-G --share {}", "truncation sdhc-2020-us --query PH3/state_A-G --part {}",
     "frontier sdhc-2020-us --points {}", "subspace constant --delta {}", "subspace constant --epsilons {}",
     "subspace compare --epsilon {} --trials 1 --households missing --out o", "tabulate missing --truncate PH3={} --out o",

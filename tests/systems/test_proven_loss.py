@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+import phexplore as px
 from phexplore.accounting.composition import Part
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
@@ -20,9 +21,11 @@ from phexplore.systems.phsafe.forecast import is_worst_in_one_cell
 from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.proven_figure import proven_figure
 from phexplore.systems.registry import forecast, preset, presets
+from phexplore.systems.topdown.figures import semantics_figure
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.proven_loss import attributes, block_within, halves_of, possible_halves
 from phexplore.systems.topdown.shared import joint_with_partner, proven_joint
+from phexplore.systems.topdown.tables import semantics_tables
 
 BOUNDED, UNBOUNDED = Neighbours.BOUNDED, Neighbours.UNBOUNDED
 TABLE = [
@@ -178,12 +181,51 @@ def test_that_the_picture_holds_the_bracket():
     assert proven_figure(forecast(preset("ddp-2019-persons-us").scenario), HEADLINE_DELTA).marks == ()
 
 
-def test_that_household_tables_with_hardly_any_noise_have_no_proven_loss():
+@pytest.mark.parametrize("budget", [Fraction(8), Fraction(50)])
+def test_that_household_tables_with_little_noise_have_a_sandwich(budget):
+    """Below: everything in one cell, which is possible. Above: never more than any noise of that ρ spends."""
     start = preset("sdhc-2020-us").scenario
-    query = next(iter(start.phsafe.budgets))
-    loud = replace(start, method=replace(start.phsafe, budgets={**start.phsafe.budgets, query: Fraction(50)}))
-    assert forecast(loud).noise == {}
-    assert forecast(loud).proven() is None
+    query = next(each for each in start.phsafe.budgets if each.text == "PH3/state_A-G")
+    loud = replace(start, method=replace(start.phsafe, budgets={**start.phsafe.budgets, query: budget}))
+    figures = forecast(loud)
+    found = next(figure for figure in figures.stated() if figure.low is not None)
+    parts = [part._replace(doubt=Fraction(0)) for part in figures.noise[Neighbours.BOUNDED]]
+    one_cell = epsilon_bracket(parts, HEADLINE_DELTA)
+    published = next(f.value for f in figures.epsilons if f.conversion is Conversion.ZCDP_OPTIMAL_ALPHA)
+    assert one_cell.low == found.low < one_cell.high < found.value <= published
+
+
+@pytest.mark.parametrize("variance", [Fraction(7, 2), Fraction(8)])
+def test_that_every_split_of_a_shift_lies_below_the_sandwich(variance):
+    """All splits of 12 over cells, the worst of which is not one cell here."""
+    found = epsilon_bracket([Part(variance, 12, 1, Fraction(3))], HEADLINE_DELTA)
+    for split in splits(12, 12):
+        assert epsilon_bracket([Part(variance, each, 1) for each in split], HEADLINE_DELTA).low <= found.high
+    assert epsilon_bracket([Part(variance, 12, 1)], HEADLINE_DELTA).high >= found.low
+    assert found.high <= epsilon(Fraction(144) / (2 * variance), HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
+
+
+def splits(whole, largest):
+    """Yield all ways to write a whole number as a sum of positive ones."""
+    if whole == 0:
+        yield ()
+    for first in range(min(whole, largest), 0, -1):
+        for rest in splits(whole - first, first):
+            yield (first, *rest)
+
+
+def test_the_sandwich_of_any_split_around_the_published_household_tables():
+    """The figures of docs/proven_epsilon.md: Gaussians whose variances are 3/2 more and less than those of the noise."""
+    parts = forecast(preset("sdhc-2020-us").scenario).noise[Neighbours.UNBOUNDED]
+    ends = [
+        epsilon(
+            sum(part.shift**2 / (2 * (part.variance + more)) for part in parts),
+            HEADLINE_DELTA,
+            Conversion.GAUSSIAN_CONTINUOUS,
+        )
+        for more in (Fraction(3, 2), -Fraction(3, 2))
+    ]
+    assert [round(end, 3) for end in ends] == [10.909, 10.979]
 
 
 @pytest.mark.parametrize(
@@ -222,3 +264,23 @@ def test_that_nothing_is_added_where_there_is_no_noise():
     assert proven_figures(known.epsilons, {}) == known.epsilons
     rho = known.epsilons[0].rho
     assert epsilon(rho, Fraction(1, 10**10), Conversion.BUN_STEINKE) == known.epsilons[0].value
+
+
+def test_that_reports_and_pictures_set_the_proven_epsilon_beside_every_part():
+    scenario = preset("pl94-2020-persons-us").scenario
+    known = forecast_topdown(scenario.topdown, scenario.conventions)
+    parts = forecast(scenario).proven_parts()
+    printed = [row[-1].text for table in semantics_tables(scenario.topdown, known) for row in table.rows]
+    assert printed == [f"≤ {rounded_up(parts[each.name][1], 4)}" for each in (*known.attributes, *known.block_within)]
+    shown = {row[1]: row[4] for row in semantics_figure(known, None, parts).table.rows}
+    assert shown["hhgq"] == parts["hhgq"][1]
+    assert {row[4] for row in semantics_figure(known).table.rows} == {None}
+    pure = preset("ddp-2019-persons-us").scenario
+    assert forecast(pure).proven_parts() == {}
+
+
+def test_that_python_has_the_bracket_beside_the_conversions():
+    frame = px.forecast("pl94-2020-persons-us").privacy.set_index("conversion")
+    row = frame.loc["discrete-gaussian-exact"]
+    assert row.low < row.epsilon < row.bypass_high < frame.epsilon["zcdp-optimal-alpha"]
+    assert frame.low.drop("discrete-gaussian-exact").isna().all()

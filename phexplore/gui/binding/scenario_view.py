@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.document.soundness import require_figures
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import Issue
@@ -51,6 +52,19 @@ class Reference:
         return None if self.forecast is None else self.forecast.detail
 
 
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What the noise of a version proves.
+
+    Attributes:
+        figures: ε of the whole, for its neighbours and δ.
+        parts: ends of ε of places and attributes, by name.
+    """
+
+    figures: tuple[EpsilonFigure, ...]
+    parts: Mapping[str, tuple[float, float]]
+
+
 @dataclass(frozen=True, eq=False)
 class ScenarioView:
     """One version of the project with its figures. Compared by identity: there is one per version.
@@ -79,6 +93,28 @@ class ScenarioView:
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
         return tuple(check(self.scenario, None if self.reference is None else self.reference.scenario))
+
+    @cached_property
+    def proof(self) -> Proven | None:
+        """What the noise proves of ε, paths and parts included; None without figures. Takes some tenths of a second: beside the window."""
+        known = self.forecast
+        if known is None:
+            return None
+        return Proven(tuple(each for each in known.stated() if each.low is not None), known.proven_parts())
+
+    @property
+    def known_proof(self) -> Proven | None:
+        """The proof where it is made, None as long as it is not."""
+        return self.__dict__.get("proof")
+
+    @property
+    def proven_figures(self) -> tuple[EpsilonFigure, ...]:
+        """The proven ε of the whole as far as they are known."""
+        return () if self.known_proof is None else self.known_proof.figures
+
+    def proven_part(self, name: str) -> tuple[float, float] | None:
+        """Return the ends of the proven ε of a place or attribute; None while it is not known."""
+        return None if self.known_proof is None else self.known_proof.parts.get(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ class Session(QObject):
         updated: `Update`, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
         opened: another project is shown; what was typed about the one before means nothing now.
         settled: the newest `ScenarioView`, at most once per frame. For pictures.
+        proved: the newest `ScenarioView` once its proof is known, some tenths of a second after the last edit.
         selected: the key under inspection, as the active system names its parts; None for nothing.
         refused: `Refusal` of an edit that has no field of its own to say it.
         saved: the `Project` after it was written, or when its clean state changed otherwise.
@@ -92,6 +93,7 @@ class Session(QObject):
     updated = Signal(object)
     opened = Signal()
     settled = Signal(object)
+    proved = Signal(object)
     selected = Signal(object)
     refused = Signal(object)
     saved = Signal(object)

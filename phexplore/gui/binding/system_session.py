@@ -22,7 +22,7 @@ class SystemSession(QObject, Generic[View]):
 
     Signals:
         updated: `Update` of views, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
-        settled: the newest view, at most once per frame. For pictures.
+        settled: the newest view, at most once per frame, and again once its proof is known. For pictures.
         selected: the key under inspection, None for everything.
     """
 
@@ -56,6 +56,7 @@ class SystemSession(QObject, Generic[View]):
             self._take(whole.shown)
         whole.updated.connect(self._pass_update)
         whole.settled.connect(self._pass_settled)
+        whole.proved.connect(self._pass_settled)
         whole.selected.connect(self._pass_selection)
 
     @property

@@ -28,6 +28,8 @@ from phexplore.systems.registry import presets
 
 _FRAME_MS = 25
 """After an edit its frame is painted."""
+_PAUSE_MS = 300
+"""After the last of several edits: what takes tenths of a second would slow the next one."""
 _MESSAGE_MS = 6000
 """How long a short message stays."""
 _LETTERS = 10
@@ -144,12 +146,17 @@ class HeadlineBar(QWidget):
         # Its thread would take the interpreter from the frame that the edit is waiting for.
         self._after_frame = QTimer(self, singleShot=True, interval=_FRAME_MS)
         self._after_frame.timeout.connect(self.prove)
+        self._all = Latest(_proved, self)
+        self._all.finished.connect(self._show_all)
+        self._after_edits = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._after_edits.timeout.connect(self._prove_all)
         session.settled.connect(self._on_settled)
         self.refresh()
 
     def stop(self) -> None:
         """Finish what is being proven, because the window closes."""
         self._proof.stop()
+        self._all.stop()
 
     def show_run(self, result: TileContent | None) -> None:
         """Show what the last run found."""
@@ -161,7 +168,9 @@ class HeadlineBar(QWidget):
         loss, *others = (*self._parameter_tiles(), run_tile(self._run))
         view, words = self._proven
         if words and view is self._session.shown:
-            # Beside a change there is room for the bound alone; the picture of the curve says the slack.
+            if moved := max((each.bypass_high or 0.0 for each in view.proven_figures), default=0.0):
+                words = words.replace(")", f", any path {rounded_up(moved, 3)})")
+            # Beside a change there is room for the bound alone; the picture of the curve says the rest.
             loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
         for tile, content in zip(self.tiles, (loss, *others), strict=True):
             tile.show_content(content)
@@ -171,14 +180,32 @@ class HeadlineBar(QWidget):
         view = self._session.shown
         if view.forecast is not None and view.forecast.noise:
             self._proof.request(view)
+            self._after_edits.start()
+
+    def _prove_all(self) -> None:
+        view = self._session.shown
+        if view.forecast is not None and view.forecast.noise:
+            self._all.request(view)
 
     def _on_settled(self, _view: object) -> None:
         self.refresh()
         self._after_frame.start()
+        self._after_edits.start()
 
     def _show_proven(self, proven: tuple[ScenarioView, str]) -> None:
         self._proven = proven
         self.refresh()
+
+    def _show_all(self, view: ScenarioView) -> None:
+        if view is self._session.shown:
+            self.refresh()
+            self._session.proved.emit(view)
+
+
+def _proved(view: ScenarioView) -> ScenarioView:
+    """Return the version with its proof made."""
+    getattr(view, "proof")  # noqa: B009 - asked for once, kept by the version
+    return view
 
 
 def _proven_words(view: ScenarioView) -> str:

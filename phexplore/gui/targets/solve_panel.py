@@ -33,7 +33,12 @@ from phexplore.gui.widgets.layout import column, emptied, row
 from phexplore.model.goals import Cap, CapOn, Key, title_of
 from phexplore.model.numbers import parse_exact
 
-_ON = {CapOn.BOUNDED: "bounded ρ", CapOn.UNBOUNDED: "unbounded ρ", CapOn.EPSILON: "ε (δ = 10⁻¹⁰)"}
+_ON = {
+    CapOn.BOUNDED: "bounded ρ",
+    CapOn.UNBOUNDED: "unbounded ρ",
+    CapOn.EPSILON: "ε (δ = 10⁻¹⁰)",
+    CapOn.PROVEN: "proven ε (δ = 10⁻¹⁰)",
+}
 _ALL = "All queries"
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.accuracy.proven_loss import rounded_down, rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -184,12 +185,21 @@ def explain_epsilon(figure: EpsilonFigure) -> Explanation:
             "Certified from the noise of every answer, not from ρ: docs/proven_epsilon.md",
         ),
     }[figure.conversion]
+    result, moved = f"ε = {figure.value:.4f} (rounded up)", ""
+    if figure.low is not None:
+        result = f"{rounded_down(figure.low, 6)} ≤ ε ≤ {rounded_up(figure.value, 6)}"
+    if figure.bypass_high is not None:
+        result += f"; at most {rounded_up(figure.bypass_high, 6)} on any path"
+        moved = (
+            " The bracket is of the nominal path. A unit with an only child may hold its budget, too: over all pairs of paths that "
+            "this makes possible ε is at most the last number."
+        )
     return Explanation(
         f"ε at δ = {float(figure.delta):.0e}",
         formula,
         f"ρ = {exact_text(figure.rho)}, δ = {float(figure.delta):.0e}",
-        f"ε = {figure.value:.4f} (rounded up)",
-        f"For {whose}.",
+        result,
+        f"For {whose}.{moved}",
         source,
     )
 

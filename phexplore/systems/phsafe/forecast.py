@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -99,6 +99,28 @@ class DerivedForecast:
 _ROUNDED_VARIANCE = Fraction(3, 2)
 
 
+def noise_of_release(answers: Iterable[tuple[int, Noise]]) -> ReleaseNoise:
+    """Return one answer per published query when a record is added or removed, two when one is replaced.
+
+    All of Δ falls on one cell: proven to be the worst split where `is_worst_in_one_cell`, elsewhere in doubt. Empty under pure DP and
+    where a query has no noise.
+
+    Args:
+        answers: sensitivity and noise of each query.
+    """
+    known = list(answers)
+    parts = []
+    for reach, noise in known:
+        if not isinstance(noise, DiscreteGaussian):
+            return {}
+        doubt = Fraction(0) if is_worst_in_one_cell(reach, noise.sigma2) else 2 * _ROUNDED_VARIANCE
+        parts.append(Part(noise.sigma2, reach, 1, doubt))
+    return {
+        Neighbours.UNBOUNDED: tuple(parts),
+        Neighbours.BOUNDED: tuple(part._replace(copies=2) for part in parts),
+    }
+
+
 def is_worst_in_one_cell(sensitivity: int, variance: Fraction) -> bool:
     """Return whether changing one cell by the whole sensitivity is proven worse than changing several.
 
@@ -155,24 +177,8 @@ class Forecast:
 
     @cached_property
     def noise(self) -> ReleaseNoise:
-        """One answer per published query when a record is added or removed, two when one is replaced.
-
-        All of Δ falls on one cell: proven to be the worst split where `is_worst_in_one_cell`. Empty without noise, or where a query
-        has so little that another split may be worse.
-        """
-        parts = [
-            Part(each.noise.sigma2, each.sensitivity, 1)
-            for each in self.queries
-            if isinstance(each.noise, DiscreteGaussian)
-        ]
-        if len(parts) < sum(each.noise is not None for each in self.queries):
-            return {}
-        if not all(is_worst_in_one_cell(part.shift, part.variance) for part in parts):
-            return {}
-        return {
-            Neighbours.UNBOUNDED: tuple(parts),
-            Neighbours.BOUNDED: tuple(part._replace(copies=2) for part in parts),
-        }
+        """The answers of the published queries, as `noise_of_release` says."""
+        return noise_of_release((each.sensitivity, each.noise) for each in self.queries if each.noise is not None)
 
     @property
     def headline(self) -> Budget:

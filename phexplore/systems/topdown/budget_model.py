@@ -10,10 +10,11 @@ from math import isqrt
 from statistics import median_low
 from typing import ClassVar, TypeVar
 
+from phexplore.accounting.composition import Part
 from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, normal_factor
 from phexplore.errors import ComparisonError
-from phexplore.model.conventions import MarginConvention
+from phexplore.model.conventions import MarginConvention, Neighbours
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Budget, Rounding, round_exact
@@ -22,8 +23,9 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
+from phexplore.systems.topdown.proven_loss import parts_of
 
-Part = TypeVar("Part", bound=Hashable)
+Kind = TypeVar("Kind", bound=Hashable)
 
 SHARE_STEP = Fraction(1, 10**6)
 _SCALE_STEP = Fraction(1, 10**6)
@@ -87,11 +89,8 @@ class TopDownBudgets(ScenarioBudgets):
         conventions = self.conventions
         if self.framework is PrivacyFramework.ZCDP and conventions.margin is MarginConvention.NORMAL:
             return (normal_factor(conventions.confidence, conventions.z) / margin) ** 2
-        return self._searched(margin)
-
-    def _searched(self, margin: Fraction) -> Fraction:
-        """Return the smallest multiple of 1/1024 of the rounding step that keeps a margin: margins fall as budgets grow."""
-        step = self.conventions.rounding_step / 1024
+        # The smallest multiple of 1/1024 of the rounding step that keeps the margin: margins fall as budgets grow.
+        step = conventions.rounding_step / 1024
         low, high = 0, 1
         while self._margin(high * step) > margin:
             low, high = high, 2 * high
@@ -118,6 +117,11 @@ class TopDownBudgets(ScenarioBudgets):
         """Return 1: σ² = 1/ρ."""
         del key
         return Fraction(1)
+
+    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> tuple[Part, ...]:
+        """Return two answers per query group: a record is replaced, whatever the neighbours asked for; arguments as in `BudgetModel.noise`."""
+        del neighbours
+        return parts_of(self.method, budgets)
 
     def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
         """Return nothing: margins follow budgets alone.
@@ -299,7 +303,7 @@ class TopDownLeavingOut(ScenarioBudgets):
         return tuple(found)
 
 
-def shares_of(parts: Mapping[Part, Fraction]) -> dict[Part, Fraction]:
+def shares_of(parts: Mapping[Kind, Fraction]) -> dict[Kind, Fraction]:
     """Return shares in proportion to the parts: multiples of one millionth that add to exactly 1."""
     whole = sum(parts.values(), Fraction(0))
     shares = {key: part / whole // SHARE_STEP * SHARE_STEP for key, part in parts.items()}
@@ -316,7 +320,7 @@ def total_with_scale(total: Fraction) -> Fraction:
     return 1 / scale**2
 
 
-def _whole(parts: dict[Part, Fraction]) -> dict[Part, Fraction]:
+def _whole(parts: dict[Kind, Fraction]) -> dict[Kind, Fraction]:
     """Return shares that add to exactly 1: as they are where they do, else in proportion."""
     if sum(parts.values(), Fraction(0)) == 1:
         return parts

@@ -7,6 +7,7 @@ from fractions import Fraction
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -155,12 +156,17 @@ def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanat
     )
 
 
-def explain_attribute(loss: SemanticLoss, method: TopDown) -> Explanation:
+def _semantic_result(loss: SemanticLoss, proven: tuple[float, float] | None) -> str:
+    return f"ε = {loss.epsilon:.2f}" + ("" if proven is None else f", proven ε ≤ {rounded_up(proven[1], 4)}")
+
+
+def explain_attribute(loss: SemanticLoss, method: TopDown, proven: tuple[float, float] | None = None) -> Explanation:
     """Explain the loss that protects a single attribute.
 
     Args:
         loss: what is lost about one attribute or place.
         method: the parameters.
+        proven: ends of the proven ε, None where it is not known.
     """
     schema = load_schema(method.schema)
     counted = [
@@ -172,25 +178,26 @@ def explain_attribute(loss: SemanticLoss, method: TopDown) -> Explanation:
         f"Loss of {loss.name} alone",
         "sum over the queries that tell two of its levels apart, converted to ε",
         f"{len(counted)} of {len(method.query_shares)} measurements count: ρ = {_short(loss.rho)}",
-        f"ε = {loss.epsilon:.2f}",
+        _semantic_result(loss, proven),
         f"An attacker who knows everything about a person but {loss.name} learns at most this much about it.",
         "Production certificates, per-attribute semantics; δ = 1e-10",
     )
 
 
-def explain_block_within(loss: SemanticLoss, method: TopDown) -> Explanation:
+def explain_block_within(loss: SemanticLoss, method: TopDown, proven: tuple[float, float] | None = None) -> Explanation:
     """Explain the loss that hides the block of a person whose wider unit is known.
 
     Args:
         loss: what is lost about one attribute or place.
         method: the parameters.
+        proven: ends of the proven ε, None where it is not known.
     """
     below = method.levels[method.levels.index(loss.name) + 1 :]
     return Explanation(
         f"Block within {loss.name}",
         f"total × (shares of the levels below {loss.name}), converted to ε",
         f"{' + '.join(below)}: ρ = {_short(loss.rho)}",
-        f"ε = {loss.epsilon:.2f}",
+        _semantic_result(loss, proven),
         f"An attacker who knows in which {loss.name} a person lives learns at most this much about the block.",
         "Production certificates, block-within-X semantics; δ = 1e-10",
     )

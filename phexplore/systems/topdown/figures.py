@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
 from phexplore.figures.table import Table, Value
@@ -60,20 +62,30 @@ def level_figure(method: TopDown, reference: TopDown | None = None) -> Figure:
     )
 
 
-def semantics_figure(figures: TopDownForecast, before: TopDownForecast | None = None) -> Figure:
+def semantics_figure(
+    figures: TopDownForecast,
+    before: TopDownForecast | None = None,
+    proven: Mapping[str, tuple[float, float]] | None = None,
+) -> Figure:
     """Return ε of everything, of one attribute, and of the block of somebody whose wider unit is known.
 
     Args:
         figures: forecast of the parameters.
         before: forecast of what they are compared with, None for nothing.
+        proven: ends of the proven ε by level and attribute, as far as they are known.
     """
     if figures.framework is PrivacyFramework.PURE_DP:
         before = before if before is not None and before.framework is figures.framework else None
     bars, rows = [], []
+    name_of = {level_title(loss.name): loss.name for loss in figures.block_within}
 
     def add(group: str, name: str, rho: Fraction, value: float, was: float | None, tip: str) -> None:
-        bars.append(Bar(None, group, name, value, was, f"{value:.2f}", tip))
-        row: tuple[Value, ...] = (group, name, rho, value, was)
+        bound = (proven or {}).get(name_of.get(name, name), (0.0, None))[1]
+        text = f"{value:.2f}" if bound is None else f"{value:.2f}, proven {rounded_up(bound, 2)}"
+        if bound is not None:
+            tip += f"; proven ε ≤ {rounded_up(bound, 4)}"
+        bars.append(Bar(None, group, name, value, was, text, tip))
+        row: tuple[Value, ...] = (group, name, rho, value, bound, was)
         rows.append(row)
 
     then = {(figure.conversion, figure.delta): figure.value for figure in before.epsilons} if before else {}
@@ -106,5 +118,5 @@ def semantics_figure(figures: TopDownForecast, before: TopDownForecast | None = 
         "ε (smaller is more private)",
         title,
         "Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.",
-        Table(("Kind", "About", symbol, "ε", "ε in the reference"), tuple(rows)),
+        Table(("Kind", "About", symbol, "ε", "Proven ε", "ε in the reference"), tuple(rows)),
     )

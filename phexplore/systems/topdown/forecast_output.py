@@ -17,7 +17,7 @@ from phexplore.report.terminal import margin_texts, print_epsilons, print_guaran
 from phexplore.spine.geography_reading import read_geography
 from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, forecast_topdown
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.proven_loss import attributes, block_within, halves_on
+from phexplore.systems.topdown.proven_loss import halves_on, proven_parts
 from phexplore.systems.topdown.shared import forecast, joint_with_partner, proven_joint
 from phexplore.systems.topdown.spine_forecast import SpineComparison, forecast_on_blocks
 from phexplore.systems.topdown.spine_printing import print_variances
@@ -33,7 +33,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
     figures = forecast_topdown(scenario.topdown, scenario.conventions)
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=None)
     zcdp = figures.framework is PrivacyFramework.ZCDP
-    within, alone = block_within(scenario.topdown, figures), attributes(scenario.topdown, figures)
+    proven = proven_parts(scenario.topdown, figures)
     return {
         "scenario": scenario.name,
         "framework": figures.framework.value,
@@ -48,7 +48,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
                     "level": loss.name,
                     "rho": exact_text(loss.rho),
                     "epsilon": loss.epsilon,
-                    **exact_json(within.get(loss.name)),
+                    **exact_json(proven.get(loss.name)),
                 }
                 for loss in figures.block_within
             ],
@@ -57,7 +57,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
                     "attribute": loss.name,
                     "rho": exact_text(loss.rho),
                     "epsilon": loss.epsilon,
-                    **exact_json(alone.get(loss.name)),
+                    **exact_json(proven.get(loss.name)),
                 }
                 for loss in figures.attributes
             ],
@@ -130,11 +130,11 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
     tell(scenario.name)
     tell(f"{figures.framework.symbol} {exact_text(figures.total)} ≈ {float(figures.total):.6f} (replace one record)")
     print_epsilons(_stated(scenario, predicted))
-    within, alone = block_within(scenario.topdown, figures), attributes(scenario.topdown, figures)
+    proven = proven_parts(scenario.topdown, figures)
     for loss in figures.block_within:
-        tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}{_proven_words(within.get(loss.name))}")
+        tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}{_proven_words(proven.get(loss.name))}")
     for loss in figures.attributes:
-        tell(f"ε = {loss.epsilon:.2f} for {loss.name} alone{_proven_words(alone.get(loss.name))}")
+        tell(f"ε = {loss.epsilon:.2f} for {loss.name} alone{_proven_words(proven.get(loss.name))}")
     if joint is not None:
         tell(
             f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f}; "

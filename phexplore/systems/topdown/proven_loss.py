@@ -16,6 +16,8 @@ from phexplore.accounting.composition import Part
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.accuracy.proven_loss import ReleaseNoise, epsilon_bracket
 from phexplore.model.conventions import Neighbours
+from phexplore.model.goals import Key
+from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.spine.allocation import rule_of
@@ -44,6 +46,22 @@ def _parts(method: TopDown, figures: TopDownForecast, levels: Sequence[str], att
             continue
         if not attribute or attribute in told_apart(method.schema, entry.key.query):
             yield Part(entry.sigma2, 1, 2)
+
+
+def parts_of(method: TopDown, budgets: Mapping[Key, Budget]) -> tuple[Part, ...]:
+    """Return the answers of some queries that replacing a record changes; empty under pure DP.
+
+    Args:
+        method: the parameters.
+        budgets: of the queries, exact.
+    """
+    if method.framework is PrivacyFramework.PURE_DP:
+        return ()
+    return tuple(
+        Part(1 / budget, 1, 2)
+        for key, budget in budgets.items()
+        if isinstance(key, LevelQuery) and isinstance(budget, Fraction) and budget and _changes(method, key)
+    )
 
 
 def _changes(method: TopDown, key: LevelQuery) -> bool:
@@ -76,6 +94,16 @@ def attributes(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends]:
     if figures.framework is PrivacyFramework.PURE_DP:
         return {}
     return {each.name: _bracket(_parts(method, figures, method.levels, each.name)) for each in figures.attributes}
+
+
+def proven_parts(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends]:
+    """Return the proven ε of the block within each level and of each attribute, by name; empty under pure DP.
+
+    Args:
+        method: the parameters.
+        figures: their forecast.
+    """
+    return {**block_within(method, figures), **attributes(method, figures)}
 
 
 def joint(noises: Iterable[ReleaseNoise]) -> Ends | None:

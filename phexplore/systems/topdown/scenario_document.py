@@ -36,6 +36,7 @@ from phexplore.systems.topdown.figures import level_figure, semantics_figure
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 from phexplore.systems.topdown.heat import heat_figure
 from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.proven_loss import proven_parts
 from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
 from phexplore.systems.topdown.shared import forecast
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
@@ -82,7 +83,8 @@ def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Fig
         heat_figure(shown, Quantity.MARGIN),
     ]
     if shown.figures.attributes or shown.figures.block_within:
-        figures.append(semantics_figure(shown.figures, None if before is None else before.figures))
+        proven = proven_parts(scenario.topdown, shown.figures)
+        figures.append(semantics_figure(shown.figures, None if before is None else before.figures, proven))
     return tuple(figures)
 
 
@@ -110,7 +112,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             tables=(
                 shares_table(method),
                 noise_table(scenario, figures),
-                *semantics_tables(figures),
+                *semantics_tables(method, figures),
                 *_passes(scenario),
             ),
         ),

@@ -12,7 +12,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.topdown.forecast import JointRelease, forecast_topdown, joint_release
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.proven_loss import joint, noise_of_release, possible_halves
+from phexplore.systems.topdown.proven_loss import joint, noise_of_release, possible_halves, proven_parts
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -32,7 +32,15 @@ def forecast(scenario: Scenario) -> Forecast:
         if names
     )
     return Forecast(
-        loss(scenario), entries, (), exact, detail, detail.epsilons, noise, partial(possible_halves, method)
+        loss(scenario),
+        entries,
+        (),
+        exact,
+        detail,
+        detail.epsilons,
+        noise,
+        partial(possible_halves, method),
+        partial(proven_parts, method, detail),
     )
 
 

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.report.document import Column, TableView, figures, heading, table_of, words
 from phexplore.systems.topdown.forecast import LevelQueryForecast, SemanticLoss, TopDownForecast
+from phexplore.systems.topdown.proven_loss import proven_parts
 
 
-def semantics_tables(loss: TopDownForecast) -> tuple[TableView, ...]:
-    """Return the loss per attribute and of the block within wider areas, as the certificates print them."""
+def semantics_tables(method: TopDown, loss: TopDownForecast) -> tuple[TableView, ...]:
+    """Return the loss per attribute and of the block within wider areas, as the certificates print them, and what is proven.
+
+    Args:
+        method: the parameters.
+        loss: their forecast.
+    """
+    proven = proven_parts(method, loss)
+
+    def bound(entry: SemanticLoss) -> str:
+        return f"≤ {rounded_up(proven[entry.name][1], 4)}" if entry.name in proven else "–"
+
     columns: tuple[Column[SemanticLoss], ...] = (
         heading("What is protected", lambda entry: entry.name),
         figures(loss.framework.symbol, lambda entry: exact_text(entry.rho)),
         figures("ε at δ = 1e-10", lambda entry: f"{entry.epsilon:.2f}"),
+        figures("Proven ε", bound),
     )
-    within = [replace(entry, name=f"block within {entry.name}") for entry in loss.block_within]
+    within = (heading("What is protected", lambda entry: f"block within {entry.name}"), *columns[1:])
     return (
         table_of("attributes", "Loss per attribute", columns, loss.attributes),
-        table_of("within", "Loss of the place of residence, where the wider area is known", columns, within),
+        table_of("within", "Loss of the place of residence, where the wider area is known", within, loss.block_within),
     )
 
 

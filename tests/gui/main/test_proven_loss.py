@@ -20,6 +20,19 @@ def test_that_the_bound_follows_the_scenario(window, qtbot):
     qtbot.waitUntil(lambda: "proven" not in tile.accessibleDescription() + tile.accessibleName())
 
 
+def test_that_paths_and_parts_follow_once_nothing_is_edited(window, qtbot):
+    _add(window, "pl94-2020-persons-us")
+    tile, room = window.headline.tiles[0], window.room
+    with qtbot.waitSignal(window.session.proved, timeout=20_000):
+        pass
+    proof = window.session.shown.known_proof
+    assert [figure.bypass_high > figure.value > figure.low for figure in proof.figures] == [True]
+    assert "any path 16.468" in tile.accessibleDescription() + tile.accessibleName()
+    explained = {topic.name: topic.explanation.result for topic in room.inspect().topics}
+    assert "16.467" in explained["ε, discrete Gaussian, proven"]
+    assert "≤ 6.93" in explained["hhgq alone"]
+
+
 def test_that_one_click_spends_the_slack_and_compares(window):
     _add(window, "pl94-2020-persons-us")
     before = window.session.scenario

@@ -213,6 +213,11 @@ def test_that_typing_a_cap_adds_it_and_its_cross_removes_it(qtbot, view) -> None
     qtbot.keyClicks(view.caps.limit.line, "2.4")
     view.caps.add.click()
     assert [cap.limit for cap in view.edits.goals.caps] == [Fraction("2.4")]
+    view.caps.on.setCurrentIndex(view.caps.on.findData(CapOn.PROVEN))
+    qtbot.keyClicks(view.caps.limit.line, "16.5")
+    view.caps.add.click()
+    assert view.edits.goals.caps[1].on is CapOn.PROVEN
+    view.edits.remove_cap(1)
     view.edits.remove_cap(0)
     assert view.edits.goals.caps == ()
 

@@ -22,7 +22,9 @@ def _levels(shown: TopDownShown) -> Figure:
 
 
 def _semantics(shown: TopDownShown) -> Figure:
-    return semantics_figure(shown.figures, None if shown.reference is None else shown.reference.figures)
+    known = shown.whole.known_proof
+    before = None if shown.reference is None else shown.reference.figures
+    return semantics_figure(shown.figures, before, {} if known is None else known.parts)
 
 
 def _drag_level(start: Scenario, level: str, percent: float) -> tuple[str, Callable[[Scenario], Scenario]]:

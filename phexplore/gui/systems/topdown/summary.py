@@ -233,7 +233,9 @@ def topics(shown: TopDownShown, place: Place) -> tuple[Topic, ...]:
         symbol = shown.method.framework.symbol
         found = [Topic(f"{symbol} of the level", explain_level(shown.method, place))]
         found += [
-            Topic("Block within this level", explain_block_within(loss, shown.method))
+            Topic(
+                "Block within this level", explain_block_within(loss, shown.method, shown.whole.proven_part(loss.name))
+            )
             for loss in shown.figures.block_within
             if loss.name == place
         ]
@@ -255,7 +257,7 @@ def _query_topics(shown: TopDownShown, key: LevelQuery) -> tuple[Topic, ...]:
 def _whole_topics(shown: TopDownShown) -> tuple[Topic, ...]:
     figures, method = shown.figures, shown.method
     found = [Topic("Privacy loss", explain_topdown_total(figures, method))]
-    for figure in figures.epsilons:
+    for figure in (*figures.epsilons, *shown.whole.proven_figures):
         if figure.conversion is not None and figure.delta != shown.scenario.conventions.delta:
             continue
         name = f"ε, {conversion_title(figure.conversion)}" if figure.conversion else "ε"
@@ -265,10 +267,16 @@ def _whole_topics(shown: TopDownShown) -> tuple[Topic, ...]:
             Topic("With the other part of the release", explain_joint(shown.joint, method.total, HEADLINE_DELTA))
         )
     found += [
-        Topic(f"Block within {level_title(loss.name).lower()}", explain_block_within(loss, method))
+        Topic(
+            f"Block within {level_title(loss.name).lower()}",
+            explain_block_within(loss, method, shown.whole.proven_part(loss.name)),
+        )
         for loss in figures.block_within
     ]
-    found += [Topic(f"{loss.name} alone", explain_attribute(loss, method)) for loss in figures.attributes]
+    found += [
+        Topic(f"{loss.name} alone", explain_attribute(loss, method, shown.whole.proven_part(loss.name)))
+        for loss in figures.attributes
+    ]
     return tuple(found)
 
 

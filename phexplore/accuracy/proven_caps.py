@@ -1,0 +1,79 @@
+"""Caps on a proven ε: it follows from the noise of every answer and not from ρ, so what they allow depends on what is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from phexplore.accuracy.budget_model import BudgetModel
+from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor
+from phexplore.accuracy.solving_groups import Separated, sum_under
+from phexplore.model.goals import Cap, CapOn, Key
+from phexplore.model.numbers import Budget
+
+_CLOSE = Fraction(1, 10**6)
+"""Of a cap: what is left of it is not worth another round."""
+
+
+def proven_under(model: BudgetModel, cap: Cap, budgets: Mapping[Key, Budget]) -> float | None:
+    """Return the proven ε of the queries a cap counts, a bound; None for another cap and where the noise proves none.
+
+    Args:
+        model: of the scenario.
+        cap: which queries count, for which neighbours and δ.
+        budgets: of all queries.
+    """
+    parts = model.noise(_counted(cap, budgets), cap.neighbours) if cap.on is CapOn.PROVEN else ()
+    return epsilon_bracket(parts, cap.delta).high if parts else None
+
+
+def keeps_proven(model: BudgetModel, separated: Separated) -> bool:
+    """Return whether the budgets a scenario has keep every cap on a proven ε: evaluated, not inferred.
+
+    Args:
+        model: of the solved scenario, with the rounding of its files.
+        separated: the caps.
+    """
+    for cap, _ in separated.caps:
+        found = proven_under(model, cap, model.budgets)
+        if found is not None and found > cap.limit:
+            return False
+    return True
+
+
+def widened(model: BudgetModel, separated: Separated, budgets: Mapping[Key, Budget], margin: Fraction) -> Separated:
+    """Return the problem with what each cap on a proven ε allows for budgets in these proportions.
+
+    Before, such a cap allows what keeps it for any noise of that ρ.
+
+    Args:
+        model: of the scenario.
+        separated: the problem.
+        budgets: rounded, near the solution.
+        margin: part of every such cap that is left unused.
+    """
+    caps = []
+    for cap, allowed in separated.caps:
+        parts = model.noise(_counted(cap, budgets), cap.neighbours) if cap.on is CapOn.PROVEN else ()
+        if parts:
+            factor, _ = noise_factor(parts, cap.limit, cap.delta)
+            if epsilon_bracket(parts, cap.delta).high <= cap.limit:
+                factor = max(factor, Fraction(1))
+            allowed = max(allowed, sum_under(cap, budgets) * factor * (1 - margin))  # noqa: PLW2901 - the pair is rebuilt
+        caps.append((cap, allowed))
+    return replace(separated, caps=tuple(caps))
+
+
+def leaves_room(before: Separated, after: Separated) -> bool:
+    """Return whether a cap allows more than it did.
+
+    Args:
+        before: what was solved.
+        after: the same with what the solution showed.
+    """
+    return any(now > allowed * (1 + _CLOSE) for (_, allowed), (_, now) in zip(before.caps, after.caps, strict=True))
+
+
+def _counted(cap: Cap, budgets: Mapping[Key, Budget]) -> Mapping[Key, Budget]:
+    return {key: budget for key, budget in budgets.items() if cap.queries is None or key in cap.queries}
