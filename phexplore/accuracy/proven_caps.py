@@ -1,4 +1,7 @@
-"""Caps on a proven ε: it follows from the noise of every answer and not from ρ, so what they allow depends on what is solved."""
+"""Caps on a proven ε: it follows from the noise of every answer and not from ρ, so what they allow depends on what is solved.
+
+Without a solution such a cap allows what keeps it for any noise of that ρ (Canonne, Kamath and Steinke 2020, Proposition 7).
+"""
 
 from __future__ import annotations
 
