@@ -19,7 +19,7 @@ from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_title
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, PICTURE_HEIGHT
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.tick_list import TickEntry
@@ -72,7 +72,8 @@ class ComparePage(TickPage):
         self.picture.failed.connect(self.failed)
         upper = stacked(self.columns, (self.details, 1))
         heading = Text("Compare", bold=True)
-        self.lay_out((heading, self.list), (), "Comparison", (upper, self.picture), (270, 260))
+        self.lay_out((heading, self.list), (), "Comparison", (upper, self.picture), (270, PICTURE_HEIGHT))
+        self.picture.setMinimumHeight(PICTURE_HEIGHT)
         self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
         self._seen.request()
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 from phexplore.gui.editors.changes_panel import ChangesPanel
 from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.metrics import GRID, MARGIN, PICTURE_HEIGHT
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import scrolling
 
@@ -93,4 +93,5 @@ class Overview(QWidget):
             chart.canvas.setMinimumHeight(_LEAST * scale // 100)
         for part, height in self._parts:
             if height:
-                part.setMinimumHeight(_STACKED * scale // 100 if is_narrow else 0)
+                least = PICTURE_HEIGHT if isinstance(part, LiveFigure) else 0
+                part.setMinimumHeight(max(least, _STACKED * scale // 100) if is_narrow else least)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from phexplore.accuracy.proven_loss import rounded_up, slack
 from phexplore.figures.tile import TileContent
@@ -22,7 +22,8 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
-from phexplore.gui.widgets.tile import Tile
+from phexplore.gui.widgets.stack import Stack
+from phexplore.gui.widgets.tile import Tile, TileLine
 from phexplore.model.workbook import activate, compare_with
 from phexplore.systems.registry import presets
 
@@ -123,8 +124,8 @@ class HeaderBar(QFrame):
             self._session.report(self._session.edit_workbook(label, lambda workbook: compare_with(workbook, name)))
 
 
-class HeadlineBar(QWidget):
-    """Three figures of the parameters, e.g. the privacy loss, and the last run: each with its change to the reference."""
+class HeadlineBar(Stack):
+    """Three figures of the parameters, e.g. the privacy loss, and the last run: large on the overview, elsewhere one line."""
 
     def __init__(self, session: Session, tiles: Callable[[], tuple[TileContent, ...]]) -> None:
         """Show the figures of a session.
@@ -139,7 +140,13 @@ class HeadlineBar(QWidget):
         self._run: TileContent | None = None
         self._proven: tuple[ScenarioView | None, str] = (None, "")
         self.tiles = tuple(Tile() for _ in range(4))
-        row(*((tile, 1) for tile in self.tiles), of=self, margins=(MARGIN, 0, MARGIN, GRID))
+        self._lines = tuple(TileLine() for _ in self.tiles)
+        self._large, self._small = QWidget(self), QWidget(self)
+        row(*((tile, 1) for tile in self.tiles), of=self._large, margins=(MARGIN, 0, MARGIN, GRID))
+        row(*((each, 1) for each in self._lines), of=self._small, gap=MARGIN, margins=(MARGIN, HALF, MARGIN, HALF))
+        self.addWidget(self._large)
+        self.addWidget(self._small)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._session = session
         self._proof = Latest(lambda view: (view, _proven_words(view)), self)
         self._proof.finished.connect(self._show_proven)
@@ -152,6 +159,11 @@ class HeadlineBar(QWidget):
         self._after_edits.timeout.connect(self._prove_all)
         session.settled.connect(self._on_settled)
         self.refresh()
+
+    def make_large(self, *, is_large: bool) -> None:
+        """Show the figures large, or in one line."""
+        self.setCurrentWidget(self._large if is_large else self._small)
+        self.updateGeometry()
 
     def stop(self) -> None:
         """Finish what is being proven, because the window closes."""
@@ -172,8 +184,9 @@ class HeadlineBar(QWidget):
                 words = words.replace(")", f", any path {rounded_up(moved, 3)})")
             # Beside a change there is room for the bound alone; the picture of the curve says the rest.
             loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
-        for tile, content in zip(self.tiles, (loss, *others), strict=True):
+        for tile, short, content in zip(self.tiles, self._lines, (loss, *others), strict=True):
             tile.show_content(content)
+            short.show_content(content)
 
     def prove(self) -> None:
         """Say the proven ε beside the loss as soon as it is there: the frame of an edit, and the start, do without."""

@@ -201,10 +201,11 @@ class MainWindow(QMainWindow):
         self._splitter.setHandleWidth(1)
         self._splitter.setProperty("look", "lined")
         self.issues.setFixedHeight(16 * GRID)
-        notices = row(self.notice, margins=(2 * GRID, 0, 2 * GRID, 0))
         middle = row(self.navigation, line(vertical=True), (self._splitter, 1), gap=0)
-        above = (self.header, notices, self.headline, line())
-        self.setCentralWidget(stacked(*above, (middle, 1), line(), self.issues, self.bottom, gap=0))
+        above = (self.header, self.headline, line())
+        self._content = stacked(*above, (middle, 1), line(), self.issues, self.bottom, gap=0)
+        self.setCentralWidget(self._content)
+        self.notice.float_above(self._content, self.bottom)
         self.show_issues(shown=self.settings.read(ISSUES))
 
     def _connect(self) -> None:
@@ -213,6 +214,8 @@ class MainWindow(QMainWindow):
         session.settled.connect(self._refresh)
         session.settled.connect(edit_logger(session, self.actions_table.log))
         session.saved.connect(self._refresh)
+        session.opened.connect(notice.hide)
+        session.updated.connect(lambda _update: notice.drop("refused"))
         session.refused.connect(lambda refusal: notice.say(refusal.full, look="refused"))
         session.troubled.connect(lambda trouble: notice.tell_trouble(trouble, self.files.choose_to_save))
         self.navigation.chosen.connect(self._go)
@@ -253,6 +256,7 @@ class MainWindow(QMainWindow):
         self.pages.prepare(self.room.system.id, self.navigation.offered)
 
     def _go(self, area: Area) -> None:
+        self.headline.make_large(is_large=area is Area.OVERVIEW)
         page = self.pages.show_area(self.room.system.id, area)
         self._make_room()
         put_behind(page, (self._inspectors, self.issues, self.bottom))

@@ -18,18 +18,17 @@ from phexplore.gui.run_manager.report_process import ExportButton
 from phexplore.gui.run_manager.result_choosers import ResultChoosers, RunChooser
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.metrics import HALF, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
-from phexplore.gui.widgets.labels import Text, field_label
+from phexplore.gui.widgets.labels import Paragraph, Text, field_label
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.stack import LazyTabs
-from phexplore.gui.widgets.tile import Tile
+from phexplore.gui.widgets.tile import tile_sentence
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import Asks, Choice, ResultTab, RunAnswer, RunRequest
 
 READING = "Reading the results of the run…"
-_TILES = 4
 MakeChart = Callable[[QWidget], FigureView]
 
 
@@ -82,7 +81,7 @@ class ResultsPage(QWidget):
         self._filled = QWidget(self._stack)
         self.run = RunChooser()
         self.choosers = ResultChoosers(self._filled)
-        self.tiles = tuple(Tile(self._filled) for _ in range(_TILES))
+        self.sentence = Paragraph()
         tabs = {tab.id: (charts or {}).get(tab.id, _maker(tab)) for tab in self._results.tabs}
         titles = {tab.id: tab.title for tab in self._results.tabs}
         self.tabs = self.charts = LazyTabs(tabs, self._filled, titles)
@@ -142,13 +141,14 @@ class ResultsPage(QWidget):
         self._problems.hide()
         column(
             row(field_label("&Run", self.run), (self.run, 1), self.export),
-            row(*((tile, 1) for tile in self.tiles)),
-            *(self._problems, self.choosers, (self.tabs, 1)),
+            *(self.sentence, self._problems, (self.tabs, 1)),
             of=self._filled,
-            margins=(MARGIN, GRID, MARGIN, GRID),
+            gap=HALF,
+            margins=(MARGIN, 0, MARGIN, HALF),
         )
         self._stack.addWidget(self._filled)
         self._stack.addWidget(self.empty)
+        self.tabs.keep_under_tabs(self.choosers)
         column(self._stack, of=self, margins=(0, HALF, 0, 0))
 
     def _connect(self) -> None:
@@ -232,8 +232,7 @@ class ResultsPage(QWidget):
         self.answer = answer
         if answer.waiting and self.isVisible():
             self.reader.request(self._request(asked.directory))  # the rest of the trials, a slice of time at a time
-        for tile, content in zip(self.tiles, answer.tiles, strict=True):
-            tile.show_content(content)
+        self.sentence.setText(" · ".join(map(tile_sentence, answer.tiles)))
         self._problems.setText("\n".join(answer.problems[:3]))
         self._problems.setVisible(bool(answer.problems))
         if asked.tab == self.tab:

@@ -16,7 +16,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.metrics import GRID, MARGIN, PICTURE_HEIGHT
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.exact_field import CheckedField
@@ -40,7 +40,6 @@ _BOUND = (
     "know less are right less often."
 )
 _UNLIMITED = "Without a limit on the loss a guess can be certain."
-_CHART_HEIGHT = 44 * GRID
 _WIDE = 120 * GRID
 """From this width on two pictures stand side by side, at normal text size."""
 
@@ -128,7 +127,7 @@ class FrontierView(QuestionView):
         for pair in self._rows:
             pair.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
         for chart in self.charts:
-            chart.setMinimumHeight(_CHART_HEIGHT * scale // 100)
+            chart.setMinimumHeight(PICTURE_HEIGHT * scale // 100)
 
     def _request(self, _signal: object = None) -> None:
         weighting, whole = self.weights.currentData(), self.parts.currentData()

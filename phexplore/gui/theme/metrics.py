@@ -15,4 +15,6 @@ ROW_PADDING = 10
 CORNER = 6
 """Radius of rounded corners."""
 
+PICTURE_HEIGHT = 53 * GRID
+"""Least height of a picture on a page that scrolls: 55 % of a laptop's screen, 768 pixels high."""
 INSPECTOR_WIDTH = 36 * GRID

@@ -1,9 +1,10 @@
-"""A sentence above the content that stays until it is closed: refusals, recovered edits, failures."""
+"""A sentence above the content that stays until it is closed or its cause is gone: refusals, recovered edits, failures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -14,16 +15,19 @@ from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import row
 
+_WIDEST = 90 * GRID
 _SYMBOLS = {"attention": "warning", "refused": "error", "card": "info"}
 
 
 class NoticeBar(QFrame):
-    """Hidden until there is something to say; shows one notice, the newest."""
+    """Hidden until there is something to say; shows one notice, the newest, over the page: nothing moves."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = "card"
         self._action: Callable[[], object] | None = None
+        self._place: QWidget | None = None
+        self._bar: QWidget | None = None
         self._symbol = QLabel()
         self._text = Text(wrap=True)
         self._button = TextButton("", look="link", name="Act on the notice", run=self._act)
@@ -60,6 +64,41 @@ class NoticeBar(QFrame):
         self.setAccessibleName(localised(text))
         self._restyle()
         self.show()
+        self._settle()
+
+    def drop(self, look: str) -> None:
+        """Say no more what was said with a look: its cause is gone."""
+        if self.look == look:
+            self.hide()
+
+    def float_above(self, place: QWidget, bar: QWidget) -> None:
+        """Lie over a widget, at its right and above a bar at its foot.
+
+        Args:
+            place: parent and room.
+            bar: stays free.
+        """
+        self._place, self._bar = place, bar
+        self.setParent(place)
+        place.installEventFilter(self)
+        self.hide()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the place in a window of another size."""
+        if event.type() == QEvent.Type.Resize and watched is self._place:
+            self._settle()
+        return False
+
+    def _settle(self) -> None:
+        place, bar = self._place, self._bar
+        if place is None or bar is None or self.isHidden():
+            return
+        width = min(_WIDEST * appearance().scale // 100, place.width() - 2 * GRID)
+        self.setFixedWidth(width)
+        height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
+        self.setFixedHeight(height)
+        self.move(place.width() - width - GRID, place.height() - bar.height() - height - GRID)
+        self.raise_()
 
     def _act(self) -> None:
         self.hide()

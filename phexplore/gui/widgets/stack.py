@@ -87,6 +87,17 @@ class LazyTabs(QTabWidget):
         """The tab in front."""
         return list(self._makers)[self.currentIndex()]
 
+    def keep_under_tabs(self, bar: QWidget) -> None:
+        """Show a bar between the tabs and the content in front: other filters do not move the tabs."""
+
+        def follow(_number: int = 0) -> None:
+            layout = self.currentWidget().layout() if self.currentWidget() is not None else None
+            if isinstance(layout, QVBoxLayout):
+                layout.insertWidget(0, bar)
+
+        self.currentChanged.connect(follow)
+        follow()
+
     @property
     def offered(self) -> tuple[Any, ...]:
         """The tabs that can be chosen."""

@@ -11,6 +11,27 @@ from phexplore.gui.widgets.labels import ElidedText, Figure
 from phexplore.gui.widgets.layout import column, row
 
 
+class TileLine(ElidedText):
+    """The same figure in one line of text, for pages whose pictures need the room; the tool tip has all of it."""
+
+    def show_content(self, content: TileContent) -> None:
+        """Show a figure."""
+        said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
+        self.setText(tile_sentence(content) if said else tile_words(content))
+        self.set_look(content.tone.value if said else "")
+        self.setAccessibleDescription(content.change)
+
+
+def tile_words(content: TileContent) -> str:
+    """Return caption and figure in one line."""
+    return f"{content.caption}: {content.value} {content.beside}".strip()
+
+
+def tile_sentence(content: TileContent) -> str:
+    """Return all that a tile says in one line."""
+    return f"{tile_words(content)} ({content.change})" if content.change else tile_words(content)
+
+
 class Tile(QFrame):
     """Shows one figure large. The texts come ready; a tile decides nothing."""
 

@@ -241,6 +241,7 @@ def test_that_the_window_fits_at_double_text_size(window) -> None:
         _visit(window, area)
         QApplication.processEvents()
         assert window.minimumSizeHint().width() <= 1280, area
+    window.navigation.choose(Area.OVERVIEW)
     assert window.headline.tiles[0].isVisible()
 
 

@@ -131,7 +131,8 @@ class SpinePictures(QWidget):
         for tab, name in _NAMES.items():
             kinds[tab] = lambda place, name=name: FigureView(name, _TEACHING, place)
         self.tabs = LazyTabs(kinds, self, name="Pictures of the spine")
-        column(self.reason, self.notes, self.choosers, (self.tabs, 1), of=self, margins=(GRID, 0, 0, 0))
+        column(self.reason, self.notes, (self.tabs, 1), of=self, margins=(GRID, 0, 0, 0))
+        self.tabs.keep_under_tabs(self.choosers)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
         self.choosers.chosen.connect(self.choose)

@@ -1,0 +1,84 @@
+"""At the size of a laptop every picture has more than half of the window; nothing above it moves."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
+
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.figures.view import FigureView
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.window import MainWindow
+from phexplore.model.edits import set_item
+from phexplore.systems.registry import preset
+
+LAPTOP = QSize(1366, 728)
+"""1366 × 768 without the bar of the system."""
+SHARE = 0.55
+PRESETS = ("sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010")
+
+
+def low(window, page) -> list[str]:
+    """Return the pictures of a page that have less than their share of the window's height."""
+    return [
+        f"{view.name}: {view.height() / window.height():.2f}"
+        for view in page.findChildren(FigureView)
+        if view.isVisible() and view.height() < SHARE * window.height()
+    ]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_that_every_picture_of_every_page_has_its_share(name, qtbot, settings, tmp_path):
+    window = MainWindow(project_of(preset(name)), settings, tmp_path / "runs")
+    qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    window.resize(LAPTOP)
+    window.show()
+    qtbot.waitExposed(window)
+    too_low = {}
+    for area in window.navigation.offered:
+        window.navigation.choose(area)
+        page = window.pages.currentWidget()
+        tabs = [
+            each
+            for each in (page, *page.findChildren(object))
+            if hasattr(each, "offered") and hasattr(each, "show_tab")
+        ]
+        for bar in tabs[:1]:
+            for tab in bar.offered:
+                bar.show_tab(tab)
+                qtbot.wait(20)
+                if found := low(window, page):
+                    too_low[area.value, str(tab)] = found
+        qtbot.wait(20)
+        if found := low(window, page):
+            too_low[area.value] = found
+    assert not too_low
+
+
+def test_that_neither_a_notice_nor_another_tab_moves_what_is_below_it(window):
+    window.navigation.choose(Area.TARGETS)
+    QApplication.processEvents()
+    tabs, moved = window.pages.currentWidget(), set()
+    for tab in tabs.offered:
+        tabs.show_tab(tab)
+        moved.add(tabs.tabBar().mapTo(window, tabs.tabBar().rect().topLeft()).y())
+    window.notice.warn("Something deserves attention.")
+    moved.add(tabs.tabBar().mapTo(window, tabs.tabBar().rect().topLeft()).y())
+    assert len(moved) == 1
+    assert window.rect().contains(window.notice.geometry())
+
+
+def test_that_the_headline_is_large_on_the_overview_and_a_line_elsewhere(window):
+    large = window.headline.sizeHint().height()
+    window.navigation.choose(Area.BUDGETS)
+    assert window.headline.sizeHint().height() < 0.5 * large
+
+
+def test_that_a_refusal_ends_with_the_next_edit_and_a_notice_with_its_project(window, query):
+    window.notice.say("No.", look="refused")
+    window.session.report(window.session.edit("Lock", lambda scenario: set_item(scenario, "locks", query, value=True)))
+    assert window.notice.text == ""
+    window.notice.warn("Of this project.")
+    window.session.install(project_of(preset("sdhc-2020-us")))
+    assert window.notice.text == ""
