@@ -54,6 +54,8 @@ ADAPTERS: Mapping[str, Adapter] = {
     "block-assignment": _adapter("assignment", "describe"),
     "blocks": _adapter("microdata", "population"),
     "noisy-measurements": _adapter("measurements", "describe"),
+    "amc-replicates": _adapter("reruns", "describe", "values"),
+    "gls-estimates": _adapter("gls", "describe", "values"),
 }
 """By kind."""
 

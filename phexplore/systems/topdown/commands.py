@@ -34,6 +34,51 @@ def register(app: typer.Typer) -> None:
     measurements.command("describe")(describe_measured)
     measurements.callback()(_measurements)
     app.add_typer(measurements, name="measurements")
+    published = typer.Typer(help="The published record beside the program's own figures.", no_args_is_help=True)
+    published.command("errors")(errors)
+    published.command("confidence")(confident)
+    app.add_typer(published, name="published")
+
+
+def errors(
+    file: Path = typer.Argument(
+        help="A file with true and published columns, e.g. an NHGIS demonstration table; ZIP too."
+    ),
+    run: str = typer.Option("", "--run", help="A run directory on the same areas, or a file in it: its errors beside."),
+    as_json: bool = JSON,
+) -> None:
+    """Say how far published figures are from the true ones: by level, size and group, beside a run.
+
+    Example: phexplore published errors nhgis_ppdd_20210608_block_RI.zip --run runs/first --json
+    """
+    from phexplore.systems.experiments import answer
+    from phexplore.systems.topdown.published_errors import published_errors
+    from phexplore.systems.topdown.published_pictures import ERRORS
+
+    answer(ERRORS, published_errors(file, _run_at(run) if run else None), Path(), as_json=as_json)
+
+
+def confident(
+    files: list[Path] = typer.Argument(
+        None, help="Reruns (AMC) or GLS estimates, beside the seven cells that came with the program."
+    ),
+    run: list[str] = typer.Option([], "--run", help="A run directory whose errors are compared with reruns; repeat."),
+    as_json: bool = JSON,
+) -> None:
+    """Compare the program's figures with the Bureau's reruns, GLS standard deviations and certificates; misses first.
+
+    Example: phexplore published confidence jupyter_data.csv --run runs/first --json
+    """
+    from phexplore.systems.experiments import answer
+    from phexplore.systems.topdown.confidence import confidence_json
+    from phexplore.systems.topdown.published_pictures import CONFIDENCE
+
+    answer(CONFIDENCE, confidence_json(files or (), [_run_at(each) for each in run]), Path(), as_json=as_json)
+
+
+def _run_at(text: str) -> Path:
+    path = Path(text)
+    return path.parent if path.is_file() else path
 
 
 def _measurements() -> None:

@@ -71,6 +71,7 @@ TOPDOWN: System = System(
     ),
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     has_geography=True,
+    experiments=lazy(f"{_ROOM}.published_pictures", "experiments"),
     run_options=TopDownOptions,
     complete_run=lazy(f"{_ROOM}.reprocessing", "complete_run"),
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),

@@ -33,6 +33,8 @@ SMALL = {
     "campus": {"repetitions": "3", "seed": "1"},
     "constant": {"delta": "1e-10", "epsilons": "0.5,2"},
     "bases": {"cells": "8"},
+    "published-errors": {"file": str(Path(__file__).with_name("published.csv")), "run": ""},
+    "confidence": {"file": "", "run": ""},
 }
 
 

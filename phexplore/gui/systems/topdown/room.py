@@ -30,8 +30,9 @@ _PROCESSING = frozenset({"passes", "constraints", "invariants"})
 class TopDownRoom(PlainRoom):
     """Total and shares, passes and rules, the spine."""
 
-    hidden: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
-    titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.LEVELS: "Post-processing"})
+    titles: ClassVar[Mapping[Area, str]] = MappingProxyType(
+        {Area.LEVELS: "Post-processing", Area.EXPERIMENT: "Published record"}
+    )
     has_table: ClassVar[bool] = True
     neighbours: ClassVar[str] = "TopDown is always stated for bounded neighbours: one record replaced."
     hint: ClassVar[str] = "Change a share, the total, a pass or a rule: every difference is listed here as a sentence."

@@ -1,0 +1,297 @@
+"""Confidence in the program's figures: beside the Bureau's reruns, its GLS standard deviations, and the signed certificates.
+
+A cell of the Bureau's reruns has a root mean square error around iteration 0. Ours is that of the same cell in runs: of the same area
+where a run has it, else of the areas of the same level whose true count is within a factor of two. Without a run it is the expected error
+after least squares on the spine of 2020. The interval of the ratio is that of two independent variances of normal errors (F distribution,
+90 %); expected errors have no Monte-Carlo error of their own. A comparison misses where the interval does not hold 1.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.numbers import exact_text
+from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import LevelQuery
+from phexplore.published.door import recognise, values_of
+from phexplore.published.forms import Published, ValueTable
+from phexplore.resources import resource
+from phexplore.systems.topdown.forecast import forecast_topdown
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
+from phexplore.workload.queries import parse_query
+
+SHIPPED = "published/amc_2010_cells.csv"
+"""The seven cells of the Bureau's reruns that came with the program."""
+LEVEL = 0.90
+"""Of the intervals."""
+_FACTOR = 2.0
+_NEAR = 1e-9
+_PRINTED = Fraction(1, 200)
+"""Certificates print two digits behind the point."""
+_KINDS = {"amc-replicates": "Reruns (AMC)", "gls-estimates": "GLS"}
+_REMEDY = "Name a summary of reruns (AMC) or GLS estimates."
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One figure of ours beside the published one.
+
+    Attributes:
+        kind: what is compared with: ``Certificate``, ``Reruns (AMC)`` or ``GLS``.
+        place: scenario, or level and area.
+        figure: what it is.
+        ours: None where we have none.
+        published: beside it.
+        ratio: ours / published, None without ours.
+        low: of the interval of the ratio; None where figures must be equal.
+        high: the same.
+        verdict: ``misses``, ``holds`` or ``not compared``.
+        basis: what ours comes from, or why there is none.
+    """
+
+    kind: str
+    place: str
+    figure: str
+    ours: float | None
+    published: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    basis: str
+
+    def json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+NOTES = (
+    "Reruns are those of 2010 data with the parameters of the DHC; iteration 0 stands for the truth and is a release itself.",
+    "Without a run, ours is the expected error on the mean fan-outs of the spine of 2020: single areas have their own.",
+    "The interval of a ratio is that of two independent variances of normal errors, 90 %; bias widens it.",
+)
+_ORDER = ("misses", "not compared", "holds")
+
+
+def confidence(files: Sequence[Path] = (), runs: Sequence[Path] = ()) -> list[Comparison]:
+    """Return all comparisons, misses first.
+
+    Args:
+        files: reruns or GLS estimates beside the shipped cells.
+        runs: directories of TopDown runs whose errors are compared with reruns.
+
+    Raises:
+        InputProblemsError: a file is neither.
+        RunUnreadableError: there is no such run.
+    """
+    opened = [_open(run) for run in runs]
+    found = certificates()
+    for path in (resource(SHIPPED), *files):
+        published = recognise(Path(path))
+        if published is None or published.kind not in _KINDS:
+            raise InputProblemsError(
+                [Issue((Path(path).name,), "This is no file of reruns and no GLS estimates.", _REMEDY)]
+            )
+        table = values_of(published)
+        found += list(_reruns(table, opened) if table.replicates is not None else _deviations(published, table))
+    return sorted(found, key=lambda each: (_ORDER.index(each.verdict), -_distance(each)))
+
+
+def confidence_json(files: Sequence[Path] = (), runs: Sequence[Path] = ()) -> dict[str, Any]:
+    """Return all comparisons as JSON values; arguments as for `confidence`."""
+    found = confidence(files, runs)
+    counts = {verdict: sum(each.verdict == verdict for each in found) for verdict in _ORDER}
+    return {"comparisons": [each.json() for each in found], "counts": counts, "notes": list(NOTES)}
+
+
+def _distance(each: Comparison) -> float:
+    return abs(np.log(each.ratio)) if each.ratio else 0.0
+
+
+def _open(directory: Path) -> TopDownRun:
+    run = TopDownRun(directory)
+    run.patience = float("inf")
+    run.refresh()
+    return run
+
+
+@lru_cache(maxsize=1)
+def _rules() -> Mapping[str, Any]:
+    return tomllib.loads(resource("published/confidence.toml").read_text("utf-8"))
+
+
+def certificates() -> list[Comparison]:
+    """Return every figure of the four signed certificates beside the forecast: equal, or missed."""
+    found = []
+    presets = topdown_presets()
+    for stated in _rules()["certificates"]:
+        scenario = presets[stated["scenario"]].scenario
+        forecast = forecast_topdown(scenario.topdown, scenario.conventions)
+        found.append(
+            _equal(stated["scenario"], "ρ", Fraction(scenario.topdown.total), Fraction(stated["rho"]), Fraction(0))
+        )
+        printed = {
+            f"ε per attribute: {name}": (value, forecast.attributes, name)
+            for name, value in stated["attributes"].items()
+        }
+        printed |= {
+            f"ε of the block within {name}": (value, forecast.block_within, name)
+            for name, value in stated["block_within"].items()
+        }
+        for figure, (value, entries, name) in printed.items():
+            ours = next((Fraction(each.epsilon) for each in entries if each.name == name), None)
+            found.append(_equal(stated["scenario"], figure, ours, Fraction(value), _PRINTED))
+        found.append(
+            _equal(stated["scenario"], "ε", Fraction(_headline(forecast)), Fraction(stated["epsilon"]), _PRINTED)
+        )
+    return found
+
+
+def _headline(forecast: Any) -> float:
+    """Return ε at 10⁻¹⁰ by the conversion of the certificates."""
+    from phexplore.accounting.zcdp import epsilon  # noqa: PLC0415 - only here
+    from phexplore.accuracy.privacy_loss import HEADLINE_DELTA  # noqa: PLC0415 - as above
+    from phexplore.model.conventions import Conversion  # noqa: PLC0415 - as above
+
+    return epsilon(forecast.total, HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
+
+
+def _equal(place: str, figure: str, ours: Fraction | None, printed: Fraction, within: Fraction) -> Comparison:
+    shown = None if ours is None else float(ours)
+    holds = ours is not None and abs(ours - printed) <= within + Fraction(_NEAR if within else 0)
+    ratio = None if shown is None else shown / float(printed)
+    basis = "forecast, exact" if not within else f"forecast; printed {exact_text(printed)}"
+    return Comparison(
+        "Certificate", place, figure, shown, float(printed), ratio, None, None, "holds" if holds else "misses", basis
+    )
+
+
+def _reruns(table: ValueTable, runs: Sequence[TopDownRun]) -> list[Comparison]:
+    if table.true is None or table.replicates is None:
+        raise ValueError("the table has no reruns")
+    errors = table.replicates[:, :, 0] - table.true[:, 0]
+    rmse = np.sqrt((errors**2).mean(axis=0))
+    found = []
+    for row, name in enumerate(table.names.tolist()):
+        code = next((part.rstrip(":") for part in name.split() if part.rstrip(":") in _cells()), "")
+        level, area = str(table.levels[row]), str(table.codes[row])
+        place, published = f"{level} {area}", float(rmse[row])
+        ours, draws, basis = _ours(code, level, area, float(table.true[row, 0]), runs)
+        found.append(_compared("Reruns (AMC)", place, f"{name}: RMSE", ours, published, draws, len(errors), basis))
+    return found
+
+
+def _deviations(published: Published, table: ValueTable) -> list[Comparison]:
+    if table.deviation is None:
+        raise published.refused("it has no standard deviations.", _REMEDY)
+    found = []
+    for row, code in enumerate(table.codes.tolist()):
+        for column, query in enumerate(table.columns):
+            stated = float(table.deviation[row, column])
+            if not np.isfinite(stated) or stated <= 0:
+                continue
+            level = str(table.levels[row])
+            ours, _, basis = _ours(query, level, code, float(table.published[row, column]), ())
+            figure = f"{query} {table.titles[column]}: standard deviation"
+            found.append(_compared("GLS", f"{level} {code}", figure, ours, stated, 0, 0, basis))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _cells() -> Mapping[str, Mapping[str, Any]]:
+    return {cell["code"]: cell for cell in _rules()["cells"]}
+
+
+def _ours(code: str, level: str, area: str, true: float, runs: Sequence[TopDownRun]) -> tuple[float | None, int, str]:
+    """Return our root mean square error of a cell, from how many draws (0: expected), and what it comes from."""
+    cell = _cells().get(code)
+    if cell is None:
+        return None, 0, "No single answer of a redistricting scenario is this number."
+    scenario = topdown_presets()[cell["scenario"]].scenario
+    for run in runs:
+        if run.spec.scenario.topdown.schema == scenario.topdown.schema == run.schema.id and level in run.levels:
+            found = _of_run(run, cell, level, area, true)
+            if found is not None:
+                return found
+    key = LevelQuery(level, cell["query"])
+    expected = _expected(cell["scenario"]).get(key)
+    if not expected:
+        return None, 0, f"{cell['query']} is not measured at {level}: only a run of {cell['scenario']} tells it."
+    return expected**0.5, 0, f"expected after least squares on the spine of 2020, {cell['scenario']}"
+
+
+@lru_cache(maxsize=8)
+def _expected(name: str) -> Mapping[LevelQuery, float]:
+    scenario: Scenario = topdown_presets()[name].scenario
+    spine = uniform_spine(scenario.topdown)
+    return spine_variances(spine, {key: scenario.topdown.budget(key) for key in spine.keys})
+
+
+def _of_run(
+    run: TopDownRun, cell: Mapping[str, Any], level: str, area: str, true: float
+) -> tuple[float, int, str] | None:
+    query = parse_query(run.schema, cell["query"])
+    place, codes = run.place(level), run.codes(level)
+    exact = run.exact(level, query)[:, cell["answer"]]
+    own = np.flatnonzero(codes == area)
+    words = "the same area"
+    if not len(own):
+        own = np.flatnonzero((exact >= true / _FACTOR) & (exact <= true * _FACTOR))
+        words = f"{len(own)} areas of the same level with about as many"
+    errors: list[NDArray[np.float64]] = []
+    for index in run.present:
+        found = run.trial(index)
+        if found is not None and len(own):
+            answers = found[place].answers(query.cell_map(), query.answers)[:, cell["answer"]]
+            errors.append((answers[own] - exact[own]).astype(np.float64))
+    if not errors:
+        return None
+    together = np.concatenate(errors)
+    rmse = float(np.sqrt((together**2).mean()))
+    return rmse, len(together), f"{len(errors)} trials of {run.directory.name}, {words}"
+
+
+def _compared(
+    kind: str, place: str, figure: str, ours: float | None, published: float, draws: int, reruns: int, basis: str
+) -> Comparison:
+    if ours is None or not published:
+        return Comparison(kind, place, figure, ours, published, None, None, None, "not compared", basis)
+    ratio = ours / published
+    low, high = ratio_interval(ratio, draws, reruns)
+    holds = low <= 1 <= high
+    return Comparison(kind, place, figure, ours, published, ratio, low, high, "holds" if holds else "misses", basis)
+
+
+def ratio_interval(ratio: float, draws: int, reruns: int) -> tuple[float, float]:
+    """Return the interval of a ratio of root mean square errors, at `LEVEL`.
+
+    Args:
+        ratio: ours over theirs.
+        draws: of ours, 0 where ours is expected and not drawn.
+        reruns: of theirs, 0 for a stated standard deviation.
+    """
+    from scipy import stats  # noqa: PLC0415 - loads slowly
+
+    tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+    if draws and reruns:
+        spread = stats.f(draws, reruns).ppf(tails)
+    elif reruns:
+        spread = reruns / stats.chi2(reruns).ppf(tails)[::-1]
+    elif draws:
+        spread = stats.chi2(draws).ppf(tails) / draws
+    else:
+        return ratio, ratio
+    low, high = (ratio / float(np.sqrt(each)) for each in spread[::-1])
+    return low, high
