@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
