@@ -1,5 +1,6 @@
 #!/bin/sh
-# Install what is missing, once: system libraries, then a locked virtual environment in .venv. A second call does nothing.
+# Install what is missing, once: system libraries, a locked virtual environment in .venv, the solver's machine code.
+# A second call does nothing.
 set -eu
 cd "$(dirname "$0")/.."
 VENV=.venv
@@ -61,3 +62,5 @@ if [ "$(cat $VENV/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   $VENV/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
   echo "$stamp" >$VENV/.stamp
 fi
+# After every change of a kernel, so that nobody waits for a compiler later.
+$VENV/bin/python packaging/prepare_kernels.py

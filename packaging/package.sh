@@ -34,11 +34,19 @@ if [ "$(cat $BUILD/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   echo "$stamp" >$BUILD/.stamp
 fi
 install_program
+# Machine code for every processor it may meet that this one can run; what is there from the last build is kept.
+for processor in x86-64-v3 x86-64-v2; do
+  [ "$(uname -m)" = x86_64 ] || continue
+  say "preparing the solver for $processor"
+  (cd $BUILD && NUMBA_CPU_NAME=$processor NUMBA_CPU_FEATURES="" ./program/bin/python ../../packaging/prepare_kernels.py)
+done
+[ "$(uname -m)" = x86_64 ] || (cd $BUILD && ./program/bin/python ../../packaging/prepare_kernels.py)
+machine_code=$($BUILD/program/bin/python -P -c 'from pathlib import Path; import phexplore; print(Path(phexplore.__file__).parent / "_machine_code")')
 version=$($BUILD/program/bin/python -c 'from importlib.metadata import version; print(version("phexplore"))')
 
 if wants wheel; then
-  cp $BUILD/wheel/*.whl dist/
-  say "dist/phexplore-$version-py3-none-any.whl"
+  PHEXPLORE_MACHINE_CODE=$machine_code $BUILD/tools/bin/python -m build --no-isolation --wheel --outdir dist . >/dev/null
+  say "$(cd dist && ls -t phexplore-"$version"-*.whl | head -1)"
 fi
 if wants materials; then
   cp $BUILD/materials.json dist/phexplore-$version.cdx.json

@@ -22,7 +22,10 @@ from phexplore.cli.run_options import with_words
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular_target
+from phexplore.preparing import PREPARING, heard_by
+from phexplore.report.progress import ProgressLine
 from phexplore.report.terminal import say
+from phexplore.runs.events import Progress
 from phexplore.systems.registry import systems
 from phexplore.systems.sources import load_scenario
 
@@ -85,7 +88,11 @@ def run(arguments: list[str], window: Window | None = None) -> int:
         _refuse_impossible_names(arguments)
         if arguments[0] == "run":
             arguments = with_words(arguments)
-        status = program()(arguments, standalone_mode=False)
+        with (
+            ProgressLine() as line,
+            heard_by(lambda ready, kernels: line.show(Progress(PREPARING, ready, kernels))),
+        ):
+            status = program()(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if (failed := _status_of(error)) is None:
             raise

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from phexplore.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class MafidIndex:
         return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _build_dense(mafid: Identifiers, base: int, table: Rows, following: Rows) -> bool:
     repeats = False
     for row in range(len(mafid) - 1, -1, -1):
@@ -71,14 +72,14 @@ def _build_dense(mafid: Identifiers, base: int, table: Rows, following: Rows) ->
     return repeats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_dense(mafid: Identifiers, base: int, table: Rows, found: Rows) -> None:
     for row in range(len(mafid)):
         place = mafid[row] - base
         found[row] = table[place] if 0 <= place < len(table) else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _build_hashed(mafid: Identifiers, table: Rows, following: Rows) -> bool:
     repeats = False
     mask = len(table) - 1
@@ -92,7 +93,7 @@ def _build_hashed(mafid: Identifiers, table: Rows, following: Rows) -> bool:
     return repeats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_hashed(mafid: Identifiers, keys: Identifiers, table: Rows, found: Rows) -> None:
     mask = len(table) - 1
     for row in range(len(mafid)):
@@ -102,7 +103,7 @@ def _find_hashed(mafid: Identifiers, keys: Identifiers, table: Rows, found: Rows
         found[row] = table[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longest_chain(following: Rows) -> int:
     # Rows are chained in ascending order, so a backward pass sees the length of the rest of every chain.
     length = np.ones(len(following), np.int32)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from phexplore.compiled import kernel
 
 if TYPE_CHECKING:
     from typing import Any
@@ -16,7 +17,7 @@ UNDECIDED = np.int16(-32768)
 """Look-up entry of a 16-bit prefix that some threshold shares."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_up(
     prefixes: NDArray[np.uint16], table: NDArray[np.int16], out: NDArray[Any], pending: NDArray[np.int32]
 ) -> int:
@@ -38,7 +39,7 @@ def look_up(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     pending: NDArray[np.int32],
     prefixes: NDArray[np.uint16],
@@ -90,7 +91,7 @@ def search(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by on
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(
     blocks: NDArray[np.int32],
     words: NDArray[np.uint64],

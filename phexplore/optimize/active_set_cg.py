@@ -20,12 +20,12 @@ Args:
 
 from __future__ import annotations
 
-from phexplore.optimize.compiled import kernel
+from phexplore.compiled import float_kernel
 from phexplore.optimize.marginals import Floats, Forest, add_up, hand_down
 from phexplore.optimize.polytope import Polytope, add_rows, factorise, solve_step
 
 
-@kernel
+@float_kernel
 def project_direction(
     slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
 ) -> None:
@@ -49,7 +49,7 @@ def project_direction(
     fill_direction(slope, point, direction, closed, margins, polytope)
 
 
-@kernel
+@float_kernel
 def fill_direction(
     slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
 ) -> None:
@@ -96,7 +96,7 @@ def fill_direction(
                 class_sum[index, child] += direction[column, child]
 
 
-@kernel
+@float_kernel
 def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest) -> None:
     """Leave H d in the first rows of `sums`.
 
@@ -117,7 +117,7 @@ def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, in
     hand_down(sums, edges, forest)
 
 
-@kernel
+@float_kernel
 def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope) -> float:
     """Replace the slope by its part along the face, ``-h toward``; return its squared length in the dual metric.
 
@@ -138,7 +138,7 @@ def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope
     return fall
 
 
-@kernel
+@float_kernel
 def inner_product(left: Floats, right: Floats, columns: int) -> float:
     """Return Σ left · right over the first rows.
 
@@ -156,7 +156,7 @@ def inner_product(left: Floats, right: Floats, columns: int) -> float:
     return total
 
 
-@kernel
+@float_kernel
 def minimise_on_active_set(
     point: Floats,
     moved: Floats,

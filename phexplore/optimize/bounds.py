@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from phexplore.optimize.compiled import kernel
+from phexplore.compiled import float_kernel
 from phexplore.optimize.marginals import LANE, Floats, Ints, Tables
 from phexplore.optimize.polytope import BARRED, Polytope
 
@@ -82,13 +82,13 @@ class Grouping(NamedTuple):
     class_count: Floats
 
 
-@kernel
+@float_kernel
 def padded(children: int) -> int:
     """Return the number of children rounded up to full vector instructions."""
     return (children + LANE - 1) // LANE * LANE
 
 
-@kernel
+@float_kernel
 def group_support(
     cells: npt.NDArray[np.int32],
     counts: Ints,
@@ -146,7 +146,7 @@ def group_support(
     )
 
 
-@kernel
+@float_kernel
 def barriers(tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, width: int) -> Floats:
     """Return 0 where a child may hold people of a class and `BARRED` where not, ``float64[classes, width]``."""
     first = families.child_start[family]
@@ -169,7 +169,7 @@ def barriers(tables: Tables, stage: int, families: Families, family: int, groupi
     return barrier
 
 
-@kernel
+@float_kernel
 def lead(tables: Tables, query: int, cells: Ints, leader: Ints) -> None:
     """Fill, for every given cell, the first place among them with the same answer, -1 where the query omits the cell.
 
@@ -187,7 +187,7 @@ def lead(tables: Tables, query: int, cells: Ints, leader: Ints) -> None:
                 break
 
 
-@kernel
+@float_kernel
 def floors(
     tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, barrier: Floats
 ) -> tuple[Floats, bool]:
@@ -230,7 +230,7 @@ def floors(
     return floor, found
 
 
-@kernel
+@float_kernel
 def build_polytope(
     tables: Tables,
     stage: int,
@@ -328,7 +328,7 @@ def build_polytope(
     ), contradiction
 
 
-@kernel
+@float_kernel
 def add_bounded(
     families: Families,
     first: int,
@@ -381,7 +381,7 @@ def add_bounded(
     return rows, False
 
 
-@kernel
+@float_kernel
 def add_shared(
     families: Families,
     first: int,
@@ -423,7 +423,7 @@ def add_shared(
     return rows, closed and (fixed > parent_count or (fixed < parent_count and not ungrouped))
 
 
-@kernel
+@float_kernel
 def allocate_polytope(
     count: Floats, class_of_column: Ints, barrier: Floats, row_of: Ints, lower: Floats, upper: Floats
 ) -> Polytope:

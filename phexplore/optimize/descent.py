@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phexplore.compiled import float_kernel, inlined_kernel
 from phexplore.optimize.active_set_cg import minimise_on_active_set
-from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
 from phexplore.optimize.polytope import Polytope, fill_simplex, project
 
@@ -62,7 +62,7 @@ class Objective(NamedTuple):
     direction: Floats
 
 
-@kernel
+@float_kernel
 def descend_by_column(
     point: Floats,
     objective: Objective,
@@ -136,7 +136,7 @@ def descend_by_column(
     return moved, sweeps
 
 
-@kernel
+@float_kernel
 def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int], forest: Forest) -> None:
     """Fill every row of `sums` with its share of the gradient, w_r (Σ x) - pull_r."""
     columns, rows, edges = counts
@@ -152,7 +152,7 @@ def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int]
             target[child] = factor[child] * target[child] - pull[child]
 
 
-@kernel
+@float_kernel
 def copy_rows(source: Floats, target: Floats, rows: int) -> None:
     """Copy the first rows.
 
@@ -326,7 +326,7 @@ def descend_together(
     return distance, steps, newton, violation
 
 
-@kernel
+@float_kernel
 def differs(left: Floats, right: Floats, columns: int, tolerance: float) -> bool:
     """Return whether two points differ by more than `tolerance` in some count.
 

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from phexplore.compiled import float_kernel, inlined_kernel
 from phexplore.optimize.bounds import (
     Families,
     Grouping,
@@ -38,7 +39,6 @@ from phexplore.optimize.bounds import (
     group_support,
     padded,
 )
-from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.descent import Objective, descend_by_column, descend_together
 from phexplore.optimize.marginals import (
     Floats,
@@ -98,7 +98,7 @@ class Outcome(NamedTuple):
     violation: Floats
 
 
-@kernel
+@float_kernel
 def solve_families(
     tables: Tables,
     families: Families,
@@ -463,7 +463,7 @@ def minimise(
     return violation
 
 
-@kernel
+@float_kernel
 def add_classes(point: Floats, polytope: Polytope) -> None:
     """Add up the counts of every class."""
     polytope.class_sum[:] = 0.0

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from phexplore.optimize.compiled import kernel
+from phexplore.compiled import float_kernel
 
 LANE = 4
 """Children are padded to a multiple of this: the width of one vector instruction in doubles."""
@@ -115,7 +115,7 @@ class Forest(NamedTuple):
     size: Floats
 
 
-@kernel
+@float_kernel
 def allocate_forest(columns: int, nodes: int) -> Forest:
     """Return buffers for at most so many columns and nodes.
 
@@ -143,7 +143,7 @@ def allocate_forest(columns: int, nodes: int) -> Forest:
     )
 
 
-@kernel
+@float_kernel
 def plant(
     tables: Tables, stage: int, columns: int, cell_of_column: Ints, stamp: Ints, place: Ints, tag: int, forest: Forest
 ) -> tuple[int, int, int]:
@@ -211,7 +211,7 @@ def plant(
     return rows, edges, entries
 
 
-@kernel
+@float_kernel
 def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None:
     """List, for every column, the rows that contain it.
 
@@ -249,7 +249,7 @@ def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None
     forest.above_start[columns] = used
 
 
-@kernel
+@float_kernel
 def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) -> None:
     """Fill the coarser rows of ``sums[rows, children]`` from its first `columns` rows.
 
@@ -267,7 +267,7 @@ def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) ->
             sums[target, child] += sums[source, child]
 
 
-@kernel
+@float_kernel
 def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
     """Add every coarser row of ``sums[rows, children]`` to the finer rows it consists of, down to the columns.
 
@@ -281,7 +281,7 @@ def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
             sums[target, child] += sums[source, child]
 
 
-@kernel
+@float_kernel
 def gradient(
     point: Floats, weight: Floats, pull: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest
 ) -> None:
@@ -305,7 +305,7 @@ def gradient(
     hand_down(sums, edges, forest)
 
 
-@kernel
+@float_kernel
 def weigh(
     answers: Floats,
     weights: Floats,
@@ -333,7 +333,7 @@ def weigh(
             pull[row, child] += factor * measured[forest.entry_answer[entry]]
 
 
-@kernel
+@float_kernel
 def metrics(
     weight: Floats, sums: Floats, row_sums: Floats, diagonal: Floats, counts: tuple[int, int, int], forest: Forest
 ) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phexplore.optimize.compiled import kernel
+from phexplore.compiled import float_kernel
 from phexplore.optimize.marginals import Ints
 
 ENDLESS_FLOW = 1 << 60
@@ -41,7 +41,7 @@ siblings (-1 for none), and scratch."""
 TREE_FIELDS = 10
 
 
-@kernel
+@float_kernel
 def attach(tree: Ints, node: int, parent: int) -> None:
     """Attach a node, which has no parent, as the first child of another.
 
@@ -58,7 +58,7 @@ def attach(tree: Ints, node: int, parent: int) -> None:
     tree[parent, CHILD] = node
 
 
-@kernel
+@float_kernel
 def detach(tree: Ints, node: int) -> None:
     """Detach a node from its parent: the inverse of `attach`.
 
@@ -74,7 +74,7 @@ def detach(tree: Ints, node: int) -> None:
         tree[after, PREVIOUS] = before
 
 
-@kernel
+@float_kernel
 def price_subtree(tree: Ints, arcs: Ints, top: int) -> None:
     """Recompute depth and potentials of a node and everything below it.
 
@@ -97,7 +97,7 @@ def price_subtree(tree: Ints, arcs: Ints, top: int) -> None:
             child = tree[child, NEXT]
 
 
-@kernel
+@float_kernel
 def entering_arc(tree: Ints, arcs: Ints, count: int, start: int, block: int, paired: bool) -> tuple[int, int]:
     """Return the arc with the largest violation in the first block that has any, and where to go on; -1 at optimality.
 
@@ -131,7 +131,7 @@ def entering_arc(tree: Ints, arcs: Ints, count: int, start: int, block: int, pai
     return best, position
 
 
-@kernel
+@float_kernel
 def pivot(tree: Ints, arcs: Ints, entering: int) -> None:
     """Push flow around the cycle that an arc closes, and exchange it for the arc that blocks."""
     forward = arcs[entering, STATE]
@@ -183,7 +183,7 @@ def pivot(tree: Ints, arcs: Ints, entering: int) -> None:
     graft(tree, arcs, below, above, entering, out)
 
 
-@kernel
+@float_kernel
 def graft(tree: Ints, arcs: Ints, below: int, above: int, entering: int, out: int) -> None:
     """Reverse the path from `below` up to `out` and attach it under `above` by the entering arc.
 
@@ -207,7 +207,7 @@ def graft(tree: Ints, arcs: Ints, below: int, above: int, entering: int, out: in
     price_subtree(tree, arcs, below)
 
 
-@kernel
+@float_kernel
 def optimise_flow(tree: Ints, arcs: Ints, count: int, paired: bool) -> int:
     """Pivot to the optimum; return the number of pivots.
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phexplore.optimize.compiled import kernel
+from phexplore.compiled import float_kernel
 from phexplore.optimize.marginals import Floats, Ints
 
 BARRED = -1e30
@@ -94,7 +94,7 @@ class Polytope(NamedTuple):
     known: Ints
 
 
-@kernel
+@float_kernel
 def fill_simplex(values: Floats, total: float, multiplier: float) -> float:
     """Replace v by max(0, v + λ) with sum `total`; return λ.
 
@@ -129,7 +129,7 @@ def fill_simplex(values: Floats, total: float, multiplier: float) -> float:
     return multiplier
 
 
-@kernel
+@float_kernel
 def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
     """Fill ``x = max(0, z + (λ + ν) / h)`` for the present ν, solving for λ, and the sums of every row.
 
@@ -174,7 +174,7 @@ def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, poly
         add_rows(margins, polytope)
 
 
-@kernel
+@float_kernel
 def add_rows(margins: int, polytope: Polytope) -> None:
     """Add up the class sums of every row."""
     sums = polytope.sums
@@ -189,7 +189,7 @@ def add_rows(margins: int, polytope: Polytope) -> None:
                     sums[row_of[child]] += polytope.class_sum[index, child]
 
 
-@kernel
+@float_kernel
 def fill_residual(polytope: Polytope) -> float:
     """Fill the ascent direction of the dual per row, 0 where the row is satisfied and slack; return the largest."""
     largest = 0.0
@@ -206,7 +206,7 @@ def fill_residual(polytope: Polytope) -> float:
     return largest
 
 
-@kernel
+@float_kernel
 def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> int:
     """Build and factorise the generalised Jacobian of the row sums on the free rows; return their number.
 
@@ -247,7 +247,7 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
     return unknowns
 
 
-@kernel
+@float_kernel
 def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
     """Fill, per class with a free row, Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|)."""
     classes, width = polytope.class_sum.shape
@@ -284,7 +284,7 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
                         curvature[line, other] -= spread * member[other]
 
 
-@kernel
+@float_kernel
 def cholesky(system: Floats, unknowns: int) -> None:
     """Factorise in place, lower triangle. A dependent unknown gets a pivot so large that its step is 0.
 
@@ -310,7 +310,7 @@ def cholesky(system: Floats, unknowns: int) -> None:
             mine[row] = DETERMINED if diagonal > 0.0 else STUCK
 
 
-@kernel
+@float_kernel
 def solve_step(unknowns: int, polytope: Polytope) -> tuple[int, float]:
     """Fill the Newton step of every row from its residual.
 
@@ -356,7 +356,7 @@ def solve_step(unknowns: int, polytope: Polytope) -> tuple[int, float]:
     return worst, excess
 
 
-@kernel
+@float_kernel
 def slide(unknown: int, excess: float, polytope: Polytope) -> int:
     """Fill the step along which no row sum moves and the dual rises straight, until the first multiplier is 0.
 
@@ -418,7 +418,7 @@ def slide(unknown: int, excess: float, polytope: Polytope) -> int:
     return 1
 
 
-@kernel
+@float_kernel
 def project(
     target: Floats, point: Floats, closed: bool, margins: int, tolerance: float, limit: int, polytope: Polytope
 ) -> tuple[float, int]:
@@ -466,7 +466,7 @@ def project(
     return violation, steps
 
 
-@kernel
+@float_kernel
 def climb(length: float, polytope: Polytope) -> None:
     """Move every multiplier from `trial` along `step`; one that would change its sign, or start the wrong way, is 0.
 
@@ -483,7 +483,7 @@ def climb(length: float, polytope: Polytope) -> None:
         polytope.multiplier[row] = new
 
 
-@kernel
+@float_kernel
 def ascent_left(polytope: Polytope) -> float:
     """Return the derivative of the dual along the step just taken, at its end."""
     slope = 0.0
@@ -495,7 +495,7 @@ def ascent_left(polytope: Polytope) -> float:
     return slope
 
 
-@kernel
+@float_kernel
 def same_free_rows(polytope: Polytope) -> bool:
     """Return whether the rows of the present system are the ones that are free now."""
     for row in range(polytope.lower.shape[0]):

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from phexplore.compiled import float_kernel, inlined_kernel
 from phexplore.optimize.bounds import ENDLESS, Families
-from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Ints
 from phexplore.optimize.rounding_flow import Answers, Leaves, round_up
 
@@ -69,7 +69,7 @@ class Rounding(NamedTuple):
     snap: float
 
 
-@kernel
+@float_kernel
 def round_families(
     chain: Chain,
     families: Families,
@@ -177,7 +177,7 @@ def round_family(
     return within_bounds(chain, families, family, result), pivots
 
 
-@kernel
+@float_kernel
 def build_answers(
     chain: Chain,
     families: Families,
@@ -264,7 +264,7 @@ def build_answers(
     )
 
 
-@kernel
+@float_kernel
 def number_answers(
     answer_of: npt.NDArray[np.int32], answers: int, cells: npt.NDArray[np.int32], first_cell: int, local: Ints
 ) -> int:
@@ -288,7 +288,7 @@ def number_answers(
     return count
 
 
-@kernel
+@float_kernel
 def collect_leaves(
     closed: bool, fraction: Floats, left: Ints, leaf_cell: Ints, leaf_child: Ints, leaf_node: Ints
 ) -> Leaves:
@@ -314,7 +314,7 @@ def collect_leaves(
     return Leaves(source, leaf_node, value, wanted)
 
 
-@kernel
+@float_kernel
 def within_bounds(chain: Chain, families: Families, family: int, result: Ints) -> bool:
     """Return whether whole counts meet the bounds of every child and the totals of groups."""
     children, cells = result.shape

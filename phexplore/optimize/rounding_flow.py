@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phexplore.compiled import float_kernel, inlined_kernel
 from phexplore.optimize.bounds import ENDLESS
-from phexplore.optimize.compiled import inlined_kernel, kernel
 from phexplore.optimize.marginals import Floats, Ints
 from phexplore.optimize.network_simplex import (
     ARC,
@@ -124,7 +124,7 @@ INTO, LEAF_HIGH, LEAF_LOW = range(3)
 LEAF_FIELDS = 4
 
 
-@kernel
+@float_kernel
 def round_up(times: Ints, closed: bool, whole_targets: bool, answers: Answers, leaves: Leaves) -> tuple[Ints, int]:
     """Return which free counts go up, ``int64[leaves]`` of 0 and 1, and the pivots of all passes.
 
@@ -163,7 +163,7 @@ def round_up(times: Ints, closed: bool, whole_targets: bool, answers: Answers, l
                 answers.most[answer] = answers.raised[answer]
 
 
-@kernel
+@float_kernel
 def unit_cost(costs: Ints, answer: int, unit: int) -> tuple[int, int]:
     """Return the pair of costs of the given unit of flow into an answer and all that are folded into it.
 
@@ -188,7 +188,7 @@ def unit_cost(costs: Ints, answer: int, unit: int) -> tuple[int, int]:
     return high, low
 
 
-@kernel
+@float_kernel
 def fold(
     high_times: Ints, low_times: Ints, whole_targets: bool, answers: Answers, leaves: Leaves, raised: Ints
 ) -> Folded:
@@ -268,7 +268,7 @@ def fold(
     return Folded(costs, flows, table)
 
 
-@kernel
+@float_kernel
 def cost_of_raising(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     """Return the pair of costs of raising a count now."""
     count = flows.shape[0]
@@ -281,7 +281,7 @@ def cost_of_raising(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     return high, low
 
 
-@kernel
+@float_kernel
 def saving_of_lowering(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     """Return the pair of costs saved by lowering a raised count now."""
     count = flows.shape[0]
@@ -294,7 +294,7 @@ def saving_of_lowering(flows: Ints, table: Ints, leaf: int) -> tuple[int, int]:
     return high, low
 
 
-@kernel
+@float_kernel
 def turn(costs: Ints, flows: Ints, answer: int, by: int) -> None:
     """Send one more unit through an answer and all above it, or one less; what was the next cost is now the last one.
 
@@ -313,7 +313,7 @@ def turn(costs: Ints, flows: Ints, answer: int, by: int) -> None:
         answer = flows[answer, ABOVE]
 
 
-@kernel
+@float_kernel
 def choose(closed: bool, source: Ints, wanted: Ints, costs: Ints, flows: Ints, table: Ints, raised: Ints) -> None:
     """Raise, column by column, the counts that cost least in view of those raised before; then exchange within columns.
 
@@ -403,7 +403,7 @@ def improve(paired: bool, closed: bool, source: Ints, costs: Ints, flows: Ints, 
     return pivots
 
 
-@kernel
+@float_kernel
 def attach_columns(
     closed: bool,
     column: Ints,
@@ -457,7 +457,7 @@ def attach_columns(
     return used
 
 
-@kernel
+@float_kernel
 def add_pieces(
     costs: Ints, answer: int, flow: int, node: int, node_above: int, used: int, arcs: Ints, tree: Ints
 ) -> int:

@@ -6,6 +6,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
+from phexplore.preparing import PREPARING
 from phexplore.report.terminal import say
 from phexplore.runs.events import Event, Note, PhaseDone, Progress
 
@@ -24,6 +25,7 @@ class ProgressLine:
         self._live = sys.stderr.isatty() or "ipykernel" in sys.modules
         self._is_quiet = is_quiet and not self._live
         self._open = False
+        self._told = False
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -45,6 +47,9 @@ class ProgressLine:
                 sys.stderr.write(f"\r{phase:<12} {bar} {done:,}/{total:,}{left}\x1b[K")
                 sys.stderr.flush()
                 self._open = True
+            case Progress(phase) if phase == PREPARING and not self._told:
+                self._told = True
+                self._line(f"{phase} …")
             case PhaseDone(name, seconds):
                 self._line(f"{name}: {seconds:.2f} s")
             case Note(text):

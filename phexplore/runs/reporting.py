@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from phexplore.errors import CancelledError
+from phexplore.preparing import PREPARING
 from phexplore.runs.events import (
     Event,
     FinalEvent,
@@ -195,6 +196,18 @@ class WorkerWatch:
         self._phase = ""
         self._left = TimeLeft(0.0, 0)
         self._next_progress = 0.0
+        self._last: Progress | None = None
+        self._prepares = False
+
+    def prepare_solver(self, ready: int, kernels: int) -> None:
+        """Say that a kernel is being compiled; passes no checkpoint, because the compiler would take its error for its own.
+
+        Args:
+            ready: kernels that have machine code.
+            kernels: all that are loaded.
+        """
+        self._prepares = True
+        self._reporter.report(Progress(PREPARING, ready, kernels))
 
     def checkpoint(self) -> None:
         """Rest here while the run is paused.
@@ -202,6 +215,10 @@ class WorkerWatch:
         Raises:
             CancelledError: the run is to stop.
         """
+        if self._prepares:
+            self._prepares = False
+            if self._last is not None:
+                self._reporter.report(self._last)
         if self._control.wish is Wish.PAUSE:
             self._rest()
         if self._control.wish is Wish.STOP:
@@ -227,7 +244,8 @@ class WorkerWatch:
                 self._next_progress = now + PROGRESS_INTERVAL_SECONDS
                 left = self._left.estimate(now, done, total)
         if due:
-            self._reporter.report(Progress(phase, done, total, left))
+            self._last, self._prepares = Progress(phase, done, total, left), False
+            self._reporter.report(self._last)
         self.checkpoint()
 
     def note(self, text: str) -> None:

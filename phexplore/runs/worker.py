@@ -32,6 +32,7 @@ from phexplore.files.atomic_files import write_atomically
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import refuse_irregular_target
+from phexplore.preparing import heard_by
 from phexplore.runs.confidentiality import UNMARKED, answer_about
 from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
@@ -202,6 +203,7 @@ class _Start:
         _refuse_another_version(spec)
         self.reporter.report(Started(spec.trials, len(present)))
         watch = WorkerWatch(self.reporter, self.control)
+        self.held.enter_context(heard_by(watch.prepare_solver))
         with watch.phase("check data"):
             spec.data.verify(on_progress=lambda done, total: watch.progress("check data", done, total))
         answer = answer_about(spec.scenario, spec.data)

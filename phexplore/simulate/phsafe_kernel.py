@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phexplore.compiled import kernel
 
 STATE_SLOTS = 100
 """Places for states in every count array: one per two-digit FIPS code."""
@@ -53,7 +54,7 @@ def lane_words(person_in: Array) -> NDArray[np.uint64]:
     return lanes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_summands(codes: Array, summands: Array, index: Array) -> None:
     """Add the summand of every code to a record's grid index, see `CodeClasses`.
 
@@ -66,7 +67,7 @@ def sum_summands(codes: Array, summands: Array, index: Array) -> None:
         index[row] += summands[codes[row]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_records(
     class_of: Array, index: Array, group_of: Array, group_summands: Array, race: Array, hispanic: Array, record: Array
 ) -> None:
@@ -86,7 +87,7 @@ def write_records(
         record[row] = (np.int64(class_of[index[row]]) << 16) | (np.int64(group) << 8)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_neighbours(mafid: Array, records: Array, near_mafid: Array, near_records: Array) -> None:
     """Copy persons so that MAFIDs of one range stand together: the units of a range stay in the cache while counted.
 
@@ -114,7 +115,7 @@ def gather_neighbours(mafid: Array, records: Array, near_mafid: Array, near_reco
         following[part] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_persons(  # noqa: PLR0913, PLR0917 - plain arrays, see above
     rows: Array,
     persons: Array,
@@ -165,7 +166,7 @@ def count_persons(  # noqa: PLR0913, PLR0917 - plain arrays, see above
             counts[places[1, source] + (state * places[2, source] + group) * places[3, source] + atom] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exceeding_households(sizes: Array, thresholds: Array) -> Array:
     """Return which located units have more persons than a threshold of some table: ``bool[located units]``.
 
@@ -182,7 +183,7 @@ def exceeding_households(sizes: Array, thresholds: Array) -> Array:
     return exceeding
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_sizes(
     units: Array, following: Array, unit_in: Array, sizes: Array, exceeding: Array, households: Array
 ) -> None:
@@ -214,7 +215,7 @@ def count_sizes(
                 households[table, size] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_units(
     units: Array, atoms: Array, weights: Array, weighted: Array, places: Array, counts: Array, records: Array
 ) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from phexplore.compiled import float_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def solve(matrix: Floats, right: Floats, size: int) -> None:
     """Replace `right` by matrix⁻¹ right, by Gaussian elimination with row pivots.
 
@@ -64,7 +65,7 @@ def solve(matrix: Floats, right: Floats, size: int) -> None:
             right[k, j] *= inverse
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def one_plus_product(left: Floats, right: Floats, out: Floats, size: int) -> None:
     """Write I + left right.
 
@@ -85,7 +86,7 @@ def one_plus_product(left: Floats, right: Floats, out: Floats, size: int) -> Non
                     out[i, j] += factor * right[k, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def clear(out: Floats, size: int) -> None:
     """Fill a matrix with zeros.
 
@@ -98,7 +99,7 @@ def clear(out: Floats, size: int) -> None:
             out[i, j] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def add(out: Floats, factor: float, matrix: Floats, size: int) -> None:
     """Add a multiple of a matrix.
 
@@ -113,7 +114,7 @@ def add(out: Floats, factor: float, matrix: Floats, size: int) -> None:
             out[i, j] += factor * matrix[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def copy_from(source: Floats, offset: int, out: Floats, size: int) -> None:
     """Write the part of a matrix from `offset` on, made symmetric.
 
@@ -128,7 +129,7 @@ def copy_from(source: Floats, offset: int, out: Floats, size: int) -> None:
             out[i, j] = 0.5 * (source[offset + i, offset + j] + source[offset + j, offset + i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def condition(matrix: Floats, first: int, last: int, size: int, work: Floats, other: Floats) -> None:
     """Condition a covariance on its coordinates ``first:last`` being known; those before `first` are zero already.
 
@@ -167,7 +168,7 @@ def condition(matrix: Floats, first: int, last: int, size: int, work: Floats, ot
             matrix[j, i] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def sweep_up(
     measure: Ints,
     child_start: Ints,
@@ -254,7 +255,7 @@ def sweep_up(
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def sweep_down(
     measure: Ints,
     child_start: Ints,
@@ -397,7 +398,7 @@ def sweep_down(
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def invert(matrix: Floats, size: int, factor: Floats) -> None:
     """Replace positive definite matrices by their inverses (Gauss-Jordan).
 
@@ -427,7 +428,7 @@ def invert(matrix: Floats, size: int, factor: Floats) -> None:
                 matrix[i, k, n] = -factor[n] * matrix[k, k, n]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def multiply(left: Floats, right: Floats, out: Floats, size: int) -> None:
     """Write the products of many pairs of matrices.
 
@@ -447,7 +448,7 @@ def multiply(left: Floats, right: Floats, out: Floats, size: int) -> None:
                     out[i, j, n] += left[i, k, n] * right[k, j, n]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def sweep_together(
     measure: Ints,
     child_start: Ints,
@@ -542,7 +543,7 @@ def sweep_together(
                 invert(above[target], size, factor)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@float_kernel
 def gather_areas(
     first: Ints,
     whole: NDArray[np.bool_],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from phexplore.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distance(added: int, subtracted: int, above_added: Ints, above_subtracted: Ints) -> int:
     """Return the distance at the root from a county's sums and the sums of its ancestors without it.
 
@@ -30,7 +31,7 @@ def distance(added: int, subtracted: int, above_added: Ints, above_subtracted: I
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(
     group: Ints,
     added: Ints,

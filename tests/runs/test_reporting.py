@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from phexplore.errors import CancelledError
+from phexplore.preparing import PREPARING
 from phexplore.runs.events import Decoder, Event, Failed, Note, Paused, PhaseDone, Progress, Resumed
 from phexplore.runs.reporting import Control, Reporter, TimeLeft, Wish, WorkerWatch, listen
 
@@ -48,6 +49,17 @@ def test_that_progress_is_sent_at_most_twenty_times_a_second_and_always_at_its_e
     events = pipe.events()
     assert len(events) == 21
     assert events[-1] == Progress("trials", 100, 100, 0.0)
+
+
+def test_that_the_phase_comes_back_after_the_solver_was_prepared(pipe: Pipe) -> None:
+    watch = WorkerWatch(pipe.reporter, Control(), Clock(0.01))
+    watch.progress("trials", 1, 4)
+    watch.prepare_solver(3, 70)
+    watch.prepare_solver(4, 70)
+    for _ in range(2):
+        watch.checkpoint()
+    trials = Progress("trials", 1, 4)
+    assert pipe.events() == [trials, Progress(PREPARING, 3, 70), Progress(PREPARING, 4, 70), trials]
 
 
 def test_that_the_time_left_follows_the_pace_of_this_start_alone() -> None:

@@ -14,8 +14,9 @@ arithmetic is of integers: means are compared as fractions, never as rounded quo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phexplore.compiled import kernel
 
 Ints = NDArray[np.int64]
 
@@ -41,7 +42,7 @@ _DEEPEST = 120
 """Stretches that wait at most; beyond, the rest is pooled."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def at_least(total: int, weight: int, other_total: int, other_weight: int) -> bool:
     """Return whether total / weight ≥ other_total / other_weight, exactly; weights are positive and below 2^31.
 
@@ -60,7 +61,7 @@ def at_least(total: int, weight: int, other_total: int, other_weight: int) -> bo
     return (total - whole * weight) * other_weight >= (other_total - other_whole * other_weight) * weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(total: int, weight: int) -> int:
     """Return total / weight rounded to the nearest integer, ties upward.
 
@@ -71,7 +72,7 @@ def nearest(total: int, weight: int) -> int:
     return (2 * total + weight) // (2 * weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: int, out: Ints) -> None:
     """Pool adjacent violators of one stretch.
 
@@ -114,7 +115,7 @@ def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: 
             place -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_chunk(sums: Ints, weights: Ints, chunk: int, out: Ints) -> None:
     """Write Σ sum, Σ weight, the mean m below, and the most that weight × m − sum is, of one chunk of `CHUNK` places.
 
@@ -136,7 +137,7 @@ def sum_chunk(sums: Ints, weights: Ints, chunk: int, out: Ints) -> None:
     out[0], out[1], out[2], out[3] = total, weight, mean, most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_at(  # noqa: C901 - plain loops, which compiled code does not split
     sums: Ints, weights: Ints, chunks: Ints, first: int, behind: int, value: int
 ) -> int:
@@ -192,7 +193,7 @@ def cut_at(  # noqa: C901 - plain loops, which compiled code does not split
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_steep(begin: int, middle: int, end: int, length: int) -> bool:
     """Return whether a stretch with these means at three places is steep in both halves.
 
@@ -205,7 +206,7 @@ def is_steep(begin: int, middle: int, end: int, length: int) -> bool:
     return (middle - begin) * _STEEP > length and (end - middle) * _STEEP > length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def splitting_value(chunks: Ints, start: int, stop: int, length: int) -> tuple[int, bool]:
     """Return a value at which to split a stretch, and whether it is steep from end to end.
 
@@ -223,7 +224,7 @@ def splitting_value(chunks: Ints, start: int, stop: int, length: int) -> tuple[i
     return nearest(total, weight), steep
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_monotone(  # noqa: C901, PLR0912 - one loop over stretches, which compiled code does not split
     sums: Ints, weights: Ints, lower: int, upper: int, out: Ints
 ) -> None:
@@ -281,7 +282,7 @@ def fit_monotone(  # noqa: C901, PLR0912 - one loop over stretches, which compil
             count += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_rows(answers: Ints, lower: int, upper: int, out: Ints) -> None:
     """Write, row by row, the non-decreasing integers nearest to ``answers[rows, n]``.
 
@@ -296,7 +297,7 @@ def fit_rows(answers: Ints, lower: int, upper: int, out: Ints) -> None:
         fit_monotone(answers[row], weights, lower, upper, out[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unchain(chain: Ints, out: Ints) -> None:
     """Write the steps of a chain, which runs size by size and region by region.
 

@@ -12,8 +12,9 @@ direction method of multipliers finds it from the two.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phexplore.compiled import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ OWN, TARGET, PRICE, TOTAL, RATE, STRIDE, BEFORE, FIELDS = range(8)
 _MOST_STEPS = 200
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaves_worth(answers: Floats, first: Ints, node: int, price: float) -> tuple[float, float]:
     """Return what the leaves below a node are worth at a price, together, and the derivative.
 
@@ -44,7 +45,7 @@ def leaves_worth(answers: Floats, first: Ints, node: int, price: float) -> tuple
     return total, float(active)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_search(search: Floats, place: Ints, first: Ints, warm: Floats, node: int, own: float, target: float) -> None:
     """Put the search for the price of a node's children on the desk, at its start.
 
@@ -68,7 +69,7 @@ def begin_search(search: Floats, place: Ints, first: Ints, warm: Floats, node: i
     place[2] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def following_price(search: Floats, steps: int) -> tuple[float, bool]:
     """Return the next price of a search by Newton's method, and whether the present one is the answer.
 
@@ -89,7 +90,7 @@ def following_price(search: Floats, steps: int) -> tuple[float, bool]:
     return search[PRICE] + search[STRIDE], False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_price(
     answers: Floats, first: Ints, warm: Floats, node: int, own: float, target: float, desk: Floats, places: Ints
 ) -> tuple[float, float]:
@@ -136,7 +137,7 @@ def shared_price(
         places[depth, 1] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_relaxed_tree(answers: Floats, first: Ints, total: float, out: Floats) -> None:
     """Write the real values of a tree with the least squared distance to the answers; see `tree_kernel.fit_tree`.
 
@@ -168,7 +169,7 @@ def fit_relaxed_tree(answers: Floats, first: Ints, total: float, out: Floats) ->
             price[child], out[child] = shared_price(answers, first, warm, child, 1.0, target, desk, places)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool_real(answers: Floats, total: Floats, weight: Floats, out: Floats) -> None:
     """Write the non-decreasing values of at least 0 nearest to the answers.
 
@@ -196,7 +197,7 @@ def pool_real(answers: Floats, total: Floats, weight: Floats, out: Floats) -> No
             place += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_consistent(  # noqa: C901, PLR0912 - two sweeps of plain loops, which compiled code does not split
     values: Floats, first: Ints, groups: float, out: Floats
 ) -> None:
@@ -248,7 +249,7 @@ def make_consistent(  # noqa: C901, PLR0912 - two sweeps of plain loops, which c
                 part[size] += share * gap[size]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_relaxed_cumulative(
     answers: Floats, first: Ints, groups: float, penalty: float, tolerance: float, most: int, out: Floats
 ) -> tuple[int, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class SizeTree:
     sizes: int
     first: Ints
 
-    def flattened(self, levels: Sequence[Numbers], dtype: type = np.int64) -> NDArray[np.int64]:
+    def flattened(self, levels: Sequence[Numbers], dtype: type = np.int64) -> NDArray[Any]:
         """Return one value per node, ``dtype[nodes]``; the top's is 0.
 
         Args:

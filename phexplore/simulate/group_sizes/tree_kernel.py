@@ -16,8 +16,9 @@ choice moves on from node to node so that no region always loses.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phexplore.compiled import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ NODE, OWN, REACH, SLOPE, CHILD, UNITS, LOW, HIGH, SIDES, STRIDE, FOUND, FIELDS =
 2 high), its stride, and C(high − 1)."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start: int) -> int:
     """Return the largest l with ``own l + C(l − 1) ≤ reach``, where C(l) = Σ max(0, a + l) over the leaves `first`:`end`.
 
@@ -64,7 +65,7 @@ def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start:
             layer += max(1, left // rise) if rise > 0 else 1 - layer - max_of(answers, first, end)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def max_of(answers: Ints, first: int, end: int) -> int:
     """Return the largest answer of some nodes.
 
@@ -79,7 +80,7 @@ def max_of(answers: Ints, first: int, end: int) -> int:
     return int(largest)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_units(answers: Ints, first: int, end: int, layer: int) -> int:
     """Return C(layer) = Σ max(0, a + layer) over the leaves `first`:`end`.
 
@@ -96,7 +97,7 @@ def leaf_units(answers: Ints, first: int, end: int, layer: int) -> int:
     return units
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def units_over_leaves(answers: Ints, first: Ints, warm: Ints, node: int, slope: int) -> tuple[int, float]:
     """Return what `units_below` does, of a node whose children are leaves.
 
@@ -124,7 +125,7 @@ def units_over_leaves(answers: Ints, first: Ints, warm: Ints, node: int, slope: 
     return max(0, min(units, reach + 1 - layer)), 0.5 * active / (1.0 + active)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_search(
     desk: Ints, rates: Floats, depth: int, first: Ints, warm: Ints, node: int, own: int, reach: int
 ) -> None:
@@ -150,7 +151,7 @@ def begin_search(
     rates[depth] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def following_slope(search: Ints, rate: float) -> int:
     """Take in C(slope − 1), update the bracket of a search, and return the next slope to try.
 
@@ -186,7 +187,7 @@ def following_slope(search: Ints, rate: float) -> int:
     return int(following)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_slope(
     answers: Ints, first: Ints, warm: Ints, node: int, own: int, reach: int, desk: Ints, rates: Floats
 ) -> tuple[int, int]:
@@ -241,7 +242,7 @@ def shared_slope(
         desk[depth, CHILD] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def units_below(answers: Ints, first: Ints, warm: Ints, node: int, slope: int, desk: Ints, rates: Floats) -> int:
     """Return how many units of a node, not the top, have at most this slope; other arguments as in `shared_slope`."""
     inner = len(first) - 1
@@ -254,7 +255,7 @@ def units_below(answers: Ints, first: Ints, warm: Ints, node: int, slope: int, d
     return int(max(0, min(units, (gap + 2 - shared) // 2)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def share_out(answers: Ints, first: Ints, warm: Ints, node: int, out: Ints, desk: Ints, rates: Floats) -> None:
     """Divide the value of an inner node over its children, least slopes first.
 
@@ -291,7 +292,7 @@ def share_out(answers: Ints, first: Ints, warm: Ints, node: int, out: Ints, desk
             excess -= spare
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def share_among(answers: Ints, begin: int, end: int, value: int, start: int, turn: int, out: Ints) -> None:
     """Write the integers of at least 0 nearest to the answers of some nodes that add up to a value above 0.
 
@@ -317,7 +318,7 @@ def share_among(answers: Ints, begin: int, end: int, value: int, start: int, tur
             excess -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_from_top(answers: Ints, first: Ints, total: int, out: Ints) -> None:
     """Write values level by level from the top: each node's children nearest to their answers, given its value.
 
@@ -335,7 +336,7 @@ def fit_from_top(answers: Ints, first: Ints, total: int, out: Ints) -> None:
             out[first[node] : first[node + 1]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_tree(answers: Ints, first: Ints, total: int, out: Ints) -> None:
     """Write the values with the least squared distance to the answers.
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phexplore.compiled import kernel
 
 Ints = NDArray[np.int64]
 Cells = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_answers(
     starts: Ints,
     cells: Cells,
@@ -46,7 +47,7 @@ def add_answers(
                     out[row, answer_start[query] + answer] += counts[entry]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_noise(  # noqa: PLR0913, PLR0917 - as above
     sizes: NDArray[Any],
     signs: NDArray[np.uint8],
@@ -96,7 +97,7 @@ def add_noise(  # noqa: PLR0913, PLR0917 - as above
     return within
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_children(
     starts: Ints, cells: Cells, counts: Ints, child_start: Ints, width: int, merged: Cells, sums: Ints
 ) -> Ints:
@@ -135,7 +136,7 @@ def merge_children(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool_children(
     child_start: Ints, answers: Floats, weights: Floats, queries: Ints, pooled: Floats, pooled_weights: Floats
 ) -> None:
@@ -174,7 +175,7 @@ def pool_children(
             pooled_weights[parent, place] = own + added
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_positive(
     child_start: Ints, cell_start: Ints, cells: Cells, value_start: Ints, values: Ints, kept: Cells, counts: Ints
 ) -> Ints:
@@ -205,7 +206,7 @@ def keep_positive(
     return starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_differences(
     starts: Ints, cells: Cells, counts: Ints, other_starts: Ints, other_cells: Cells, other_counts: Ints
 ) -> int:
@@ -238,7 +239,7 @@ def count_differences(
     return different
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def allowed_cells(answer_of: NDArray[np.int32], upper: Ints, possible: NDArray[np.bool_], cells: Cells) -> Ints:
     """Return the starts of each unit's cells that may hold somebody, and fill them.
 
@@ -268,7 +269,7 @@ def allowed_cells(answer_of: NDArray[np.int32], upper: Ints, possible: NDArray[n
     return starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect_answers(
     starts: Ints, cells: Cells, counts: Ints, answer_of: NDArray[np.int32], answers: int, found: Cells, sums: Ints
 ) -> Ints:
@@ -308,7 +309,7 @@ def collect_answers(
     return ends
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_up(
     starts: Ints, cells: Cells, counts: Ints, other_starts: Ints, other_cells: Cells, other_counts: Ints, pairs: Ints
 ) -> int:

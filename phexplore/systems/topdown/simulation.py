@@ -15,15 +15,13 @@ from phexplore.accounting.composition import confirm_spent
 from phexplore.accuracy.margins import margins_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.noise.distributions import Noise
-from phexplore.optimize.families import solve_families
 from phexplore.optimize.rounder import RounderOptions, Target
-from phexplore.optimize.rounding import round_families
 from phexplore.runs.cluster import Cluster
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.run_files import read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE, present_trials
+from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, make_design
@@ -92,17 +90,6 @@ def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopD
 
 _SPENT_ELSEWHERE = "The noise was drawn and published elsewhere: estimating from it spends nothing."
 _NOT_COUNTED = "Estimated from published noisy measurements. The true counts are not known, so there are no errors: give --data to compare."
-PREPARING = "Preparing the solver, once per computer: about a minute"
-"""The phase in which the machine code of the solver is made."""
-
-
-def is_solver_prepared() -> bool:
-    """Return whether the machine code of the solver is on this computer; also where that cannot be seen."""
-    for solver in (solve_families, round_families):
-        kept: Any = getattr(getattr(solver, "_cache", None), "_cache_file", None)
-        if kept is not None and not kept._load_index():  # noqa: SLF001 - numba has no other way
-            return False
-    return True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +132,6 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         self._lock = threading.Lock()
         self._seconds: dict[str, float] = {}
         self._cluster: Cluster | None = None
-        self._prepares = not is_solver_prepared()
 
     @property
     def options(self) -> TopDownOptions:
@@ -301,8 +287,6 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
     def descend(self, index: int) -> Descent:
         """Return the estimates of one trial at every level."""
         shared = self.prepared
-        if self._prepares and self._cluster is None and self._watch is not None:
-            self._watch.progress(PREPARING, 0, 0)
         target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
         keep, pooled = bool(self.options.keep_measurements), self.options.is_pooled
         framework = self._spec.scenario.topdown.framework.value
@@ -363,9 +347,6 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             return None
 
         def report(level: str, done: int, total: int) -> None:
-            if self._prepares:
-                self._prepares = False  # the first unit is estimated: all of the solver is there
-                watch.progress("trials", len(present_trials(self._directory)), self._spec.trials)
             if alone:
                 watch.progress(f"{index + 1}: {level}", done, total)
             else:

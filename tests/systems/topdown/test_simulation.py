@@ -35,7 +35,6 @@ from phexplore.runs.store import (
     verify_run,
 )
 from phexplore.spine.tree import tree_of
-from phexplore.systems.topdown import simulation as topdown
 from phexplore.systems.topdown.measurements import measuring_run
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
@@ -488,35 +487,3 @@ class TestStopping:
         figures = simulation.write_trial(0, tmp_path / "run" / trial_file(0))
         assert 0 <= figures.share <= 1
         assert simulation.read_figures(tmp_path / "run" / trial_file(0)) == figures
-
-
-@pytest.mark.defect("B4")
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("prepared", [True, False])
-def test_that_the_first_run_on_a_computer_says_that_the_solver_is_prepared(
-    block_file, tmp_path, monkeypatch, prepared, workers
-):
-    monkeypatch.setattr(topdown, "is_solver_prepared", lambda: prepared)
-    phases = []
-
-    class Watch(SilentWatch):
-        def progress(self, phase, _done, total):
-            phases.append((phase, total))
-
-    simulation = make_simulation(replace(spec_of(block_file, trials=2), workers=workers), tmp_path)
-    simulation.prepare(Watch())
-    before = len(phases)
-    simulation.descend(0)
-    told = phases[before:]
-    assert ((topdown.PREPARING, 0) in told) is not prepared
-    if not prepared:
-        assert told[:2] == [(topdown.PREPARING, 0), ("trials", 2)]
-    simulation.descend(1)
-    assert phases.count((topdown.PREPARING, 0)) == (0 if prepared else 1)
-
-
-@pytest.mark.defect("B4")
-def test_that_a_solver_without_its_machine_code_is_seen(monkeypatch):
-    assert topdown.is_solver_prepared()  # other tests of this module have run it
-    monkeypatch.setattr(type(topdown.round_families._cache._cache_file), "_load_index", lambda _file: {})
-    assert not topdown.is_solver_prepared()

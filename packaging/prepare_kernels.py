@@ -1,0 +1,96 @@
+"""Make the machine code of every kernel before anybody waits for it, by using the program on small data.
+
+    python packaging/prepare_kernels.py            # for this machine: of a checkout, or of the installed program
+    NUMBA_CPU_NAME=x86-64-v2 NUMBA_CPU_FEATURES= python packaging/prepare_kernels.py   # for an older one
+
+What is there already is kept: a second call takes as long as the journeys. The program says on its own what it compiles later
+(`phexplore/compiled.py`); `tests/test_compiled.py` counts that nothing is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numba
+
+import phexplore
+
+PACKAGE = Path(phexplore.__file__).parent
+BLOCKS = "run {preset} --data blocks.csv.gz --trials 1 --seed 1 --out {out}"
+JOURNEYS = [
+    "synth pl94 --blocks 60 --seed 1 --out blocks.csv.gz",
+    "synth pl94 --blocks 90 --states 04,44 --tribal 0.2 --seed 1 --out states.csv.gz",
+    "synth sdhc --persons 3000 --seed 1 --out population",
+    "run sdhc-2020-us --data population --trials 2 --seed 1 --out sdhc",
+    "run sdhc-2020-us --data population --no-noise --out sdhc-exact",
+    "tabulate population --out tables",
+    "tabulate population --out truncated --truncate sdhc-2020-us",
+    "run group-sizes-census-2010 --trials 1 --seed 1 --out sizes",
+    "group-sizes experiment --trials 1 --epsilons 1 --largest 12 --out experiment",
+    "run counties-invariant-2010 --trials 1 --seed 1 --out counties",
+    BLOCKS.format(preset="pl94-2020-persons-us", out="persons"),
+    BLOCKS.format(preset="pl94-2020-units-us", out="units") + " --expand 1",
+    "run pl94-2020-persons-us --data states.csv.gz --expand 1 --trials 2 --workers 2 --seed 1 --out states --keep-measurements --microdata",
+    "run pl94-2020-persons-us --data states.csv.gz --estimator pooled --trials 1 --seed 1 --out pooled",
+    "run pl94-2020-persons-us --data blocks.csv.gz --rounder-target whole --trials 1 --seed 1 --out whole",
+    "run pl94-2020-persons-us --data blocks.csv.gz --block-by-block --trials 1 --seed 1 --out apart",
+    "run pl94-2020-persons-us --data blocks.csv.gz --no-noise --out exact",
+    "run ppmf-2021-04-low-persons-us --data blocks.csv.gz --trials 1 --seed 1 --out april",
+    "run dhc-2020-persons-us --data blocks.csv.gz --expand 1 --trials 1 --seed 1 --out dhc",
+    "report states --format html --out states.html",
+    "spine build states.csv.gz --preset pl94-2020 --out blocks.spine",
+    "spine variance blocks.spine pl94-2020-persons-us --queries total,detailed",
+    "spine variance blocks.spine pl94-2020-persons-us --queries total --fit top-down",
+    "spine describe blocks.spine",
+    "forecast pl94-2020-persons-us",
+]
+
+
+def stamp() -> str:
+    """Return what the machine code depends on, in a word; a checkout is prepared again when it changes."""
+    digest = hashlib.sha256(f"{sys.version} {numba.__version__} {numba.config.CPU_NAME}".encode())
+    for path in sorted([*PACKAGE.rglob("*.py"), Path(__file__)]):
+        text = path.read_bytes()
+        if b"kernel" in text:
+            digest.update(text)
+    return digest.hexdigest()
+
+
+def main() -> int:
+    done = PACKAGE / "_machine_code" / f".prepared-{numba.config.CPU_NAME or 'own'}"
+    if done.is_file() and done.read_text() == stamp():
+        return 0
+    live = sys.stderr.isatty()
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "HOME": folder, "XDG_CACHE_HOME": folder}
+        for number, journey in enumerate(JOURNEYS):
+            bar = "█" * round(24 * number / len(JOURNEYS))
+            start, end = ("\r", "\x1b[K") if live else ("", "\n")
+            sys.stderr.write(
+                f"{start}Preparing the solver, once per computer {bar:░<24} {number}/{len(JOURNEYS)}: {journey.split(' --')[0]}{end}"
+            )
+            sys.stderr.flush()
+            ended = subprocess.run(  # noqa: S603 - this program, with words written out above
+                [sys.executable, "-m", "phexplore", *journey.split()],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if ended.returncode:
+                sys.stderr.write(f"\n{journey}\n{ended.stderr}")
+                return 1
+    sys.stderr.write("\r\x1b[K" if live else "")
+    done.parent.mkdir(exist_ok=True)
+    done.write_text(stamp())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
