@@ -57,24 +57,6 @@ def test_that_a_shapefile_without_its_table_is_refused(real_data, tmp_path):
     assert "tl_2023_44_tract.dbf" in str(refused.value)
 
 
-def test_that_replicates_give_the_known_errors(real_data):
-    table = values_of(recognise(real_data / "published" / "amc" / "jupyter_data.csv"))
-    assert table.replicates.shape[0] == 25
-    errors = table.replicates - table.true
-    cell = (table.codes.tolist().index("24033807200"), table.columns.index("DHCH H4 H0040001"))
-    assert table.true[cell] == 1_379
-    assert errors[(slice(None), *cell)].mean() == pytest.approx(0.68)
-    assert np.sqrt((errors[(slice(None), *cell)] ** 2).mean()) == pytest.approx(3.86, abs=0.005)
-    assert np.isfinite(table.true).sum() == 7
-
-
-def test_that_gls_estimates_have_their_deviations(real_data):
-    table = values_of(recognise(real_data / "published" / "gls"))
-    assert table.codes.tolist() == ["01001020100"]
-    assert table.published[0].tolist() == pytest.approx([1773.9018, 1652.0434, 1385.2280], abs=1e-4)
-    assert table.deviation[0].tolist() == pytest.approx([1.6418, 5.5075, 2.3442], abs=1e-4)
-
-
 def test_that_tables_of_the_s_dhc_are_read_in_each_of_their_forms(real_data):
     samples = real_data / "published" / "sdhc"
     written = values_of(recognise(samples / "phsafe_output_test2"))

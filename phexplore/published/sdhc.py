@@ -1,6 +1,6 @@
-"""Published tables with one line per value: replicates of the Bureau (AMC), GLS estimates, S-DHC tables; as tables of areas by column.
+"""S-DHC tables as PHSafe writes them, as data.census.gov gives them and as the Census API answers: as tables of areas by column.
 
-Facts: ../shared/data/published/NOTES.md, sections 6 and 7.
+Facts: ../shared/data/published/NOTES.md, section 7.
 """
 
 from __future__ import annotations
@@ -24,26 +24,11 @@ if TYPE_CHECKING:
     from phexplore.data.blocks.delimited import Header
 
 _LARGEST_JSON = 64 << 20
-_MOST_DRAWN = 50_000_000
-_AMC_LEVELS = {
-    "NATION": "US",
-    "STATE": "State",
-    "STATE-COUNTY": "County",
-    "ST-CO": "County",
-    "ST-CO-TR": "Tract",
-    "ST-CO-TR-BG": "Block_Group",
-    "ST-CO-TR-BG-BL": "Block",
-    "ST-AIAN": "aiannh",
-    "ST-ELEM": "school_dist",
-    "ST-PLACE": "place",
-}
-_LENGTHS = {0: "US", 2: "State", 5: "County", 11: "Tract", 12: "Block_Group", 15: "Block"}
 _SUMMARY_LEVELS = {"010": "US", "040": "State", "050": "County", "140": "Tract", "150": "Block_Group"}
 _MISSING = {"", "null", "(X)", "*****", "N", "-", "**"}
 _SMALLEST_MEANT = -(10**8)
 """Below it numbers of the Census Bureau are codes for missing values (-555555555, -666666666 …)."""
-_ORDER = ("US", "State", "County", "Tract", "Block_Group", "Block")
-_REPLICATES = "Iteration 0 is the file the reruns started from: the truth of the exercise, not the census."
+_ORDER = ("US", "State", "County", "Tract", "Block_Group")
 _PRODUCTION = "Averages are a numerator over a denominator; counts may be negative."
 
 
@@ -59,7 +44,6 @@ class _Value:
         title: of the column.
         published: the value, NaN for none.
         deviation: its standard deviation, NaN for none.
-        draw: number of the rerun, −1 for the value itself.
     """
 
     level: str
@@ -69,7 +53,6 @@ class _Value:
     title: str
     published: float
     deviation: float = math.nan
-    draw: int = -1
 
 
 def describe(found: Published) -> Description:
@@ -78,16 +61,13 @@ def describe(found: Published) -> Description:
     levels = {str(level): int((table.levels == level).sum()) for level in dict.fromkeys(table.levels.tolist())}
     ordered = dict(sorted(levels.items(), key=lambda each: _ORDER.index(each[0]) if each[0] in _ORDER else len(_ORDER)))
     more: dict[str, Any] = {"columns": len(table.columns)}
-    if table.replicates is not None:
-        more |= {"cells": int(np.isfinite(table.replicates[0]).sum()), "iterations": len(table.replicates)}
     return Description(found.kind, found.title, ordered, table.remarks, more)
 
 
 def values(found: Published) -> ValueTable:
     """Return the values of all files, areas in the order in which they were met.
 
-    Replicates have the file they began with as `true` and no published values; GLS estimates and S-DHC tables of PHSafe have
-    standard deviations.
+    Files of PHSafe have standard deviations.
 
     Raises:
         InputProblemsError: every problem with line and column.
@@ -99,18 +79,11 @@ def values(found: Published) -> ValueTable:
     rows = {area: row for row, area in enumerate(dict.fromkeys((each.level, each.code) for each in met))}
     columns = {column: place for place, column in enumerate(dict.fromkeys(each.column for each in met))}
     titles = {each.column: each.title for each in met}
-    draws = 1 + max(each.draw for each in met)
     shape = (len(rows), len(columns))
     published, deviation = np.full(shape, np.nan), np.full(shape, np.nan)
-    if draws * len(rows) * len(columns) > _MOST_DRAWN:
-        raise found.refused(f"it names {draws:,} reruns of {len(met):,} values.", "Fetch the file again.")
-    replicates = np.full((draws, *shape), np.nan)
     for each in met:
         at = rows[each.level, each.code], columns[each.column]
-        if each.draw < 0:
-            published[at], deviation[at] = each.published, each.deviation
-        else:
-            replicates[(each.draw, *at)] = each.published
+        published[at], deviation[at] = each.published, each.deviation
     table = ValueTable(
         np.array([level for level, _ in rows]),
         np.array([code for _, code in rows]),
@@ -120,8 +93,6 @@ def values(found: Published) -> ValueTable:
         published,
         deviation=deviation if np.isfinite(deviation).any() else None,
     )
-    if found.kind == "amc-replicates":
-        return replace(table, true=replicates[0], replicates=replicates[1:], remarks=(_REPLICATES,))
     return replace(table, remarks=(_PRODUCTION,)) if found.of("phsafe-output") else table
 
 
@@ -151,47 +122,6 @@ def _number(problems: Problems, header: Header, row: int, name: str, text: str) 
             column=header.column(name),
         )
     return math.nan if found < _SMALLEST_MEANT else found
-
-
-def _replicates(found: Published, path: Path) -> Iterable[_Value]:
-    header = read_header(path)
-    problems = Problems(path)
-    for row, (table, query, place, draw, count) in _lines(
-        header, ["PRODUCT_TABLE", "QUERY", "GEO", "ITERATION", "COUNT"]
-    ):
-        number = _number(problems, header, row, "ITERATION", draw)
-        value = _number(problems, header, row, "COUNT", count)
-        level, _, code = place.partition(":")
-        if not 0 <= number <= 10_000 or number != int(number):
-            problems.add(
-                f"ITERATION {draw[:40]!r} is no number of a rerun.", "Fetch the file again.", line=header.line + 1 + row
-            )
-            continue
-        words, _, title = query.partition(":")
-        column = f"{table} {words}".strip()
-        area = _AMC_LEVELS.get(level.strip(), level.strip())
-        yield _Value(area, code.strip().replace("-", ""), "", column, title.strip(), value, draw=int(number))
-    problems.finish()
-    del found
-
-
-def _estimates(found: Published, path: Path) -> Iterable[_Value]:
-    header = read_header(path)
-    problems = Problems(path)
-    described = "query_description" in header.names
-    names = ["geocode", "query", "estimate", "std_dev", *(["query_description"] if described else [])]
-    for row, (code, query, estimate, deviation, *title) in _lines(header, names):
-        value = _number(problems, header, row, "estimate", estimate)
-        spread = _number(problems, header, row, "std_dev", deviation)
-        if spread < 0:
-            problems.add(
-                f"std_dev {deviation[:40]!r} is negative.", "Fetch the file again.", line=header.line + 1 + row
-            )
-        bare = code if code.isdigit() else ""
-        level = _LENGTHS.get(len(bare), f"codes of {len(bare)} digits")
-        yield _Value(level, bare, "", query, title[0] if title else query, value, spread)
-    problems.finish()
-    del found
 
 
 def _production(found: Published, path: Path) -> Iterable[_Value]:
@@ -259,8 +189,6 @@ def _answered(found: Published, path: Path) -> Iterable[_Value]:
 
 _S_DHC_VALUE = re.compile(r"PH[1-8][A-I]?_\d{3}[NM]?")
 _READERS = {
-    "amc-summary": _replicates,
-    "gls": _estimates,
     "phsafe-output": _production,
     "sdhc-download": _downloaded,
     "sdhc-api": _answered,
