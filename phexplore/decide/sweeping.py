@@ -133,10 +133,11 @@ def sweep(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequen
         EditRefusedError: a combination is no scenario; the first is named.
         PhexploreError: too many points, or a combination has errors.
     """
-    return Sweep(scenario, tuple(_points(scenario, grid, measure)))
+    return Sweep(scenario, tuple(sweep_points(scenario, grid, measure)))
 
 
-def _points(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequence[str]) -> Iterator[Point]:
+def sweep_points(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequence[str]) -> Iterator[Point]:
+    """Yield the points of a sweep one after the other; see `sweep`."""
     count = prod(map(len, grid.values()))
     if not grid or not count:
         raise PhexploreError("A sweep needs at least one parameter with at least one value.", "Name one.")
@@ -162,6 +163,11 @@ def _points(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure: Sequ
         )
 
 
+def usual_column(figures: Sequence[str]) -> str:
+    """Return the column of figures that is looked at first: of runs, then of margins, then ε."""
+    return figures[-1] if len(figures) > _TOTALS else "epsilon"
+
+
 def sweep_figure(found: Sweep, column: str = "") -> Figure:
     """Return how one figure moves with the first parameter, a line per combination of the others.
 
@@ -174,7 +180,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     """
     table, grid = found.table(), list(found.points[0].values)
     figures = table.headers[len(grid) :]
-    shown = column or (figures[-1] if len(figures) > _TOTALS else "epsilon")
+    shown = column or usual_column(figures)
     if shown not in figures:
         raise UnknownNameError("column", shown, list(figures))
     y = [None if value is None or isinstance(value, str) else float(value) for value in table.column(shown)]

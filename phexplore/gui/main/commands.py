@@ -53,6 +53,7 @@ _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", Them
 _SCALE_STEP = 25
 _COMPARE = "phexplore compare {this} {other}"
 _RUN = "phexplore run {this} --data demo --trials 20 --seed 1 --out runs/new"
+_VARY = "phexplore sweep {this} --grid grid.json --out sweep.csv"
 _AREA_HINTS = {
     Area.OVERVIEW: "phexplore forecast {this}",
     Area.BUDGETS: "phexplore forecast {this} --json",
@@ -235,6 +236,7 @@ class Commands:
         run = partial(self._window.navigation.choose, Area.RUNS)
         return [
             Action("run.new", "&New run…", run, "Ctrl+R", symbol="run", hint=_RUN),
+            Action("run.vary", "&Vary…", areas.show_vary, "Ctrl+Shift+R", hint=_VARY),
             Action("decide.compare", "&Compare scenarios and runs", compare, "Ctrl+K", hint=_COMPARE),
             Action(
                 "decide.proven",

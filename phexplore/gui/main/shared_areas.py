@@ -79,7 +79,13 @@ class SharedAreas:
 
             around, news = self._around, self._around.news
             questions = {room.system.id: room.questions() for room in self._rooms.values()}
-            page = TargetsPage(around.session, around.window, runs=self.runs.controller, own=questions)
+
+            def sweeps() -> Path:
+                """Return the folder of the runs of sweeps, beside the runs of the project."""
+                root = self.runs.controller.homes.root
+                return root.with_name(f"{root.name}-sweeps")
+
+            page = TargetsPage(around.session, around.window, runs=self.runs.controller, own=questions, sweeps=sweeps)
             page.failed.connect(news.failed)
             page.noted.connect(news.noted)
             page.runs_wanted.connect(partial(news.wanted.emit, Area.RUNS))
@@ -105,6 +111,13 @@ class SharedAreas:
         """Go to a step of a decision."""
         self._around.news.wanted.emit(Area.DECISION)
         self.decision.page.show_tab(tab)
+
+    def show_vary(self) -> None:
+        """Go to where parameters are varied."""
+        from phexplore.gui.targets.targets_page import VARY
+
+        self._around.news.wanted.emit(Area.TARGETS)
+        self.targets.show_tab(VARY)
 
     def stop(self, *, discard: bool) -> None:
         """Finish or end what was begun, because the window closes.

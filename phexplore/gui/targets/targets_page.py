@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -13,10 +14,11 @@ from phexplore.gui.targets.frontier_view import FrontierView
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
+from phexplore.gui.targets.vary_view import VaryView
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import system_of
 
-SOLVE, TRADE, RULES = "Solve from targets", "Trade-off", "Decision rules"
+SOLVE, TRADE, RULES, VARY = "Solve from targets", "Trade-off", "Decision rules", "Vary"
 """The questions to all systems, as the tabs are called; the first two are about budgets that are traded query by query."""
 _NAME = "Questions about targets"
 
@@ -41,6 +43,7 @@ class TargetsPage(LazyTabs):
         *,
         runs: ProjectRuns | None = None,
         own: Mapping[str, Mapping[str, Callable[[], QWidget]]] | None = None,
+        sweeps: Callable[[], Path] = Path.cwd,
     ) -> None:
         """Show the questions about a project.
 
@@ -49,11 +52,13 @@ class TargetsPage(LazyTabs):
             parent: owner.
             runs: of the project; None shows no runs.
             own: makers of the questions of one system only, by its id and their titles.
+            sweeps: gives the folder of the runs of sweeps.
         """
         makers: dict[str, Callable[[], QWidget]] = {
             SOLVE: lambda: SolveView(session),
             TRADE: lambda: FrontierView(session),
             RULES: lambda: RulesView(session, runs),
+            VARY: lambda: VaryView(session, sweeps),
         }
         for questions in (own or {}).values():
             makers |= questions
@@ -80,7 +85,7 @@ class TargetsPage(LazyTabs):
         """Hide the tabs that say nothing about the active scenario's system."""
         system = system_of(self._session.scenario)
         budgets = {SOLVE, TRADE} if system.budgets is not None else set()
-        self.offer({RULES, *self._own.get(system.id, ()), *budgets})
+        self.offer({RULES, VARY, *self._own.get(system.id, ()), *budgets})
 
 
 def _made(make: Callable[[], QWidget], _place: QWidget) -> QWidget:

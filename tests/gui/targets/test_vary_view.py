@@ -1,0 +1,88 @@
+"""Vary: parameters over values, in a process beside the window, with the numbers of a sweep in Python."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+import phexplore as px
+from phexplore.decide.sweep_answer import PointRuns, SweepRequest, answer, read_values
+from phexplore.gui.targets.vary_view import VaryView
+from phexplore.systems.registry import preset
+
+WAIT = 120_000
+
+
+@pytest.fixture
+def view(qtbot, session, tmp_path):
+    found = VaryView(session, lambda: tmp_path / "sweeps")
+    qtbot.addWidget(found)
+    found.show()
+    qtbot.waitUntil(lambda: found.first.parameter.count() > 0)
+    yield found
+    found.stop()
+
+
+def _choose(chooser, value) -> None:
+    chooser.setCurrentIndex(chooser.values.index(value))
+
+
+def _answered(qtbot, view):
+    with qtbot.waitSignal(view.service.answered, timeout=WAIT):
+        qtbot.mouseClick(view.start_button, Qt.MouseButton.LeftButton)
+    return view.figure.numbers
+
+
+def test_that_the_table_is_the_one_of_python(qtbot, view, session) -> None:
+    _choose(view.first.parameter, "budget PH3/state_A-G")
+    view.first.values.setText("0.01 to 0.04 in 4")
+    _choose(view.second.parameter, "threshold PH3")
+    view.second.values.setText("3; 8")
+    _choose(view.measure, "PH3/state_A-G")
+    numbers = _answered(qtbot, view)
+    grid = {"budget PH3/state_A-G": ["0.01", "0.02", "0.03", "0.04"], "threshold PH3": [3, 8]}
+    wanted = px.sweep("sdhc-2020-us", grid, measure=["PH3/state_A-G"])
+    assert [row[-1] for row in numbers.rows] == wanted["PH3/state_A-G"].tolist()
+    assert [row[2] for row in numbers.rows] == wanted.exact.tolist()
+    assert view.column.currentData() == "PH3/state_A-G"
+    _choose(view.column, "epsilon")
+    assert "ε" in view.figure.title
+
+
+def test_that_wrong_values_are_refused_beside_the_fields(qtbot, view) -> None:
+    for text in ("", "1 to 2 in 1", "1 to x in 3"):
+        view.first.values.setText(text)
+        qtbot.mouseClick(view.start_button, Qt.MouseButton.LeftButton)
+        assert view.reason.text()
+        assert not view.service.is_busy
+    view.first.values.setText("-1; 2")
+    with qtbot.waitSignal(view.failed, timeout=WAIT):
+        qtbot.mouseClick(view.start_button, Qt.MouseButton.LeftButton)
+
+
+def test_that_a_cancelled_sweep_goes_on_from_what_was_run(qtbot, view, tmp_path) -> None:
+    _choose(view.first.parameter, "threshold PH2")
+    view.first.values.setText("6; 8; 10")
+    view.runs.setChecked(True)
+    qtbot.mouseClick(view.start_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(list((tmp_path / "sweeps").glob("*/*/summary.json"))) >= 1, timeout=WAIT)
+    qtbot.mouseClick(view.cancel_button, Qt.MouseButton.LeftButton)
+    assert not view.service.is_busy
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "sweeps").glob("*/*/summary.json")}
+    numbers = _answered(qtbot, view)
+    assert len(numbers.rows) == 3
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(numbers.headers) > 3
+
+
+def test_that_ranges_are_exact_and_words_stay() -> None:
+    assert read_values("0 to 1 in 4") == ["0", "1/3", "2/3", "1"]
+    assert read_values("1;2 4") == ["1", "2", "4"]
+    assert read_values("exact; normal") == ["exact", "normal"]
+
+
+def test_that_progress_counts_points_and_folders_differ_by_what_is_asked(tmp_path) -> None:
+    told = []
+    answer(SweepRequest(preset("sdhc-2020-us").scenario, {"threshold PH2": ["6", "8"]}), told.append)
+    assert [(each.done, each.count) for each in told] == [(1, 2), (2, 2)]
+    assert PointRuns(tmp_path, trials=1).directory != PointRuns(tmp_path, trials=2).directory
