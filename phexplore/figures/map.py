@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, Tint
 from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 STEPS = 7
 """Colours on each side of 0."""
@@ -23,8 +28,28 @@ def longitude_text(value: float) -> str:
 
 
 def latitude_text(value: float) -> str:
-    """Return a latitude as people write it."""
-    return f"{abs(value):.2f}° {'N' if value > 0 else 'S'}"
+    """Return the latitude of an upward coordinate of `area_true` as people write it."""
+    degrees = math.degrees(math.asin(min(max(math.radians(value), -1.0), 1.0)))
+    return f"{abs(degrees):.2f}° {'N' if degrees > 0 else 'S'}"
+
+
+def area_true(ring: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return a ring on a map where areas are true: degrees of longitude, and of the sine of the latitude.
+
+    Lambert's cylindrical equal-area projection; the figure stretches it so that shapes in its middle are true too.
+
+    Args:
+        ring: ``ring[points, 2]``, degrees of longitude and latitude.
+    """
+    import numpy as np  # noqa: PLC0415 - the window starts without it
+
+    upward = np.degrees(np.sin(np.radians(ring[:, 1].astype(np.float64))))
+    return np.stack([ring[:, 0], upward], axis=1).astype(np.float32)
+
+
+def stretch_at(upward: float) -> float:
+    """Return how long a unit across is, in units upward, where `area_true` has this upward coordinate: shapes are true there."""
+    return float(max(1 - math.radians(upward) ** 2, 0.05**2))
 
 
 def map_figure(
@@ -59,7 +84,7 @@ def map_figure(
 
 @lru_cache(maxsize=8)
 def bounds(patches: tuple[Patch, ...]) -> tuple[float, float, float, float]:
-    """Return the smallest and largest longitude, then latitude, of polygons; those of one point where there are none."""
+    """Return the smallest and largest coordinates across, then upward, of polygons; those of one point where there are none."""
     rings = [ring for patch in patches for ring in patch.rings if len(ring)]
     if not rings:
         return 0.0, 1.0, 0.0, 1.0
@@ -71,7 +96,7 @@ def bounds(patches: tuple[Patch, ...]) -> tuple[float, float, float, float]:
 
 
 def equal_degrees(figure: Figure, width: float, height: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the ranges of longitude and latitude that show a map with equal lengths both ways.
+    """Return the ranges across and upward that show a map with equal lengths both ways in its middle, and true areas everywhere.
 
     Args:
         figure: of patches.
@@ -80,7 +105,7 @@ def equal_degrees(figure: Figure, width: float, height: float) -> tuple[tuple[fl
     """
     left, right, bottom, top = bounds(figure.patches)
     x, y = (left + right) / 2, (bottom + top) / 2
-    aspect = max(math.cos(math.radians(y)), 0.05)
+    aspect = stretch_at(y)
     degrees = 1.03 * max((right - left) * aspect / max(width, 1.0), (top - bottom) / max(height, 1.0), 1e-9)
     half, rise = degrees * width / aspect / 2, degrees * height / 2
     return (x - half, x + half), (y - rise, y + rise)

@@ -476,7 +476,7 @@ class Patch:
 
     Attributes:
         key: of the unit it belongs to.
-        rings: ``float32[points, 2]`` each, longitude and latitude.
+        rings: ``float32[points, 2]`` each, as `phexplore.figures.map.area_true` makes them.
         value: NaN for nothing known.
         tip: what it is in words.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +10,7 @@ import numpy as np
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure
-from phexplore.figures.map import tint_of
+from phexplore.figures.map import stretch_at, tint_of
 from phexplore.figures.marks import (
     AnyMark,
     Box,
@@ -376,8 +375,7 @@ class _Drawing:
         figure = self._figure
         if figure.tint is None:
             return
-        middle = math.radians(sum(figure.y_range) / 2)
-        self._axes.set_aspect(1 / max(math.cos(middle), 0.05), adjustable="datalim")
+        self._axes.set_aspect(1 / stretch_at(sum(figure.y_range) / 2), adjustable="datalim")
         self._axes.grid(visible=False)
         for patch in figure.patches:
             found = tint_of(figure.tint, patch.value)

@@ -13,7 +13,7 @@ from phexplore.figures.marks import AnyMark
 from phexplore.figures.table import Table
 from phexplore.gui.figures.canvas import Canvas, Layer
 from phexplore.gui.figures.choice import Choice, HandleDrag
-from phexplore.gui.figures.map_painter import paint_map
+from phexplore.gui.figures.map_painter import MapPictures, paint_map
 from phexplore.gui.figures.painter import FigurePainter
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.figures.viewport import Viewport
@@ -41,6 +41,7 @@ class FigureLayers:
         """
         self._canvas, self._viewport, self._choice, self._drag = canvas, viewport, choice, drag
         self._by_row: Mapping[int, Sequence[AnyMark]] = {}
+        self._pictures = MapPictures(canvas)
         canvas.set_layer(Layer.BELOW, self._paint_backgrounds)
         canvas.set_layer(Layer.ABOVE, self._paint)
         canvas.set_layer(Layer.HEAD, self._paint_key)
@@ -86,7 +87,7 @@ class FigureLayers:
         brush = FigurePainter(painter, pixels, figure, colours)
         brush.paint_parts(figure.under)
         if figure.patches:
-            paint_map(painter, pixels, figure, choice.outlines, choice.chosen_key, colours)
+            paint_map(painter, pixels, figure, choice.outlines, choice.chosen_key, colours, self._pictures)
         elif figure.has_rows:
             seen, chosen = self._viewport.rows_to_paint(pixels), choice.row
             for cell in figure.cells:
