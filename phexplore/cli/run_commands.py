@@ -60,6 +60,7 @@ def run(
     data = Path(settings["data"]) if "data" in settings else own_data(loaded)
     if settings.get("place", HERE).scheduler:
         settings.setdefault("workers", _TRIALS_ON_CLUSTER)
+    settings.setdefault("workers", system_of(loaded).runs.workers)
     with ProgressLine() as line:
         try:
             summary = simulate(loaded, data, out, RunSettings(**settings), line.show, say, options)

@@ -15,7 +15,7 @@ from phexplore.model.kinds import Flag, Optional, Switch, Whole, typed_value
 from phexplore.model.scenario import Scenario
 from phexplore.model.wishes import YES, Wish
 from phexplore.runs.place import read_place
-from phexplore.runs.run_settings import PlaceOfRun, RunSettings
+from phexplore.runs.run_settings import Memory, PlaceOfRun, RunSettings
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of, systems
 from phexplore.systems.stop_metrics import read_stop
@@ -76,9 +76,10 @@ def chosen_settings(scenario: Scenario, asked: Mapping[str, Any], certificates: 
         BadParameter: an option belongs to another system, excludes another one, or cannot be understood.
     """
     system, typed = system_of(scenario), _typed(asked)
-    if "scheduler" in typed and not system.has_geography:
-        owners = ", ".join(each.title for each in systems().values() if each.has_geography)
-        raise typer.BadParameter(f"{scenario.name} is no scenario of {owners}: --scheduler belongs to it.")
+    for name in ("scheduler", "memory"):
+        if name in typed and not system.has_geography:
+            owners = ", ".join(each.title for each in systems().values() if each.has_geography)
+            raise typer.BadParameter(f"{scenario.name} is no scenario of {owners}: --{name} belongs to it.")
     values = _values(RunSettings, typed, system)
     if "scheduler" in typed or any(certificates):
         address = typed.get("scheduler", "")
@@ -151,7 +152,15 @@ def _parameter(system: System | None, part: Field, flag: str) -> inspect.Paramet
         said = f"{said} {_data_of_systems()}"
     annotation: Any = bool if isinstance(kind, Flag | Switch) else str | None
     shown = kind.words(part.default) if isinstance(part.default, int) and not isinstance(part.default, bool) else False
-    metavar = "NUMBER" if isinstance(kind, Whole) else "FIGURE=LIMIT" if isinstance(kind, Record) else None
+    metavar = (
+        "AMOUNT"
+        if isinstance(kind, Memory)
+        else "NUMBER"
+        if isinstance(kind, Whole)
+        else "FIGURE=LIMIT"
+        if isinstance(kind, Record)
+        else None
+    )
     if isinstance(kind, Wish):
         metavar = f"[{'|'.join(kind.further)}]"
     untyped = False if annotation is bool else None

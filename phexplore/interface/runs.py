@@ -200,7 +200,8 @@ def run(
     out: str | PathLike[str],
     trials: int = 1,
     seed: int | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    memory: str = "",
     scheduler: str = "",
     release: str = "private",
     stop_at: Mapping[str, Any] | None = None,
@@ -218,7 +219,8 @@ def run(
         out: directory of the run.
         trials: how many releases.
         seed: of the noise; None takes it from the operating system.
-        workers: trials computed at the same time; they change no byte.
+        workers: trials computed at the same time, or threads; they change no byte. None for as many as the system proposes.
+        memory: what the run may take, e.g. ``"4G"``; TopDown data that need more are estimated state by state.
         scheduler: address of a Dask cluster, for TopDown.
         release: ``private``, ``no-noise`` or ``non-private``.
         stop_at: end before the last trial once a figure's error is small, e.g. ``{"County/total/mae": 0.5}``.
@@ -238,9 +240,10 @@ def run(
         <Run 'first' of 'P.L. 94-171 production, US persons', 1 of 1 trials>
     """
     from phexplore.runs.events import Note
-    from phexplore.runs.place import Place
+    from phexplore.runs.place import Place, read_memory
     from phexplore.runs.run_settings import RunSettings
     from phexplore.runs.spec import RunMode, StopRule
+    from phexplore.systems.registry import system_of
     from phexplore.systems.running import data_read_with, own_data, run_options_of, simulate
 
     value, directory = load(scenario).value, Path(out)
@@ -249,8 +252,15 @@ def run(
         raise UnknownNameError("release", release, list(modes))
     stop = next((StopRule(parse_exact(str(limit)), figure="" if name == "coverage" else name)
                  for name, limit in (stop_at or {}).items()), None)  # fmt: skip
+    workers = workers or system_of(value).runs.workers
     settings = RunSettings(
-        mode=modes[release], trials=trials, seed=seed, workers=workers, place=Place(workers, scheduler), stop=stop
+        mode=modes[release],
+        trials=trials,
+        seed=seed,
+        workers=workers,
+        place=Place(workers, scheduler),
+        memory=read_memory(memory) if memory else None,
+        stop=stop,
     )
     chosen = run_options_of(value, options)
     path = _data(data, directory) or data_read_with(chosen) or own_data(value)

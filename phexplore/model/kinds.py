@@ -219,6 +219,11 @@ class Whole(Kind):
     high: int | None = None
 
     @property
+    def example(self) -> str:
+        """What a field shows before anything is typed."""
+        return "1"
+
+    @property
     def remedy(self) -> str:
         return "Enter a whole number" + ("" if self.low is None else f" from {self.low}") + "."
 

@@ -6,9 +6,12 @@ whoever starts the run, each time. It is no part of a run's specification and ch
 
 from __future__ import annotations
 
+import os
+import re
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
@@ -20,6 +23,36 @@ TLS_WORDS = ("Certificate of the authority", "Certificate of this machine", "Key
 
 class PlaceError(PhexploreError):
     """Where to compute is not said in a way that can be followed."""
+
+
+USUAL_MEMORY = 2 << 30
+"""Bytes a run may take where nobody says: data that need more are estimated state by state."""
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def read_memory(text: str) -> int:
+    """Return the bytes that a text like ``4G`` or ``800M`` names.
+
+    Raises:
+        ValueError: it is no such text.
+    """
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,3})?)\s*([KMGT]?)(?:I?B)?\s*", text, re.ASCII | re.IGNORECASE)
+    amount = int(Fraction(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if not amount:
+        raise ValueError(f"{text.strip()!r} is no amount of memory; write it like 4G or 800M.")
+    return amount
+
+
+def memory_words(size: int) -> str:
+    """Return bytes as `read_memory` takes them, in the largest unit that leaves a whole number."""
+    unit = max((unit for unit, bytes_ in _UNITS.items() if size % bytes_ == 0), key=_UNITS.__getitem__)
+    return f"{size // _UNITS[unit]}{unit}"
+
+
+def cores() -> int:
+    """Return how many processors this program may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +78,13 @@ class Place:
         workers: trials computed at the same time; None as the specification says. Changes no byte.
         scheduler: address of a Dask scheduler, "" for this machine.
         tls: certificates for a scheduler at a ``tls://`` address; None leaves them to Dask's own settings.
+        memory: bytes that the run may take on this machine, None for `USUAL_MEMORY`. Changes no count.
     """
 
     workers: int | None = None
     scheduler: str = ""
     tls: TlsFiles | None = None
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself.
@@ -68,7 +103,7 @@ class Place:
     def arguments(self) -> list[str]:
         """Return what the worker of a run is told beside its directory; `parse_worker_arguments` reads it."""
         told: dict[str, int | str | Path | None]
-        told = {"workers": self.workers, "scheduler": self.scheduler or None}
+        told = {"workers": self.workers, "scheduler": self.scheduler or None, "memory": self.memory}
         if self.tls is not None:
             told |= {"tls-ca-file": self.tls.authority, "tls-cert": self.tls.certificate, "tls-key": self.tls.key}
         return [f"--{name}={value}" for name, value in told.items() if value is not None]
@@ -142,9 +177,10 @@ def parse_worker_arguments(arguments: Sequence[str]) -> tuple[Path, Place]:
     parser = ArgumentParser(prog="phexplore --worker")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--memory", type=int)
     parser.add_argument("--scheduler", default="")
     for name in ("ca-file", "cert", "key"):
         parser.add_argument(f"--tls-{name}", type=Path)
     found = parser.parse_args(arguments)
     tls = tls_files(found.tls_ca_file, found.tls_cert, found.tls_key)
-    return found.directory, Place(found.workers, found.scheduler, tls)
+    return found.directory, Place(found.workers, found.scheduler, tls, found.memory)

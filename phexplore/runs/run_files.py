@@ -15,6 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from phexplore.files.atomic_files import read_text
+from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import refuse_irregular
 from phexplore.runs.simulation import TrialFigures
@@ -22,6 +24,9 @@ from phexplore.runs.store import REMEDY, RunUnreadableError
 
 MARK = b"phexplore"
 """Under this name stands in the metadata of a file what this program wrote about it."""
+
+FOLDER_MARK = "_trial.json"
+"""The same of a folder with one file per state; readers of Parquet pass over names that begin with a low line."""
 
 _ROWS_PER_BYTE, _ALWAYS_ROWS = 4, 100_000
 """Places and answers do not repeat; a column of one value says millions in some bytes."""
@@ -114,12 +119,19 @@ def read_mark(path: Path, remedy: str = REMEDY) -> dict[str, Any]:
     """Return what this program wrote about a Parquet file into it.
 
     Args:
-        path: of a Parquet file.
+        path: of a Parquet file, or of a folder with one per state, whose mark is a file of its own.
         remedy: what to do when it cannot be read.
 
     Raises:
         RunUnreadableError: the file is missing, no Parquet, or not of this program.
     """
+    if path.is_dir():
+        mark = path / FOLDER_MARK
+        with reading(mark, remedy):
+            content = plain_values(read_text(mark), mark.name, remedy)
+            if not isinstance(content, dict):
+                raise TypeError("its mark is no object")
+            return content
     with reading(path, remedy):
         return mark_of(pq.read_schema(path))
 
@@ -208,5 +220,5 @@ def read_trial_figures(path: Path) -> TrialFigures:
         RunUnreadableError: the file is damaged.
     """
     mark = read_mark(path)
-    with reading(path):
+    with as_written(path):
         return TrialFigures(int(mark["covered"]), int(mark["numbers"]), mark.get("watched"))

@@ -51,6 +51,7 @@ TRUTH_FILE = "truth.parquet"
 FACILITIES_FILE = "facilities.parquet"
 RELEASE_DIRECTORY = "release"
 MEASUREMENTS_DIRECTORY = "measurements"
+STATES_DIRECTORY = "states"
 SUMMARY_FILE = "summary.json"
 SHARED_SUMMARY_FILE = "summary-shared.json"
 LOG_FILE = "log.txt"
@@ -88,6 +89,27 @@ def present_trials(directory: Path) -> tuple[int, ...]:
     """Return the zero-based numbers of the trials on disk, ascending."""
     found = (_TRIAL.fullmatch(path.name) for path in directory.iterdir())
     return tuple(sorted(int(match.group(1)) for match in found if match))
+
+
+def remove_trial(directory: Path, index: int) -> None:
+    """Remove a trial: a file, or a folder with one file per state.
+
+    Args:
+        directory: of the run.
+        index: zero-based.
+
+    Raises:
+        OSError: the system refuses.
+    """
+    _remove(directory / trial_file(index))
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that may be missing, or a folder with all that is in it; a link is removed, never followed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def load_spec(directory: Path) -> RunSpec:
@@ -227,7 +249,7 @@ def remove_run_files(directory: Path) -> None:
         trials = [directory / trial_file(index) for index in present_trials(directory)]
         unfinished = [path for path in directory.iterdir() if _belongs_to_run(path)]
         for path in [*(directory / name for name in _OWN_FILES), *trials, *unfinished]:
-            path.unlink(missing_ok=True)
+            _remove(path)
         for name in (RELEASE_DIRECTORY, MEASUREMENTS_DIRECTORY):
             if held_a_run and (directory / name).is_dir():
                 shutil.rmtree(directory / name)
@@ -244,7 +266,7 @@ def _belongs_to_run(path: Path) -> bool:
     whole = path.name.removesuffix(PART_SUFFIX)
     if whole.startswith("."):
         whole = whole[1:].rpartition(".")[0]
-    return whole in _OWN_FILES or _TRIAL.fullmatch(whole) is not None
+    return whole in {*_OWN_FILES, STATES_DIRECTORY} or _TRIAL.fullmatch(whole) is not None
 
 
 def remove_leftovers(directory: Path) -> None:
@@ -254,8 +276,9 @@ def remove_leftovers(directory: Path) -> None:
         OSError: the system refuses.
     """
     for path in list(directory.iterdir()):
-        if _belongs_to_run(path):
-            path.unlink(missing_ok=True)
+        # The states of an unfinished trial that are whole are gone on with.
+        if _belongs_to_run(path) and not (path.is_dir() and _TRIAL.fullmatch(path.name.removesuffix(PART_SUFFIX))):
+            _remove(path)
     if (directory / RELEASE_DIRECTORY).is_dir():
         shutil.rmtree(directory / RELEASE_DIRECTORY)
 
@@ -281,8 +304,9 @@ def _kept_files(directory: Path) -> list[Path]:
     """Return the files of a run, without its lock and its manifest, in the order of their names."""
     own = [directory / name for name in _OWN_FILES if name not in {LOCK_FILE, MANIFEST_FILE}]
     trials = [directory / trial_file(index) for index in present_trials(directory)]
+    parts = [path for folder in (*own, *trials) if folder.is_dir() for path in folder.iterdir()]
     further = [path for name in (RELEASE_DIRECTORY, MEASUREMENTS_DIRECTORY) for path in (directory / name).rglob("*")]
-    return sorted(path for path in (*own, *trials, *further) if path.is_file())
+    return sorted(path for path in (*own, *trials, *parts, *further) if path.is_file())
 
 
 def verify_run(directory: Path) -> tuple[Issue, ...]:

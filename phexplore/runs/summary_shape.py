@@ -54,7 +54,7 @@ _LEVEL: Shape = {
 SUMMARY: Shape = {
     "version": count, "identity": text, "fingerprint": text, "scenario": text, "mode": text, "estimator": text, "code_version": text, "seed": number,
     "trials": count, "trials_asked": count, "reproducible": flag, "releasable": flag, "synthetic_data": flag, "numbers": count,
-    "seconds": {"*": number}, "checks": {"*": single}, "failsafe": count, "relaxed": count, "unfinished": count,
+    "seconds": {"*": number}, "peak_mb": number, "checks": {"*": single}, "failsafe": count, "relaxed": count, "unfinished": count,
     "broken_totals": {"*": {"units!": count, "trials!": count, "broken!": count}},
     "privacy": {"levels": [{"*": single}], "protected": [text], "not_protected": [text], "*": text},
     "conventions": {"*": text}, "confidentiality": {"*": single}, "coverage": _FIGURE, "violations": _FIGURES,

@@ -12,7 +12,7 @@ from phexplore.errors import PhexploreError
 from phexplore.runs.events import Event, TrialDone
 from phexplore.runs.simulation import Simulation, TrialFigures, Watch
 from phexplore.runs.spec import RunSpec, StopRule
-from phexplore.runs.store import present_trials, trial_file
+from phexplore.runs.store import present_trials, remove_trial, trial_file
 from phexplore.runs.writing import writing
 
 _LOGGER = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class TrialLoop:
         count = self._end() or self._spec.trials
         for index in present_trials(self._directory):
             if index >= count:
-                (self._directory / trial_file(index)).unlink()
+                remove_trial(self._directory, index)
         if count < self._spec.trials:
             self._watch.note(f"Precise enough after {count} of {self._spec.trials} trials.")
         return tuple(range(count))
@@ -61,7 +61,7 @@ class TrialLoop:
             except PhexploreError as error:
                 _LOGGER.warning("trial %d is drawn again: %s", index, error.sentence)
                 self._watch.note(f"Trial {index} could not be read and is drawn again.")
-                path.unlink()
+                remove_trial(self._directory, index)
 
     def _end(self) -> int | None:
         """Return the number of trials the stop rule is satisfied with, None as long as it is not."""

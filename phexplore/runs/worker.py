@@ -288,8 +288,19 @@ def _summary(directory: Path, spec: RunSpec, trials: tuple[int, ...], content: M
         "trials_asked": spec.trials,
         "code_version": spec.code_version,
         "seconds": _seconds(directory),
+        **({} if (peak := peak_megabytes()) is None else {"peak_mb": peak}),
         **content,
     }
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory this process held, in MB of 2**20 bytes; None where the system does not say."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return None
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(largest / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
 
 
 def _seconds(directory: Path) -> dict[str, float]:

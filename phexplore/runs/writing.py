@@ -19,7 +19,8 @@ PART_SUFFIX = ".part"
 def writing(path: Path) -> Iterator[Path]:
     """Give the path to write to; when the block ends well, flush that file to disk and rename it to `path`.
 
-    On any error the unfinished file is removed and a file already at `path` stays as it was.
+    On any error the unfinished file is removed and a file already at `path` stays as it was. A folder of whole files stays
+    unfinished, to be gone on with.
 
     Raises:
         WriteError: the file system refuses; the remedy says what to do.
@@ -27,8 +28,9 @@ def writing(path: Path) -> Iterator[Path]:
     part = path.with_name(path.name + PART_SUFFIX)
     try:
         yield part
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
+        if not part.is_dir():  # the files of a folder are flushed one by one
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:
         remove_quietly(part)

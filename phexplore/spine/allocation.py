@@ -106,6 +106,37 @@ def allocation_of(spine: Spine, method: TopDown) -> Allocation:
         PhexploreError: the parameters have budget for a level that the spine lacks.
     """
     tree, unspent = fitted(spine.tree, method)
+    return _allocated(spine, method, tree, unspent)
+
+
+def allocation_of_state(spine: Spine, method: TopDown) -> Allocation:
+    """Return the budgets of the units of one state of a nation, from its parts down.
+
+    What is bypassed inside a state does not depend on the others; the root of the nation has several children and stays.
+
+    Args:
+        spine: built with ``is_one_of_several``.
+        method: the scenario's levels, shares and framework.
+
+    Raises:
+        PhexploreError: the parameters have budget for a level that the spine lacks.
+    """
+    tree, unspent = fitted(spine.tree, method)
+    return _allocated(spine, method, GeoTree(tree.levels[1:], tree.dropped, tree.order), unspent)
+
+
+def is_by_state(settings: SpineSettings, method: TopDown) -> bool:
+    """Return whether a state's spine and budgets do not depend on the other states.
+
+    Args:
+        settings: of the spine.
+        method: the scenario's framework.
+    """
+    rule = rule_of(settings, method.framework)
+    return settings.kind != "prim" and (rule in {"none", "single-child"} or settings.bypass == "as-in-2020")
+
+
+def _allocated(spine: Spine, method: TopDown, tree: GeoTree, unspent: tuple[tuple[str, Fraction], ...]) -> Allocation:
     shares = {level.name: method.level_shares[level.name] for level in tree.levels}
     rule = rule_of(spine.settings, method.framework)
     pure = method.framework is PrivacyFramework.PURE_DP

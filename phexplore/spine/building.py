@@ -54,7 +54,7 @@ class Spine:
         return tuple(level.name for level in self.tree.levels)
 
 
-def build_spine(geography: Geography, settings: SpineSettings) -> Spine:
+def build_spine(geography: Geography, settings: SpineSettings, *, is_one_of_several: bool = False) -> Spine:
     """Return the spine of these blocks.
 
     Blocks of one state have that state as their root, as in every run on such data; its tribal parts then stand apart
@@ -64,6 +64,7 @@ def build_spine(geography: Geography, settings: SpineSettings) -> Spine:
     Args:
         geography: the blocks and their areas.
         settings: how the spine is shaped.
+        is_one_of_several: whether these are the blocks of one state of a nation, whose parts stand below the US.
 
     Raises:
         PhexploreError: there are no blocks, or the settings ask for areas that the geography does not have.
@@ -71,7 +72,7 @@ def build_spine(geography: Geography, settings: SpineSettings) -> Spine:
     if not geography.blocks:
         raise PhexploreError("There are no blocks to build a spine over.", "Give a file with at least one block.")
     builder = _Builder(geography, settings)
-    builder.add_states()
+    builder.add_states(is_one_of_several=is_one_of_several)
     builder.add_counties()
     if settings.kind == "prim":
         builder.add_prims()
@@ -141,7 +142,7 @@ class _Builder:
         above = self._last if self._units else np.zeros(len(key), np.int64)
         self._units.append((name, _rank(above, key), label))
 
-    def add_states(self) -> None:
+    def add_states(self, *, is_one_of_several: bool) -> None:
         """Add the nation, and the states with their tribal parts."""
         state = self._geography.numbers(0, 2)
         if (state == PUERTO_RICO).any() and (state != PUERTO_RICO).any():
@@ -149,7 +150,7 @@ class _Builder:
                 "Puerto Rico and states stand in one file; their spines have different roots.",
                 "Build one spine of the states and one of Puerto Rico.",
             )
-        if len(np.unique(state)) == 1:
+        if len(np.unique(state)) == 1 and not is_one_of_several:
             self._add("State", state, lambda block, *_: self._code(block)[:2])
             if self._aian.any():
                 self.remarks.append("Blocks of one state: tribal parts stand apart from the county down.")

@@ -90,7 +90,7 @@ def simulate(
     directory = prepare_directory(out, spec, replace=True)
     if warning is not None and state_of(directory) is not RunState.COMPLETE:
         record_override(directory, warning, person_here())
-    confirm_finished(run_worker(directory, show, place=replace(settings.place, workers=settings.workers)))
+    confirm_finished(run_worker(directory, show, place=replace(settings.where, workers=settings.workers)))
     return load_summary(directory)
 
 

@@ -16,11 +16,13 @@ Every published count of the 16 cells, of every block and all their sums are kep
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.blocks.population import BlockPopulation
+from phexplore.data.blocks.states import states_together
 from phexplore.data.synthetic.tables import GROUPS as EXPANSION_GROUPS
 from phexplore.data.synthetic.tables import race_expansion
 from phexplore.errors import PhexploreError
@@ -47,12 +49,15 @@ class _Entries:
     people: NDArray[np.int64]
 
 
-def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
+def expand(blocks: BlockPopulation, seed: int, *, is_one_of_several: bool = False) -> BlockPopulation:
     """Return the population in the full schema, with facilities and housing units.
+
+    Several states are expanded one by one, each with draws of its own, so that it is the same whether they are read together or not.
 
     Args:
         blocks: in the schema ``pl94_reduced16``; or in ``pl94_persons`` with everybody in a household, which keeps its races.
         seed: of every draw; equal seeds give equal populations.
+        is_one_of_several: whether these are the blocks of one state of a population of several.
 
     Raises:
         ValueError: the population is in another schema.
@@ -62,7 +67,13 @@ def expand(blocks: BlockPopulation, seed: int) -> BlockPopulation:
         raise PhexploreError(f"A seed is a whole number of 0 or more, got {seed}.", "Leave out the sign.")
     if blocks.schema.id not in {"pl94_reduced16", "pl94_persons"}:
         raise ValueError(f"only pl94_reduced16 and pl94_persons can be expanded, got {blocks.schema.id}")
-    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(94,))))
+    states = blocks.geoids.astype("U2")
+    if not is_one_of_several and len(codes := blocks.states) > 1:
+        edges = [*np.searchsorted(states, codes).tolist(), blocks.blocks]
+        parts = (blocks.part(first, last) for first, last in pairwise(edges))
+        return states_together([expand(part, seed, is_one_of_several=True) for part in parts])
+    key = (94, int(states[0])) if is_one_of_several else (94,)
+    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=key)))
     entries = _race(blocks, rng) if blocks.schema.id == "pl94_reduced16" else _known(blocks)
     facility, share = _facilities(blocks, rng)
     inside = _inside(entries, facility, share)

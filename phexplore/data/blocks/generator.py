@@ -21,6 +21,7 @@ from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
 from phexplore.data.blocks.layouts import VALID_STATES, whole
 from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.reading import GROUPS
+from phexplore.data.blocks.states import states_together
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
@@ -109,16 +110,8 @@ def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: 
         parts.append(replace(part, places=_areas(part, tribal, seed + place)))
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(part.cells) for part in parts)])
-    return BlockPopulation(
-        parts[0].schema,
-        np.concatenate([part.geoids for part in parts]),
-        np.concatenate([[0], *(part.starts[1:] + first for part, first in zip(parts, starts, strict=False))]),
-        np.concatenate([part.cells for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        places={kind: np.concatenate([part.places[kind] for part in parts]) for kind in parts[0].places},
-        remarks=(f"Synthetic blocks of {len(parts)} states (seed {seed}); no count describes a real place.",),
-    )
+    remark = f"Synthetic blocks of {len(parts)} states (seed {seed}); no count describes a real place."
+    return replace(states_together(parts), remarks=(remark,))
 
 
 def _areas(part: BlockPopulation, tribal: float, seed: int) -> dict[str, NDArray[np.str_]]:

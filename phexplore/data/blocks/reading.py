@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +23,7 @@ from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,41 +53,133 @@ _CUT_STATES = np.array([f"{state:02d}" for state in sorted(VALID_STATES) if stat
 _WHOLE = re.compile(r"\s*(\d{1,12})(\.0*)?\s*", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Some lines of a block file.
+
+    Attributes:
+        codes: ``U15[rows]``.
+        counts: ``int64[rows, columns]``.
+        areas: ``U[rows]`` per class of area.
+    """
+
+    codes: NDArray[np.str_]
+    counts: NDArray[np.int64]
+    areas: tuple[NDArray[np.str_], ...]
+
+    def part(self, first: int, last: int) -> _Rows:
+        return _Rows(self.codes[first:last], self.counts[first:last], tuple(each[first:last] for each in self.areas))
+
+
+class _BlockFile:
+    """A block file while it is read."""
+
+    def __init__(self, header: Header) -> None:
+        missing_columns(header, NEEDED, _REMEDY)
+        self.header = header
+        self.counted = [*COUNT_COLUMNS, *(name for name in TOTALS if name in header.names)]
+        self.places = [name for name in PLACE_CLASSES if name in header.names]
+        self.problems = Problems(header.path)
+        self.width = 0
+
+    def rows(self) -> Iterator[_Rows]:
+        """Yield the lines, some at a time; what is wrong is collected."""
+        problems, header = self.problems, self.header
+        any_rows = False
+        for batch in read_batches(header, [*self.counted, *self.places], ["geoid"]):
+            self.width = self.width or _width(batch)
+            any_rows |= batch.rows > 0
+            yield _Rows(
+                _codes(problems, header, batch, self.width),
+                _counts(problems, header, batch, self.counted),
+                tuple(batch.columns[name].strings() for name in self.places),
+            )
+        if not any_rows:
+            problems.add("The file has no blocks.", "Check that it is the right one.", line=header.line)
+
+    def population(self, parts: Sequence[_Rows], classes: Sequence[str] = ()) -> BlockPopulation:
+        """Return lines as a population.
+
+        Args:
+            parts: of the file.
+            classes: of areas that the population has besides those of the file, with no area in any.
+
+        Raises:
+            InputProblemsError: every problem with line and column.
+        """
+        self.problems.finish()
+        geoids, table = (np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "counts"))
+        _refuse_repeated(self.problems, self.header, geoids)
+        _refuse_contradictions(self.problems, self.header, table, self.counted)
+        self.problems.finish()
+        people, adults = table[:, :8], table[:, 8:16]
+        places = {
+            name: np.concatenate(found)
+            for name, found in zip(self.places, zip(*(part.areas for part in parts), strict=True), strict=False)
+        }
+        places |= {name: np.full(len(geoids), "") for name in classes if name not in places}
+        return from_dense(
+            load_schema("pl94_reduced16"),
+            geoids,
+            np.concatenate([people - adults, adults], axis=1),
+            places={name: places[name] for name in PLACE_CLASSES if name in places},
+            remarks=(_CUT,) if self.width < CENSUS_BLOCKS.public_length else (),
+        )
+
+
+def in_small_letters(header: Header) -> Header:
+    """Return the header of a block file as the reader knows it, whatever the case of its letters; others as they are."""
+    small = replace(header, names=tuple(name.lower() for name in header.names))
+    meant = is_block_file(small) and not is_block_file(header) and len(set(small.names)) == len(small.names)
+    return small if meant else header
+
+
+def is_block_file(header: Header) -> bool:
+    """Return whether a header is meant to be that of a block file, be it complete or not."""
+    return "geoid" in header.names and any(name in header.names for name in COUNT_COLUMNS)
+
+
 def blocks_from(header: Header) -> BlockPopulation:
     """Read a block file whose header is known.
 
     Raises:
         InputProblemsError: every problem with line and column.
     """
-    missing_columns(header, NEEDED, _REMEDY)
-    counted = [*COUNT_COLUMNS, *(name for name in TOTALS if name in header.names)]
-    places = [name for name in PLACE_CLASSES if name in header.names]
-    problems = Problems(header.path)
-    counts: list[NDArray[np.int64]] = []
-    codes: list[NDArray[np.str_]] = []
-    areas: list[list[NDArray[np.str_]]] = [[] for _ in places]
-    width = 0
-    for batch in read_batches(header, [*counted, *places], ["geoid"]):
-        width = width or _width(batch)
-        codes.append(_codes(problems, header, batch, width))
-        counts.append(_counts(problems, header, batch, counted))
-        for found, name in zip(areas, places, strict=True):
-            found.append(batch.columns[name].strings())
-    if not counts or not sum(len(part) for part in counts):
-        problems.add("The file has no blocks.", "Check that it is the right one.", line=header.line)
-    problems.finish()
-    geoids, table = np.concatenate(codes), np.concatenate(counts)
-    _refuse_repeated(problems, header, geoids)
-    _refuse_contradictions(problems, header, table, counted)
-    problems.finish()
-    people, adults = table[:, :8], table[:, 8:16]
-    return from_dense(
-        load_schema("pl94_reduced16"),
-        geoids,
-        np.concatenate([people - adults, adults], axis=1),
-        places={name: np.concatenate(found) for name, found in zip(places, areas, strict=True)},
-        remarks=(_CUT,) if width < CENSUS_BLOCKS.public_length else (),
-    )
+    file = _BlockFile(header)
+    parts = list(file.rows())
+    return file.population(parts)
+
+
+def states_from(header: Header, classes: Sequence[str] = ()) -> Iterator[BlockPopulation]:
+    """Read a block file state by state, holding one at a time.
+
+    Args:
+        header: of the file, the lines of each state together.
+        classes: of areas that other files of the same population have.
+
+    Raises:
+        InputProblemsError: every problem with line and column; a state that stands in two places of the file.
+    """
+    file = _BlockFile(header)
+    held: list[_Rows] = []
+    seen: set[str] = set()
+    for rows in file.rows():
+        states = rows.codes.astype("U2")
+        edges = [0, *(np.flatnonzero(states[1:] != states[:-1]) + 1).tolist(), len(states)]
+        for first, last in pairwise(edges):
+            part, state = rows.part(first, last), str(states[first])
+            if held and str(held[-1].codes[-1])[:2] != state:
+                yield file.population(held, classes)
+                held = []
+            if not held and state in seen:
+                file.problems.add(
+                    f"The blocks of state {state} stand in several places of the file.", "Sort it by geoid.", line=1
+                )
+                file.problems.finish()
+            seen.add(state)
+            held.append(part)
+    file.problems.finish()
+    yield file.population(held, classes)
 
 
 def _width(batch: Batch) -> int:

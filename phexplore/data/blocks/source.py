@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,11 @@ from phexplore.data.blocks.delimited import read_head, read_header
 from phexplore.data.blocks.facilities import join_units
 from phexplore.data.blocks.layouts import PERSON_LAYOUTS, UNIT_LAYOUTS, UNREAD, UnitLayout
 from phexplore.data.blocks.microdata_reading import QUARTERS_PLACE, microdata_from, recognise
+from phexplore.data.blocks.states import block_files, classes_in, populations_of, states_together
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.workload.queries import MarginalQuery
 
 if TYPE_CHECKING:
-    from phexplore.data.blocks.delimited import Header
     from phexplore.data.blocks.layouts import PersonLayout
     from phexplore.data.blocks.population import BlockPopulation
 
@@ -44,7 +44,7 @@ def read_population(path: Path, units: Path | None = None) -> BlockPopulation:
     its demonstration of April 2021; persons of the demonstration data of 2019; the 1940 full count; lists of cells as `write_cells` writes them.
 
     Args:
-        path: the file; or a directory with one of persons and one of units.
+        path: the file; or a directory with block files (one per state), or with one file of persons and one of units.
         units: a unit file to be joined to the persons in `path`.
 
     Raises:
@@ -68,8 +68,8 @@ def _read(path: Path) -> BlockPopulation:
     if looks_like_1940(head):
         return read_census_1940(path)
     _refuse_other_years(path, head)
-    header = _in_small_letters(read_header(path))
-    if is_block_file(header):
+    header = reading.in_small_letters(read_header(path))
+    if reading.is_block_file(header):
         return reading.blocks_from(header)
     schema = schema_of(header)
     if schema is not None:
@@ -99,20 +99,16 @@ def _refuse_other_years(path: Path, head: bytes) -> None:
         raise _unknown(path, sentence, "Choose the extract of 1940.", line=1)
 
 
-def _in_small_letters(header: Header) -> Header:
-    """Return the header of a block file as the reader knows it, whatever the case of its letters; others as they are."""
-    small = replace(header, names=tuple(name.lower() for name in header.names))
-    meant = is_block_file(small) and not is_block_file(header) and len(set(small.names)) == len(small.names)
-    return small if meant else header
-
-
-def is_block_file(header: Header) -> bool:
-    """Return whether a header is meant to be that of a block file, be it complete or not."""
-    return "geoid" in header.names and any(name in header.names for name in reading.COUNT_COLUMNS)
-
-
 def _from_directory(path: Path) -> BlockPopulation:
-    """Read the one file of persons in a directory, and join the one of units."""
+    """Read the block files of a directory, or its one file of persons, joined with the one of units."""
+    if files := block_files(path):
+        classes = classes_in(files)
+        states = [state for file in files for state in populations_of(file, classes)]
+        states.sort(key=lambda state: str(state.geoids[0]))
+        codes = [state.states[0] for state in states]
+        if twice := next((code for code in codes if codes.count(code) > 1), ""):
+            raise _unknown(path, f"The blocks of state {twice} stand in several files.", "Keep one file per state.")
+        return states_together(states)
     persons: list[Path] = []
     units: list[Path] = []
     for file in sorted(path.iterdir()):

@@ -92,9 +92,10 @@ class OptionalControl(QWidget):
     def __init__(self, part: Field, kind: Optional) -> None:
         super().__init__()
         self._kind, self._phrase = kind, part.phrase
+        example = kind.kind.example if isinstance(kind.kind, Whole) else ""
         self.box = QCheckBox(capital(part.title))
-        self.line = _line(capital(part.title), "e.g. 1", self.changed, width=SHORT)
-        self.line.setText("1")
+        self.line = _line(capital(part.title), f"e.g. {example}", self.changed, width=SHORT)
+        self.line.setText(example)
         self.box.toggled.connect(self.changed)
         self.box.toggled.connect(self.line.setEnabled)
         self.line.setEnabled(False)
@@ -110,7 +111,7 @@ class OptionalControl(QWidget):
         """Show a number, or that there is none."""
         self.box.setChecked(value is not None)
         if value is not None:
-            self.line.setText(self._kind.words(value))
+            self.line.setText(self._kind.kind.words(value))
 
 
 class DataControl(QWidget):

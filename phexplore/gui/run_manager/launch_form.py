@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,9 @@ class LaunchForm(QFrame):
         options = system.run_options
         self._options = () if options is None else tuple(each for each in declared_fields(options) if each.option)
         self._settings = tuple(
-            each for each in declared_fields(RunSettings) if each.name != "place" or system.has_geography
+            each
+            for each in declared_fields(RunSettings)
+            if each.name not in {"place", "memory"} or system.has_geography
         )
         self._sources = tuple(each for each in self._options if isinstance(each.kind, RunDirectory))
         self._parts = {each.name: each for each in _in_order(self._sources, self._settings, self._options)}
@@ -105,7 +107,10 @@ class LaunchForm(QFrame):
     def place(self) -> Place:
         """Where a run is to be computed that goes on or is made again."""
         try:
-            return self.controls["place"].read() if "place" in self.controls else HERE
+            if "place" not in self.controls:
+                return HERE
+            place: Place = self.controls["place"].read()
+            return replace(place, memory=self.controls["memory"].read())
         except (ValueError, PhexploreError):
             return HERE
 

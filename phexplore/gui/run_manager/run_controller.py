@@ -145,7 +145,7 @@ class RunController(QObject):
 
         def examine() -> DoubtedRun:
             return _examined(
-                request.spec(scenario, data_of(scenario, request.settings.path)), store, request.settings.place
+                request.spec(scenario, data_of(scenario, request.settings.path)), store, request.settings.where
             )
 
         self._tasks.do(examine, self._take_examined)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
 
@@ -73,68 +74,79 @@ _SHARES = {
 }
 
 
-def error_figures(truth: Integers, estimate: Integers) -> ErrorFigures:
+def error_figures(truth: Integers, estimate: Integers, counts: Integers | None = None) -> ErrorFigures:
     """Return all figures over every number of each trial.
 
     Args:
         truth: ``int64[...]``, e.g. units × answers.
         estimate: the same shape, or that of the truth behind one axis of trials.
+        counts: ``int64[...]``, how often each pair of truth and estimate occurs, in the shape of the truth; None for once each.
 
     Raises:
         ValueError: the shapes do not fit.
     """
     trials = as_trials(truth, estimate)
-    base = _Base(truth.ravel())
+    if counts is not None and counts.shape != truth.shape:
+        raise ValueError(f"{truth.shape} numbers cannot occur {counts.shape} times")
+    base = _Base(truth.ravel(), np.ones(truth.size, np.int64) if counts is None else counts.ravel())
     return base.collect([base.measure(trial.ravel()) for trial in trials])
 
 
 class _Base:
     """What depends on the truth alone. Most counts of small units are 0, so percents are made of the others only."""
 
-    def __init__(self, truth: Integers) -> None:
+    def __init__(self, truth: Integers, counts: Integers) -> None:
         self.truth = truth
+        self.counts = counts
+        self.numbers = int(counts.sum())
         self.filled = np.flatnonzero(truth)
         self.filled_truth = np.abs(truth[self.filled])
+        self.filled_counts = counts[self.filled]
         self.percent_per_person = 100.0 / truth[self.filled]
-        self.sum = int(truth.sum())
+        self.sum = int(truth @ counts)
 
     def measure(self, estimate: Integers) -> tuple[float, ...]:
         """Return the fields of `ErrorFigures` for one trial, without the number of numbers."""
-        count = len(estimate)
-        if not count:
+        if not self.numbers:
             return (*[float("nan")] * len(_FLOATS), *[0] * len(_COUNTS))
         error = estimate - self.truth
         size = np.abs(error)
         inner, inner_size = error[self.filled], size[self.filled]
         percent = inner * self.percent_per_person
         # Where the truth is 0 an error is ±200 %, beyond every limit.
-        raised = int(np.count_nonzero(error > 0) - np.count_nonzero(inner > 0))
-        lowered = int(np.count_nonzero(error < 0) - np.count_nonzero(inner < 0))
+        raised = self._times(error > 0) - self._times_filled(inner > 0)
+        lowered = self._times(error < 0) - self._times_filled(inner < 0)
         scaled = 100 * inner_size
-        over = {limit: int(np.count_nonzero(scaled > limit * self.filled_truth)) for limit in (5, 10)}
-        least_2 = int(np.count_nonzero(scaled >= 2 * self.filled_truth))
-        squares = error.astype(np.float64)
-        rmse = float(np.sqrt(np.dot(squares, squares) / count))
+        over = {limit: self._times_filled(scaled > limit * self.filled_truth) for limit in (5, 10)}
+        least_2 = self._times_filled(scaled >= 2 * self.filled_truth)
+        squares = error.astype(np.float64) ** 2
+        rmse = float(np.sqrt(squares @ self.counts / self.numbers))
         return (
-            float(error.sum() / count),
-            float(size.sum() / count),
+            float((error @ self.counts) / self.numbers),
+            float((size @ self.counts) / self.numbers),
             rmse,
-            float((percent.sum() + 200.0 * (raised - lowered)) / count),
-            float((np.abs(percent).sum() + 200.0 * (raised + lowered)) / count),
-            100.0 * rmse * count / self.sum if self.sum else float("nan"),
+            float((percent @ self.filled_counts + 200.0 * (raised - lowered)) / self.numbers),
+            float((np.abs(percent) @ self.filled_counts + 200.0 * (raised + lowered)) / self.numbers),
+            100.0 * rmse * self.numbers / self.sum if self.sum else float("nan"),
             self._total_share_error(estimate),
             least_2 - over[5],
             over[5] + raised + lowered,
             over[10] + raised + lowered,
-            int(np.count_nonzero(size > 200)),
+            self._times(size > 200),
             int(size.max()),
         )
 
+    def _times(self, chosen: NDArray[np.bool_]) -> int:
+        return int(self.counts[chosen].sum())
+
+    def _times_filled(self, chosen: NDArray[np.bool_]) -> int:
+        return int(self.filled_counts[chosen].sum())
+
     def _total_share_error(self, estimate: Integers) -> float:
-        total = int(estimate.sum())
+        total = int(estimate @ self.counts)
         if not total or not self.sum:
             return float("nan")
-        return float(np.abs(self.truth / self.sum - estimate / total).sum())
+        return float(np.abs(self.truth / self.sum - estimate / total) @ self.counts)
 
     def collect(self, rows: Sequence[tuple[float, ...]]) -> ErrorFigures:
         table = np.array(rows, np.float64).reshape(len(rows), len(_FLOATS) + len(_COUNTS))
@@ -142,7 +154,7 @@ class _Base:
         # Counts and people are far below 2**53, so they came through the table unharmed.
         off_2_to_5, off_over_5, off_over_10, off_over_200, largest = table[:, len(_FLOATS) :].T.astype(np.int64)
         return ErrorFigures(
-            numbers=len(self.truth),
+            numbers=self.numbers,
             me=me,
             mae=mae,
             rmse=rmse,

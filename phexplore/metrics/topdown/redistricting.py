@@ -45,6 +45,16 @@ class GroupShares:
     meets: NDArray[np.bool_]
     people: Integers
 
+    def chosen(self, units: NDArray[np.bool_]) -> GroupShares:
+        """Return the shares of some ``units[units]``."""
+        return GroupShares(
+            self.group[:, units],
+            self.error[:, units],
+            self.comparable[:, units],
+            self.meets[:, units],
+            self.people[units],
+        )
+
 
 def group_shares(truth: Integers, estimate: Integers, tolerance: Fraction = TOLERANCE) -> GroupShares:
     """Return how far the share of the largest group is off in every unit.

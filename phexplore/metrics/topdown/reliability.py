@@ -8,6 +8,7 @@ enough units are left to tell (Wright and Irimata 2021 report the like per class
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,22 +49,61 @@ class Reliability:
     trials: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MeetingSizes:
+    """Units and those within the tolerance, by true population: it grows with the different populations, not with the units.
+
+    Attributes:
+        sizes: the distinct true populations, ascending, ``int64[sizes]``.
+        units: how many have each, ``int64[sizes]``.
+        meeting: of them within the tolerance, all trials added up, ``int64[sizes]``.
+        trials: how many.
+    """
+
+    sizes: Integers
+    units: Integers
+    meeting: Integers
+    trials: int
+
+
+def meeting_sizes(shares: GroupShares | MeetingCounts) -> MeetingSizes:
+    """Return the units of `redistricting.group_shares`, or of `redistricting.meeting_of`, by their true population."""
+    counts = meeting_of(shares) if isinstance(shares, GroupShares) else shares
+    sizes, place = np.unique(counts.people, return_inverse=True)
+    units = np.bincount(place, minlength=len(sizes))
+    meeting = np.bincount(place, weights=counts.meeting, minlength=len(sizes)).astype(np.int64)
+    return MeetingSizes(sizes, units, meeting, counts.trials)
+
+
+def sizes_together(parts: Sequence[MeetingSizes]) -> MeetingSizes:
+    """Return several parts of a level, of the same trials, as one."""
+    sizes, place = np.unique(np.concatenate([part.sizes for part in parts]), return_inverse=True)
+    units, meeting = (
+        np.bincount(place, weights=np.concatenate(counts), minlength=len(sizes)).astype(np.int64)
+        for counts in ([part.units for part in parts], [part.meeting for part in parts])
+    )
+    return MeetingSizes(sizes, units, meeting, parts[0].trials)
+
+
+def trials_together(parts: Sequence[MeetingSizes]) -> MeetingSizes:
+    """Return several trials of the same units as one."""
+    first = parts[0]
+    meeting: Integers = np.sum([part.meeting for part in parts], axis=0)
+    return MeetingSizes(first.sizes, first.units, meeting, sum(part.trials for part in parts))
+
+
 def reliable_from(
-    shares: GroupShares | MeetingCounts, *, required: Fraction = REQUIRED, least_units: int = LEAST_UNITS
+    shares: GroupShares | MeetingCounts | MeetingSizes, *, required: Fraction = REQUIRED, least_units: int = LEAST_UNITS
 ) -> Reliability:
     """Return from how many people on units are reliable.
 
     Args:
-        shares: see `redistricting.group_shares`, or the counts of `redistricting.meeting_of`.
+        shares: see `redistricting.group_shares`, or the counts of `redistricting.meeting_of` or of `meeting_sizes`.
         required: share of units that must meet the tolerance.
         least_units: an N that leaves fewer units is not looked at.
     """
-    counts = meeting_of(shares) if isinstance(shares, GroupShares) else shares
-    trials = counts.trials
-    sizes = np.unique(counts.people)
-    place = np.searchsorted(sizes, counts.people)
-    units = np.bincount(place, minlength=len(sizes))
-    meeting = np.bincount(place, weights=counts.meeting, minlength=len(sizes)).astype(np.int64)
+    counts = shares if isinstance(shares, MeetingSizes) else meeting_sizes(shares)
+    trials, sizes, units, meeting = counts.trials, counts.sizes, counts.units, counts.meeting
     at_least = np.cumsum(units[::-1])[::-1]
     at_least_meeting = np.cumsum(meeting[::-1])[::-1]
     judged = at_least >= least_units

@@ -120,6 +120,16 @@ class World:
     upper: tuple[Ints, ...]
     classes: tuple[NDArray[np.int8], ...]
     shared: tuple[SharedTotals | None, ...] = ()
+    first: tuple[int, ...] = ()
+
+    def place(self, number: int, unit: int) -> int:
+        """Return the number of a unit in the tree that the noise is drawn for.
+
+        Args:
+            number: of its level.
+            unit: its number in this tree.
+        """
+        return unit + (self.first[number] if self.first else 0)
 
 
 def make_world(
@@ -138,7 +148,26 @@ def make_world(
     """
     if tuple(level.name for level in design.levels) != tuple(level.name for level in tree.levels):
         raise DesignError("The design was made for other levels than the tree's.")
-    exact_leaves, present = histograms_of(leaves), leaves.facilities
+    return world_over(design, tree, histograms_of(leaves), leaves.facilities, group_of)
+
+
+def world_over(
+    design: Design,
+    tree: GeoTree,
+    leaves: Histograms,
+    facilities: NDArray[np.int32] | None,
+    group_of: Callable[[str], str] | None = None,
+) -> World:
+    """Return what all trials share, from arrays.
+
+    Args:
+        design: made for the tree's levels.
+        tree: over the leaves, in their order or in its own; its widest level may have several units.
+        leaves: exact counts.
+        facilities: ``int32[leaves, types]``, None where they are unknown.
+        group_of: the group of a unit by its code, at levels that keep totals of groups together.
+    """
+    exact_leaves, present = leaves, facilities
     if tree.order is not None:
         exact_leaves = exact_leaves.ordered(tree.order)
         present = None if present is None else present[tree.order]
@@ -146,19 +175,26 @@ def make_world(
     lower, upper, classes = [], [], []
     shared: list[SharedTotals | None] = []
     for level, units, exact in zip(design.levels, tree.levels, truth, strict=True):
-        facilities = None
+        inside = None
         if present is not None and (level.least or level.most):
-            facilities = np.add.reduceat(present.astype(np.int64), units.first_block[:-1], axis=0)
-        bounds = unit_bounds(level, units.units, facilities, exact.totals() if level.exact_total else None)
+            inside = np.add.reduceat(present.astype(np.int64), units.first_block[:-1], axis=0)
+        bounds = unit_bounds(level, units.units, inside, exact.totals() if level.exact_total else None)
         lower.append(bounds[0])
         upper.append(bounds[1])
         classes.append(np.zeros(units.units, np.int8))
-        shared.append(_shared_totals(units.codes, exact, group_of) if level.shared_total and group_of else None)
+        shared.append(shared_totals(units.codes, exact, group_of) if level.shared_total and group_of else None)
     together = tuple(shared) if any(each is not None for each in shared) else ()
     return World(design, tree, truth, tuple(lower), tuple(upper), tuple(classes), together)
 
 
-def _shared_totals(codes: NDArray[np.str_], exact: Histograms, group_of: Callable[[str], str]) -> SharedTotals:
+def shared_totals(codes: NDArray[np.str_], exact: Histograms, group_of: Callable[[str], str]) -> SharedTotals:
+    """Return the groups whose totals are kept together.
+
+    Args:
+        codes: ``codes[units]``.
+        exact: histograms of the units.
+        group_of: the group of a unit by its code.
+    """
     groups, of_unit = np.unique(np.array([group_of(str(code)) for code in codes.tolist()]), return_inverse=True)
     totals = np.zeros(len(groups), np.int64)
     np.add.at(totals, of_unit, exact.totals())
@@ -225,12 +261,13 @@ class Descent:
         return self.levels[-1]
 
 
-def descend(
+def descend(  # noqa: PLR0913 - who estimates, of what, where, and who hears of it
     world: World,
     sources: Sequence[MeasurementSource],
     options: Estimation | None = None,
     *,
     record: TrialRecord | None = None,
+    given: Histograms | None = None,
     mapper: Mapper = in_order,
     elsewhere: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
@@ -243,6 +280,7 @@ def descend(
         sources: of the measurements, one per level.
         options: of the estimation.
         record: what was done for the trial before; how it goes is added.
+        given: estimates of the widest level where they were made elsewhere; None estimates it.
         mapper: applies a function to ranges of families.
         elsewhere: whether the mapper works where memory and files of this process cannot be reached; ranges then take
             along what only this process can measure.
@@ -255,8 +293,8 @@ def descend(
     """
     chosen = options or Estimation()
     record = record or TrialRecord()
-    levels: list[Histograms] = []
-    for number, level in enumerate(world.design.levels):
+    levels: list[Histograms] = [] if given is None else [given]
+    for number, level in list(enumerate(world.design.levels))[len(levels) :]:
         parents = levels[-1] if levels else None
         tasks: Iterable[FamilyRange] = family_ranges(world, number, parents)
         source: MeasurementSource | None = sources[number]
@@ -299,7 +337,7 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
         found.append(
             FamilyRange(
                 level=level,
-                first_child=low,
+                first_child=world.place(number, low),
                 child_start=child_start[first : last + 1] - low,
                 parents=None if parents is None else parents.part(first, last),
                 truth=world.truth[number].part(low, high),

@@ -62,7 +62,7 @@ def world_on_spine(
     bypassed = bypassed_units(allocation.bypassed)
     units = ", ".join(f"{level.units:,} {level.name}" for level in allocation.tree.levels)
     remark = f"Spine: {settings.kind}, {units}; {bypassed:,} units bypassed ({allocation.rule})."
-    world = make_world(design, allocation.tree, leaves, _state_of)
+    world = make_world(design, allocation.tree, leaves, state_of_part)
     classes = [unit_classes(each, method.total) for each in zip(design.levels, allocation.tree.levels, strict=True)]
     return replace(world, classes=tuple(classes)), (remark, *spine.remarks)
 
@@ -102,16 +102,23 @@ def design_on(
         method, schema, names, noise, has_facilities=has_facilities, shared_totals=_shared_totals(tree)
     )
     levels = [
-        _with_measurings(level, units, method.level_shares[level.name], noise)
+        with_measurings(level, units, method.level_shares[level.name], noise)
         for level, units in zip(design.levels, tree.levels, strict=True)
     ]
     return replace(design, levels=tuple(levels))
 
 
-def _with_measurings(
+def with_measurings(
     level: LevelDesign, units: TreeLevel, own: Fraction, noise: Callable[[Fraction], Noise]
 ) -> LevelDesign:
-    """Add the noise of units whose share is not their level's."""
+    """Return a level with the noise of units whose share is not their level's.
+
+    Args:
+        level: with the noise of its own budget.
+        units: with their shares.
+        own: the level's share.
+        noise: distribution of one answer for a budget.
+    """
     if units.shares is None:
         return level
     found = [
@@ -130,12 +137,12 @@ def _shared_totals(tree: GeoTree) -> tuple[str, ...]:
     """Return the level of states where their parts stand apart."""
     for number, level in enumerate(tree.levels):
         if level.name == "State" and number and len(str(level.codes[0])) >= AIAN_STATE_CODE:
-            states = {_state_of(str(code)) for code in level.codes.tolist()}
+            states = {state_of_part(str(code)) for code in level.codes.tolist()}
             return ("State",) if len(states) < level.units else ()
     return ()
 
 
-def _state_of(code: str) -> str:
+def state_of_part(code: str) -> str:
     """Return the state whose part a code names: a bit for the tribal part, two digits (topdown, section 10)."""
     return code[1:AIAN_STATE_CODE]
 

@@ -65,8 +65,14 @@ class PooledMeasurements:
 
     is_anywhere = False
 
-    def __init__(self, pooled: PooledLevel) -> None:
-        self._pooled = pooled
+    def __init__(self, pooled: PooledLevel, first: int = 0) -> None:
+        """Keep the pooled answers of a level, or of a run of its units.
+
+        Args:
+            pooled: their answers.
+            first: number of the first of them in its level.
+        """
+        self.pooled, self._first = pooled, first
 
     def measure(
         self,
@@ -76,7 +82,8 @@ class PooledMeasurements:
         classes: NDArray[np.int8],  # noqa: ARG002
     ) -> Measured:
         """Return the pooled answers of some units; arguments as in `MeasurementSource.measure`."""
-        part = self._pooled.part(first, first + truth.units)
+        begin = first - self._first
+        part = self.pooled.part(begin, begin + truth.units)
         return Measured(part.answers, 0, 0, part.weights)
 
 
@@ -180,12 +187,13 @@ class PoolResult:
     seconds: tuple[float, ...]
 
 
-def pool(
+def pool(  # noqa: PLR0913 - who pools, of what, where, and who hears of it
     world: World,
     sources: Sequence[MeasurementSource],
     record: TrialRecord | None = None,
     *,
     lowest: int,
+    given: PooledLevel | None = None,
     mapper: Mapper = in_order,
     elsewhere: bool = False,
     on_progress: Callable[[str, int, int], None] | None = None,
@@ -198,6 +206,7 @@ def pool(
         sources: of the measurements, one per level; that of the leaves gives equal answers each time where they count.
         record: of the trial; seconds and noise within its margin are added.
         lowest: number of the level whose answers are the lowest that count for those above (`lowest_pooled`).
+        given: pooled answers of the lowest level of this tree, where they were made from what lies below it.
         mapper: applies a function to ranges of units.
         elsewhere: whether the mapper works where memory and files of this process cannot be reached.
         on_progress: called with a level, its finished units and all of them; may raise to stop.
@@ -206,8 +215,8 @@ def pool(
     """
     last = len(world.design.levels) - 1
     record = record or TrialRecord()
-    made: list[MeasurementSource] = []
-    children: PooledLevel | None = None
+    made: list[PooledMeasurements] = [] if given is None else [PooledMeasurements(given)]
+    children = given
     for number in range(min(lowest, last - 1), -1, -1):
         level, units = world.design.levels[number], world.tree.levels[number].units
         tasks: Iterable[PoolRange] = pool_ranges(world, number, children, pools_leaves=lowest == last)
@@ -228,7 +237,7 @@ def pool(
                 on_answers(number, result.answers)
             if on_progress is not None:
                 on_progress(f"{level.name}, from below", done, units)
-        made.append(PooledMeasurements(children))
+        made.append(PooledMeasurements(children, world.place(number, 0)))
     return (*reversed(made), *sources[len(made) :])
 
 
@@ -246,10 +255,16 @@ def lowest_pooled(world: World, *, pools_leaves: bool | None = None) -> int:
 
 def weight_of_leaves(world: World) -> float:
     """Return what share the leaves' sums have in what is known of the cells above them, averaged over units with own answers."""
+    total, units = weights_below(world)
+    return total / units if units else 0.0
+
+
+def weights_below(world: World) -> tuple[float, int]:
+    """Return the sum of these shares, and over how many units."""
     levels = world.design.levels
     first_child = world.tree.levels[-2].first_child if len(levels) > 1 else None
     if first_child is None:
-        return 0.0
+        return 0.0, 0
     own, leaf = (
         weights_of(levels[place], world.classes[place])[
             :, levels[place].plan.measured.index(detailed_query(levels[place].plan.schema))
@@ -259,7 +274,7 @@ def weight_of_leaves(world: World) -> float:
     with np.errstate(divide="ignore"):
         below = 1.0 / np.add.reduceat(1.0 / leaf, first_child[:-1])
     asked = own > 0
-    return float((below[asked] / (own + below)[asked]).mean()) if asked.any() else 0.0
+    return float((below[asked] / (own + below)[asked]).sum()), int(np.count_nonzero(asked))
 
 
 def pool_ranges(world: World, number: int, children: PooledLevel | None, *, pools_leaves: bool) -> list[PoolRange]:
@@ -302,7 +317,8 @@ def pool_ranges(world: World, number: int, children: PooledLevel | None, *, pool
 
 def _units(world: World, number: int, first: int, last: int) -> Units:
     level = world.design.levels[number]
-    return Units(level, world.truth[number].part(first, last), first, world.classes[number][first:last])
+    truth = world.truth[number].part(first, last)
+    return Units(level, truth, world.place(number, first), world.classes[number][first:last])
 
 
 def _measured_here(task: PoolRange, source: MeasurementSource, leaves: MeasurementSource) -> PoolRange:

@@ -38,10 +38,10 @@ from phexplore.simulate.topdown.design import Design, LevelDesign, Measuring, ma
 from phexplore.simulate.topdown.driver import World, make_world
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
+from phexplore.simulate.topdown.run_checks import cost
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.measurements import measurement_file
-from phexplore.systems.topdown.run_checks import cost
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 from phexplore.workload.schema import load_schema
 

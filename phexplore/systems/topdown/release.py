@@ -15,7 +15,6 @@ from phexplore.data.blocks.published_tables import published_tables, write_table
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import RELEASE_DIRECTORY
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.systems.topdown.summary import TrialReader
 
 PERSONS_FILE, UNITS_FILE, CELLS_FILE, TABLES_DIRECTORY = "persons.txt", "units.txt", "cells.csv", "tables"
 
@@ -30,31 +29,12 @@ def trial_directory(directory: Path, index: int) -> Path:
     return directory / RELEASE_DIRECTORY / f"trial-{index:05d}"
 
 
-def write_release(directory: Path, spec: RunSpec, truth: BlockPopulation, trials: TrialReader) -> tuple[Path, ...]:
-    """Write every trial and return the files.
+def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation, index: int) -> list[Path]:
+    """Write one trial and return the files.
 
     Persons and units go into production's 13 and 9 columns, those with ages into the ones of the 2010 demonstration and of 1940 with
     a list of cells beside them; a schema without a published layout becomes a list of cells. Tables
     P1 to P5 (or P1 to P4 of 16 cells) and H1 are written for every level where the schema determines them.
-
-    Args:
-        directory: of the run.
-        spec: what the run does.
-        truth: exact counts.
-        trials: on disk.
-
-    Raises:
-        PhexploreError: a file cannot be written.
-    """
-    written: list[Path] = []
-    for index, leaves in enumerate(trials):
-        place = trial_directory(directory, index)
-        written += write_trial_release(place, spec, as_population(truth, leaves), index)
-    return tuple(written)
-
-
-def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation, index: int) -> list[Path]:
-    """Write one trial and return the files.
 
     Args:
         place: directory that is written.

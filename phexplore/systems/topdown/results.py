@@ -29,7 +29,7 @@ from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_files import MOST_COLUMNS
-from phexplore.systems.topdown.summary import Tally
+from phexplore.systems.topdown.summary import Tally, trial_errors
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
 from phexplore.workload.schema import Schema
 
@@ -118,11 +118,14 @@ class TopDownResults:
         Raises:
             RunUnreadableError: a trial cannot be read.
         """
-        run = self.run
-        found = tuple(Tally(level, truth) for level, truth in zip(self.design.levels, run.truth, strict=True))
+        run, levels = self.run, self.design.levels
+        found = tuple(map(Tally, levels))
         for index in run.present:
-            for tally, estimate in zip(found, run.trial(index) or (), strict=False):
-                tally.add(estimate)
+            estimate = run.trial(index)
+            for tally, errors in zip(
+                found, trial_errors(levels, run.truth, estimate) if estimate else (), strict=False
+            ):
+                tally.add(errors)
         self.refuse_damage()
         return found if run.present else ()
 

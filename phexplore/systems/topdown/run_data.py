@@ -52,10 +52,41 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
         DesignError: the scenario's schema is forecast, not simulated.
         InputProblemsError: the data cannot be read, or are not what the scenario counts.
     """
+    refuse_analytic(method)
+    return as_input(path, read_population(path, seed=options.expand or 0), method, options)
+
+
+def refuse_analytic(method: TopDown) -> None:
+    """Refuse a schema that is forecast, not simulated.
+
+    Raises:
+        DesignError: it is such a schema.
+    """
     schema = load_schema(method.schema)
     if schema.analytic_only:
         raise DesignError(f"{schema.title}: {schema.analytic_only}", "Choose another scenario.")
-    population = read_population(path, seed=options.expand or 0)
+
+
+def as_input(
+    path: Path,
+    population: BlockPopulation,
+    method: TopDown,
+    options: TopDownOptions,
+    *,
+    is_one_of_several: bool = False,
+) -> Input:
+    """Return what a scenario makes of block-level data that were read.
+
+    Args:
+        path: where they were read.
+        population: as it was read.
+        method: the parameters.
+        options: of the run.
+        is_one_of_several: whether these are the blocks of one state of a nation.
+
+    Raises:
+        InputProblemsError: the data are not what the scenario counts.
+    """
     if options.expand is not None and population.schema.id != EXPANDED:
         if population.schema.id != EXPANDABLE:
             raise _refused(
@@ -63,7 +94,7 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
                 f"Data in the schema {population.schema.id} cannot be expanded.",
                 f"--expand takes block files ({EXPANDABLE}); leave it out.",
             )
-        population = expand(population, options.expand)
+        population = expand(population, options.expand, is_one_of_several=is_one_of_several)
     if options.expand is not None and load_schema(method.schema).id == WITH_AGES:
         population = with_ages(population, options.expand)
     if load_schema(method.schema).id == "pl94_units" and population.schema.id != "pl94_units":

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,12 @@ class LeafFiles:
     Attributes:
         schema: of the counts.
         geoids: public codes of the leaves, ``U[leaves]``, in the order of the rows.
+        is_listed: whether rows have lists of filled cells whatever the schema: of runs that are estimated by state.
     """
 
     schema: Schema
     geoids: NDArray[np.str_]
+    is_listed: bool = False
 
     @property
     def digest(self) -> str:
@@ -76,13 +79,20 @@ class LeafFiles:
         digest.update("\n".join(self.geoids.tolist()).encode())
         return digest.hexdigest()
 
-    def write(self, path: Path, counts: Histograms, metadata: Mapping[str, Any]) -> None:
+    def write(
+        self,
+        path: Path,
+        counts: Histograms,
+        metadata: Mapping[str, Any],
+        checkpoint: Callable[[], None] = lambda: None,
+    ) -> None:
         """Write the counts of all leaves, some rows at a time.
 
         Args:
             path: of the file.
             counts: in the order of the leaves.
             metadata: JSON values kept in the file.
+            checkpoint: called between rows; may raise to stop.
 
         Raises:
             ValueError: other leaves.
@@ -93,7 +103,7 @@ class LeafFiles:
         largest = int(counts.counts.max(initial=0))
         number = pa.int64() if largest > np.iinfo(np.int32).max else pa.int32()
         content = {"leaves": self.digest, "counts": counts_digest(counts), "schema": self.schema.id, **metadata}
-        if self.schema.cells > MOST_COLUMNS:
+        if self.schema.cells > MOST_COLUMNS or self.is_listed:
             self._write_lists(path, counts, {"shape": list(self.schema.shape), **content}, number)
             return
         schema = pa.schema(
@@ -102,9 +112,10 @@ class LeafFiles:
         )
         with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
             for first in range(0, max(1, counts.units), ROWS_AT_ONCE):
+                checkpoint()
                 last = min(first + ROWS_AT_ONCE, counts.units)
-                table = by_cell(counts, first, last, self.schema.cells, np.dtype(number.to_pandas_dtype()))
-                columns = [pa.array(self.geoids[first:last].tolist(), pa.string()), *(pa.array(row) for row in table)]
+                rows = by_cell(counts.part(first, last), self.schema.cells, np.dtype(number.to_pandas_dtype()))
+                columns = [pa.array(self.geoids[first:last].tolist(), pa.string()), *map(pa.array, rows)]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
     def _write_lists(self, path: Path, counts: Histograms, content: Mapping[str, Any], number: pa.DataType) -> None:
@@ -133,7 +144,7 @@ class LeafFiles:
         metadata = read_mark(path, _REMEDY)
         if metadata.get("leaves") != self.digest:
             raise RunUnreadableError(f"{path} holds other places than the rest of its run.", _REMEDY)
-        read = _read_lists if self.schema.cells > MOST_COLUMNS else _read_counts
+        read = _read_lists if "shape" in metadata else _read_counts
         with reading(path, _REMEDY):
             found = read(path, len(self.geoids), self.schema.cells)
         if metadata.get("counts") != counts_digest(found):
@@ -218,20 +229,26 @@ def _read_lists(path: Path, leaves: int, cells: int) -> Histograms:
     return found
 
 
-def by_cell(counts: Histograms, first: int, last: int, cells: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the counts of the units ``first:last``, cell by cell: ``dtype[cells, units]``.
+def by_cell(counts: Histograms, cells: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the counts of all units cell by cell, ``dtype[units]``; cells that nobody fills share one array.
 
     Args:
         counts: histograms.
-        first: number of the first unit.
-        last: number behind the last unit.
         cells: of the schema.
-        dtype: of the table.
+        dtype: of the arrays.
     """
-    part = counts.part(first, last)
-    table = np.zeros((cells, last - first), dtype)
-    table[part.cells, np.repeat(np.arange(last - first), np.diff(part.starts))] = part.counts
-    return table
+    order = np.argsort(counts.cells, kind="stable")
+    units = np.repeat(np.arange(counts.units), np.diff(counts.starts))[order]
+    filled = counts.counts[order]
+    edges = np.searchsorted(counts.cells[order], np.arange(cells + 1)).tolist()
+    nobody = np.zeros(counts.units, dtype)
+    for first, last in pairwise(edges):
+        if first == last:
+            yield nobody
+            continue
+        column = np.zeros(counts.units, dtype)
+        column[units[first:last]] = filled[first:last]
+        yield column
 
 
 def counts_digest(counts: Histograms) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,19 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.accounting.composition import confirm_spent
-from phexplore.accuracy.margins import margins_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
 from phexplore.runs.place import HERE, Place
-from phexplore.runs.run_files import read_trial_figures
+from phexplore.runs.run_files import read_mark, read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE
+from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE, trial_file
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
-from phexplore.simulate.topdown.design import Design, make_design
+from phexplore.simulate.topdown.design import make_design
 from phexplore.simulate.topdown.driver import (
     Descent,
     Mapper,
@@ -36,10 +38,11 @@ from phexplore.simulate.topdown.driver import (
     make_world,
 )
 from phexplore.simulate.topdown.families import Estimation
-from phexplore.simulate.topdown.histograms import histograms_of, sums_up
+from phexplore.simulate.topdown.histograms import Histograms, histograms_of, sums_up
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey, secret_key
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.simulate.topdown.pooling import lowest_pooled, pool, weight_of_leaves
+from phexplore.simulate.topdown.run_checks import spent_on_noise, trial_checks
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.facilities import write_facilities
 from phexplore.systems.topdown.forecast import noise_of
@@ -53,10 +56,10 @@ from phexplore.systems.topdown.measurements import (
     measuring_run,
 )
 from phexplore.systems.topdown.published_noise import PublishedNoise, publish_answers
-from phexplore.systems.topdown.release import write_release
-from phexplore.systems.topdown.run_checks import spent_on_noise, trial_checks
+from phexplore.systems.topdown.release import as_population, trial_directory, write_trial_release
 from phexplore.systems.topdown.run_data import Input, check_input, read_input
 from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.run_margins import margins_by_level, pooled_remark
 from phexplore.systems.topdown.run_options import (
     KeptAnswers,
     Mechanism,
@@ -66,11 +69,12 @@ from phexplore.systems.topdown.run_options import (
     topdown_options,
 )
 from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
-from phexplore.systems.topdown.summary import TrialReader, topdown_summary
+from phexplore.systems.topdown.streaming import StreamedSimulation, is_streamed
+from phexplore.systems.topdown.summary import Levels, Tally, tallied, topdown_summary, trial_errors
 
 
-def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation:
-    """Return the simulation of a specification, estimated on this machine or on a cluster.
+def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation | StreamedSimulation:
+    """Return the simulation of a specification, estimated on this machine or on a cluster, as a whole or state by state.
 
     Args:
         spec: what the run does.
@@ -85,6 +89,8 @@ def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopD
             "TopDown has no non-private mode: its exact counts are the data themselves.",
             "Leave out --non-private; --no-noise estimates from exact measurements.",
         )
+    if is_streamed(spec, directory, place):
+        return StreamedSimulation(spec, directory, place)
     return TopDownSimulation(spec, directory, place)
 
 
@@ -131,6 +137,10 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         self._watch: Watch | None = None
         self._lock = threading.Lock()
         self._seconds: dict[str, float] = {}
+        self._tallies: dict[int, tuple[Tally, ...]] = {}
+        self._released: set[int] = set()
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="truth")
+        self._truth: Future[None] | None = None
         self._cluster: Cluster | None = None
 
     @property
@@ -180,18 +190,18 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             full = make_world(design, tree, population)
             world, spine_remarks = self._estimated(full, population, noise, published)
             files = LeafFiles(population.schema, population.geoids)
-            self._write_exact(files, population, is_counted=is_counted)
+            self._truth = self._beside.submit(self._write_exact, files, population, watch, is_counted=is_counted)
             if self.options.keep_measurements:
                 write_units(self._directory, world, files.geoids)
             watched = None
             if spec.stop is not None and spec.stop.figure:
                 watched = parse_watched(spec.stop.figure, full)
-            margins = self._margins(world.design)
+            margins = margins_by_level(spec.scenario.conventions, world.design)
             lowest, remarks = -1, (*given.remarks, *world.design.remarks, *spine_remarks)
             if self.options.is_pooled:
                 asked = {PoolLeaves.AUTO: None, PoolLeaves.YES: True, PoolLeaves.NO: False}[self.options.pool_leaves]
                 lowest = lowest_pooled(world, pools_leaves=asked)
-                remarks = (*remarks, _pooled_remark(world, lowest))
+                remarks = (*remarks, pooled_remark(world.design, lowest, weight_of_leaves(world)))
             self._shared = Prepared(
                 population, full, world, files, self.label, margins, lowest, watched, published, is_counted
             )
@@ -224,19 +234,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         population = published.population()
         return published, Input(population, (*population.remarks, _NOT_COUNTED))
 
-    def _margins(self, design: Design) -> tuple[tuple[int, ...], ...]:
-        conventions = self._spec.scenario.conventions
-        return tuple(
-            tuple(
-                0
-                if each is None
-                else int(margins_of(each, 1, conventions.confidence, conventions.z).by(conventions.margin))
-                for each in level.measuring.noises
-            )
-            for level in design.levels
-        )
-
-    def _write_exact(self, files: LeafFiles, population: BlockPopulation, *, is_counted: bool) -> None:
+    def _write_exact(self, files: LeafFiles, population: BlockPopulation, watch: Watch, *, is_counted: bool) -> None:
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE) as part:
                 write_facilities(part, population.geoids, population.facilities)
@@ -245,7 +243,11 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         synthetic = self._spec.data.synthetic
         label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
         with writing(self._directory / TRUTH_FILE) as part:
-            files.write(part, histograms_of(population), {"confidential": not synthetic, "label": label})
+            mark = {"confidential": not synthetic, "label": label}
+            files.write(part, histograms_of(population), mark, watch.checkpoint)
+        if population.facilities is not None:
+            with writing(self._directory / FACILITIES_FILE) as part:
+                write_facilities(part, population.geoids, population.facilities)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Measure and estimate one trial; see `Simulation.write_trial`.
@@ -257,32 +259,61 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         shared = self.prepared
         descent = self.descend(index)
         leaves = in_code_order(shared.world.tree, descent.leaves)
+        levels = sums_up(leaves, shared.full.tree, shared.full.design.schema.cells)
         watched = None
         if shared.watched is not None:
-            levels = sums_up(leaves, shared.full.tree, shared.full.design.schema.cells)
             watched = shared.watched.value(shared.full, levels[shared.watched.level])
         figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
         if self.options.keep_measurements is KeptAnswers.PUBLISHED:
             publish_answers(self._directory, index, shared.world, shared.files.geoids)
-        shared.files.write(
-            path,
-            leaves,
-            {
-                "label": shared.label,
-                "covered": figures.covered,
-                "numbers": figures.numbers,
-                "watched": figures.watched,
-                "checks": trial_checks(shared.world, descent),
-                "failsafe": descent.record.failed,
-                "relaxed": descent.record.relaxed,
-                "unfinished": descent.record.unfinished,
-                "families": descent.record.families,
-            },
-        )
+        checks = trial_checks(shared.world, descent)
+        if self._truth is not None:
+            self._truth.result()
+        with ThreadPoolExecutor(1, thread_name_prefix="errors") as beside:
+            folded = beside.submit(self._tallied, levels)
+            shared.files.write(
+                path,
+                leaves,
+                {
+                    "label": shared.label,
+                    "covered": figures.covered,
+                    "numbers": figures.numbers,
+                    "watched": figures.watched,
+                    "checks": checks,
+                    "failsafe": descent.record.failed,
+                    "relaxed": descent.record.relaxed,
+                    "unfinished": descent.record.unfinished,
+                    "families": descent.record.families,
+                },
+                self._checkpoint,
+            )
+            tallies = folded.result()
+        self._release(index, leaves)
         with self._lock:
+            self._tallies[index] = tallies
             for name, seconds in descent.record.seconds.items():
                 self._seconds[name] = self._seconds.get(name, 0.0) + seconds
         return figures
+
+    def _checkpoint(self) -> None:
+        if self._watch is not None:
+            self._watch.checkpoint()
+
+    def _tallied(self, levels: Levels) -> tuple[Tally, ...]:
+        """Return the errors of one trial, given its histograms at every level of the tabulation."""
+        full = self.prepared.full
+        return tallied(full.design.levels, trial_errors(full.design.levels, full.truth, levels))
+
+    def _release(self, index: int, leaves: Histograms) -> None:
+        """Write microdata and tables of a trial where they are wanted."""
+        if not self.options.microdata:
+            return
+        began = time.perf_counter()
+        shown = as_population(self.prepared.population, leaves)
+        write_trial_release(trial_directory(self._directory, index), self._spec, shown, index)
+        with self._lock:
+            self._released.add(index)
+            self._seconds["microdata"] = self._seconds.get("microdata", 0.0) + time.perf_counter() - began
 
     def descend(self, index: int) -> Descent:
         """Return the estimates of one trial at every level."""
@@ -369,23 +400,30 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         shared, design = self.prepared, self.prepared.world.design
         if self._cluster is not None:
             self._cluster.close()
-        for name, seconds in self._seconds.items():
-            watch.phase_done(name, seconds)
+        if self._truth is not None:
+            self._truth.result()
         if shared.published is None:
             confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
-        reader = TrialReader(shared.files, self.paths(trials), watch)
-        if self.options.microdata:
-            with watch.phase("microdata"):
-                write_release(self._directory, self._spec, shared.population, reader)
-        watch.checkpoint()
-        return topdown_summary(self._spec, shared.full, shared.world, reader, is_counted=shared.is_counted)
+        tallies = tuple(map(Tally, shared.full.design.levels))
+        for place, index in enumerate(trials):
+            watch.progress("summary", place, len(trials))
+            for tally, later in zip(tallies, self._errors_of(index), strict=True):
+                tally.extend(later)
+        for index in self._released - set(trials):
+            shutil.rmtree(trial_directory(self._directory, index))
+        for name, seconds in self._seconds.items():
+            watch.phase_done(name, seconds)
+        watch.progress("summary", len(trials), len(trials))
+        marks = [read_mark(path) for path in self.paths(trials)]
+        return topdown_summary(self._spec, design, tallies, marks, is_counted=shared.is_counted)
 
-
-def _pooled_remark(world: World, lowest: int) -> str:
-    """Return what is said of a run with the pooled estimator."""
-    leaves = len(world.design.levels) - 1
-    return (
-        "Pooled estimator: the noisy answers of every unit together with those of the units inside it; not the Bureau's method. "
-        f"Those of {world.design.levels[leaves].name} are {'pooled too' if lowest == leaves else 'not pooled'}: they make up "
-        f"{weight_of_leaves(world):.1%} of what is known of the cells above them."
-    )
+    def _errors_of(self, index: int) -> tuple[Tally, ...]:
+        """Return the errors of a finished trial; one of an earlier start is read again."""
+        missing = self.options.microdata and index not in self._released
+        if index in self._tallies and not missing:
+            return self._tallies[index]
+        leaves = self.prepared.files.read(self._directory / trial_file(index))
+        if missing:
+            self._release(index, leaves)
+        full = self.prepared.full
+        return self._tallied(sums_up(leaves, full.tree, full.design.schema.cells))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,26 +12,25 @@ from numpy.typing import NDArray
 from phexplore.metrics.summary import number, overall_coverage
 from phexplore.metrics.topdown.distribution import ErrorDistribution, merge
 from phexplore.metrics.topdown.figures import QUANTILES, ErrorFigures
-from phexplore.metrics.topdown.redistricting import GroupShares, group_shares, redistricting_criterion
-from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.metrics.topdown.redistricting import GroupShares, redistricting_criterion
+from phexplore.metrics.topdown.reliability import MeetingSizes, reliable_from, trials_together
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.metrics.topdown.summary import criterion_json, figure_json, figures_json, reliability_json
 from phexplore.model.numbers import exact_text
-from phexplore.runs.run_files import read_mark
-from phexplore.runs.simulation import Watch, outcome
+from phexplore.runs.simulation import outcome
 from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.simulate.topdown import run_checks as topdown_checks
 from phexplore.simulate.topdown.design import Design, LevelDesign
-from phexplore.simulate.topdown.driver import World
-from phexplore.simulate.topdown.histograms import Histograms, sums_up
-from phexplore.systems.topdown import run_checks as topdown_checks
-from phexplore.systems.topdown import run_errors as errors
-from phexplore.systems.topdown.run_errors import answers_of
-from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.simulate.topdown.error_folding import LevelErrors, QueryErrors, level_errors, query_errors
+from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 from phexplore.workload.schema import Schema
 
 Integers = NDArray[np.int64]
+
+Levels = Sequence[Histograms]
+"""Of every level, the widest first."""
 
 MOST_NUMBERS = 8_000_000
 """Whoever shows single numbers of a query at a level makes a table of no more than this many."""
@@ -50,75 +48,71 @@ def criterion_query(schema: Schema) -> MarginalQuery | None:
     return None if name is None else parse_query(schema, name)
 
 
-class TrialReader:
-    """The trials of a run, read one at a time."""
+def measured_queries(level: LevelDesign) -> tuple[MarginalQuery, ...]:
+    """Return the queries whose errors a summary has: the total, and what is measured."""
+    return tuple(dict.fromkeys((total_query(level.plan.schema), *level.plan.measured)))
 
-    def __init__(self, files: LeafFiles, paths: Sequence[Path], watch: Watch) -> None:
-        self._files = files
-        self.paths = tuple(paths)
-        self._watch = watch
 
-    def __iter__(self) -> Iterator[Histograms]:
-        """Yield the estimates of every trial's leaves.
+def tallied(levels: Sequence[LevelDesign], errors: Sequence[LevelErrors]) -> tuple[Tally, ...]:
+    """Return the tallies of one trial.
 
-        Raises:
-            RunUnreadableError: a trial cannot be read.
-            CancelledError: the run is to stop.
-        """
-        for place, path in enumerate(self.paths):
-            self._watch.progress("summary", place, len(self.paths))
-            yield self._files.read(path)
-        self._watch.progress("summary", len(self.paths), len(self.paths))
+    Args:
+        levels: what is measured at each.
+        errors: of each.
+    """
+    tallies = tuple(map(Tally, levels))
+    for tally, found in zip(tallies, errors, strict=True):
+        tally.add(found)
+    return tallies
 
-    def metadata(self) -> list[dict[str, Any]]:
-        """Return what the trials' files say of themselves."""
-        return [read_mark(path) for path in self.paths]
+
+def trial_errors(levels: Sequence[LevelDesign], truth: Levels, estimate: Levels) -> tuple[LevelErrors, ...]:
+    """Return the errors of one trial per level.
+
+    Args:
+        levels: what is measured at each.
+        truth: exact histograms of every level.
+        estimate: published ones.
+    """
+    return tuple(
+        level_errors(one, other, measured_queries(level), criterion_query(level.plan.schema))
+        for level, one, other in zip(levels, truth, estimate, strict=True)
+    )
 
 
 def topdown_summary(
-    spec: RunSpec, full: World, estimated: World, trials: TrialReader, *, is_counted: bool = True
+    spec: RunSpec,
+    estimated: Design,
+    tallies: Sequence[Tally],
+    marks: Sequence[Mapping[str, Any]],
+    *,
+    is_counted: bool = True,
 ) -> dict[str, Any]:
     """Return the summary of a run.
 
     Args:
         spec: what was to be done.
-        full: exact counts and bounds of every level.
-        estimated: what was estimated: the same, or the leaves alone.
-        trials: on disk.
+        estimated: what was measured and kept, at the levels of the tabulation or at the leaves alone.
+        tallies: errors of all trials, a level of the tabulation each, the widest first.
+        marks: what the trials' files say of themselves.
         is_counted: whether the exact counts are known; without them there are no errors.
-
-    Raises:
-        BudgetMismatchError: the noise did not cost exactly what was declared.
     """
-    found = trials.metadata()
-    tallies = [Tally(level, truth) for level, truth in zip(full.design.levels, full.truth, strict=True)]
-    tallies = tallies if is_counted else []
-    broken: dict[str, dict[str, int]] = {}
-    for leaves in trials:
-        levels = sums_up(leaves, full.tree, full.design.schema.cells)
-        for tally, estimate in zip(tallies, levels, strict=is_counted):
-            tally.add(estimate)
-        for name, counts in topdown_checks.broken_totals(full, leaves).items():
-            held = broken.setdefault(name, {"units": counts["units"], "trials": 0, "broken": 0})
-            held["trials"] += 1
-            held["broken"] += counts["broken"]
-    covered, numbers = [int(each["covered"]) for each in found], int(found[0]["numbers"]) if found else 0
+    covered, numbers = [int(each["covered"]) for each in marks], int(marks[0]["numbers"]) if marks else 0
     return {
         "estimator": topdown_options(spec).estimator.value,
         "checks": {
-            "budget_spent_equals_declared": estimated.design.spent + estimated.design.unspent
-            == spec.scenario.topdown.total,
-            **{name: outcome(sum(int(each["checks"][name]) for each in found)) for name in topdown_checks.CHECKS},
+            "budget_spent_equals_declared": estimated.spent + estimated.unspent == spec.scenario.topdown.total,
+            **{name: outcome(sum(int(each["checks"][name]) for each in marks)) for name in topdown_checks.CHECKS},
         },
-        "failsafe": sum(int(each["failsafe"]) for each in found),
-        "relaxed": sum(int(each["relaxed"]) for each in found),
-        "unfinished": sum(int(each["unfinished"]) for each in found),
-        "broken_totals": broken,
-        "privacy": privacy_json(spec, estimated.design),
-        "design": design_json(spec, estimated.design),
+        "failsafe": sum(int(each["failsafe"]) for each in marks),
+        "relaxed": sum(int(each["relaxed"]) for each in marks),
+        "unfinished": sum(int(each["unfinished"]) for each in marks),
+        "broken_totals": {tally.level: tally.broken_totals for tally in tallies if tally.exact_total},
+        "privacy": privacy_json(spec, estimated),
+        "design": design_json(spec, estimated),
         "coverage": overall_coverage(covered, numbers, float(spec.scenario.conventions.confidence)),
-        "metrics": [entry for tally in tallies for entry in tally.entries()],
-        "redistricting": [entry for tally in tallies if (entry := tally.redistricting())],
+        "metrics": [entry for tally in tallies for entry in tally.entries()] if is_counted else [],
+        "redistricting": [entry for tally in tallies if is_counted and (entry := tally.redistricting())],
     }
 
 
@@ -182,28 +176,45 @@ def design_json(spec: RunSpec, design: Design) -> dict[str, Any]:
 
 
 class Tally:
-    """The errors of one level, query by query, growing trial by trial."""
+    """The errors of one level, query by query, growing trial by trial.
 
-    def __init__(self, level: LevelDesign, truth: Histograms) -> None:
-        """Start without a trial.
+    Attributes:
+        level: its name.
+        exact_total: whether the total of every unit is to be the true one.
+    """
 
-        Args:
-            level: what is measured beside the total.
-            truth: exact histograms of its units.
-        """
-        self.level, schema = level.name, level.plan.schema
-        queries = dict.fromkeys((total_query(schema), *level.plan.measured))
-        self._queries = [_QueryTally(query, answers_of(truth, query)) for query in queries]
-        self._groups = criterion_query(schema)
-        self._group_truth = None if self._groups is None else answers(truth, self._groups)
-        self._shares: list[GroupShares] = []
+    def __init__(self, level: LevelDesign) -> None:
+        """Start without a trial of a level."""
+        self.level, self.exact_total = level.name, level.exact_total
+        self._units, self._broken = 0, list[int]()
+        self._queries = [_QueryTally(query) for query in measured_queries(level)]
+        self._groups = criterion_query(level.plan.schema)
+        self._large: list[GroupShares] = []
+        self._sizes: list[MeetingSizes] = []
 
-    def add(self, estimate: Histograms) -> None:
+    def add(self, errors: LevelErrors) -> None:
         """Add one trial."""
-        for tally in self._queries:
-            tally.add(estimate)
-        if self._groups is not None and self._group_truth is not None:
-            self._shares.append(group_shares(self._group_truth, answers(estimate, self._groups)))
+        for tally, found in zip(self._queries, errors.queries, strict=True):
+            tally.add(found)
+        self._units = errors.units
+        self._broken.append(errors.broken)
+        if errors.shares is not None:
+            self._large.append(errors.shares.large)
+            self._sizes.append(errors.shares.sizes)
+
+    def extend(self, later: Tally) -> None:
+        """Add the trials of another tally of this level."""
+        for tally, further in zip(self._queries, later._queries, strict=True):
+            tally.extend(further)
+        self._units = later._units
+        self._broken += later._broken
+        self._large += later._large
+        self._sizes += later._sizes
+
+    @property
+    def broken_totals(self) -> dict[str, int]:
+        """How many units there are, in how many trials, and how many totals were not the true ones."""
+        return {"units": self._units, "trials": len(self._broken), "broken": sum(self._broken)}
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield one entry of ``metrics`` per query."""
@@ -212,37 +223,45 @@ class Tally:
 
     def redistricting(self) -> dict[str, Any] | None:
         """Return the redistricting criterion of this level, None where the schema has no groups."""
-        if self._groups is None or not self._shares:
+        if self._groups is None or not self._large:
             return None
-        shares = shares_together(self._shares)
         return {
             "level": self.level,
             "query": self._groups.name,
-            "criterion": criterion_json(redistricting_criterion(shares)),
-            "reliable": reliability_json(reliable_from(shares)),
+            "criterion": criterion_json(redistricting_criterion(shares_together(self._large))),
+            "reliable": reliability_json(reliable_from(trials_together(self._sizes))),
         }
 
 
 class _QueryTally:
     """The errors of one query at one level."""
 
-    def __init__(self, query: MarginalQuery, truth: Histograms) -> None:
+    def __init__(self, query: MarginalQuery) -> None:
         self._query = query
-        self._truth = truth
+        self._units = self._numbers = 0
         self._figures: list[ErrorFigures] = []
         self._classes: list[Mapping[str, ErrorFigures]] = []
         self._errors: list[ErrorDistribution] = []
         self._one_minus_tvd: list[float] = []
         self._mean_largest: list[float] = []
 
-    def add(self, estimate: Histograms) -> None:
+    def add(self, errors: QueryErrors) -> None:
         """Add one trial."""
-        pairs = errors.paired(self._truth, answers_of(estimate, self._query), self._query)
-        self._figures.append(errors.figures(pairs))
-        self._classes.append(errors.figures_by_size(pairs, TENS))
-        self._errors.append(errors.distribution(pairs))
-        self._one_minus_tvd.append(errors.one_minus_tvd(pairs))
-        self._mean_largest.append(errors.mean_largest(pairs))
+        self._units, self._numbers = errors.units, errors.numbers
+        self._figures.append(errors.figures)
+        self._classes.append(errors.figures_by_size(TENS))
+        self._errors.append(errors.distribution)
+        self._one_minus_tvd.append(errors.one_minus_tvd)
+        self._mean_largest.append(errors.mean_largest)
+
+    def extend(self, later: _QueryTally) -> None:
+        """Add the trials of another tally of this query."""
+        self._units, self._numbers = later._units, later._numbers
+        self._figures += later._figures
+        self._classes += later._classes
+        self._errors += later._errors
+        self._one_minus_tvd += later._one_minus_tvd
+        self._mean_largest += later._mean_largest
 
     def entry(self) -> dict[str, Any]:
         """Return the figures of all trials."""
@@ -250,8 +269,8 @@ class _QueryTally:
         sizes = merged.sizes()
         return {
             "query": self._query.name,
-            "units": self._truth.units,
-            "numbers": self._truth.units * self._query.answers,
+            "units": self._units,
+            "numbers": self._numbers,
             "total": figures_json(together(self._figures)),
             "one_minus_tvd": figure_json(np.array(self._one_minus_tvd)),
             "mean_largest": figure_json(np.array(self._mean_largest)),
@@ -288,7 +307,7 @@ def sparse_distribution(truth: Histograms, estimate: Histograms, query: Marginal
         estimate: published ones.
         query: whose answers.
     """
-    return errors.distribution(errors.paired(answers_of(truth, query), answers_of(estimate, query), query))
+    return query_errors(truth, estimate, query).distribution
 
 
 def together(parts: Sequence[ErrorFigures]) -> ErrorFigures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
 from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
+from phexplore.runs.place import cores
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
 from phexplore.systems.run_offer import RunOffer
@@ -103,7 +104,7 @@ TOPDOWN: System = System(
             "is right.",
         },
         trials=4,
-        workers=2,
+        workers=cores(),
         fewest=5,
         metrics=lazy(f"{_ROOM}.stop_choices", "metrics"),
         places=lazy(f"{_ROOM}.stop_choices", "places"),

@@ -11,8 +11,8 @@ from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.driver import Threads, descend, range_edges
 from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import sums_up
+from phexplore.simulate.topdown.run_checks import broken_bounds, trial_checks
 from phexplore.systems.topdown.forecast import noise_of
-from phexplore.systems.topdown.run_checks import broken_bounds, broken_totals, trial_checks
 from phexplore.systems.topdown.run_data import units_of_persons
 
 NOTHING_WRONG = {"sums": 0, "invariants": 0, "structural_zeros": 0, "non_negativity": 0}
@@ -170,7 +170,7 @@ class TestBlockByBlock:
     def test_that_blocks_keep_their_own_invariants_and_break_the_states(self, full_world, alone):
         found = descend(alone, draws(alone))
         assert trial_checks(alone, found) == NOTHING_WRONG
-        assert broken_totals(full_world, found.leaves) == {"State": {"units": 1, "broken": 1}}
+        assert found.leaves.total != full_world.truth[0].total
 
     def test_that_a_block_does_not_depend_on_its_neighbours(self, alone):
         from dataclasses import replace

@@ -8,7 +8,7 @@ import pytest
 from topdown_worlds import PERSONS, UNITS, blocks, draws, full, world_of
 
 from phexplore.simulate.topdown.driver import descend
-from phexplore.systems.topdown.run_checks import trial_checks
+from phexplore.simulate.topdown.run_checks import trial_checks
 from phexplore.systems.topdown.run_data import units_of_persons
 
 NOTHING_WRONG = {"sums": 0, "invariants": 0, "structural_zeros": 0, "non_negativity": 0}

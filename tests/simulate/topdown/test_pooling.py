@@ -26,10 +26,10 @@ from phexplore.simulate.topdown.measuring import (
 )
 from phexplore.simulate.topdown.on_spine import world_on_spine
 from phexplore.simulate.topdown.pooling import WORTH_POOLING, known_zeros, lowest_pooled, pool, weight_of_leaves
+from phexplore.simulate.topdown.run_checks import trial_checks
 from phexplore.spine.settings import choice_of, settings_of
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.systems.topdown.forecast import noise_of
-from phexplore.systems.topdown.run_checks import trial_checks
 from phexplore.systems.topdown.run_data import units_of_persons
 from phexplore.workload.queries import detailed_query, parse_query, total_query
 from phexplore.workload.schema import load_schema

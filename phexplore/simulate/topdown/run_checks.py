@@ -55,22 +55,6 @@ def broken_bounds(world: World, levels: tuple[Histograms, ...]) -> int:
     return broken
 
 
-def broken_totals(world: World, leaves: Histograms) -> dict[str, dict[str, int]]:
-    """Return, per level whose totals are to be exact, how many units there are and how many are off.
-
-    Args:
-        world: exact counts and bounds of every level.
-        leaves: published histograms of the blocks.
-    """
-    summed = sums_up(leaves, world.tree, world.design.schema.cells)
-    found = {}
-    for design, estimate, truth in zip(world.design.levels, summed, world.truth, strict=True):
-        if design.exact_total:
-            off = int(np.count_nonzero(estimate.totals() != truth.totals()))
-            found[design.name] = {"units": truth.units, "broken": off}
-    return found
-
-
 def spent_on_noise(design: Design) -> Fraction:
     """Return the budget that the noise itself costs, recomputed from its distributions (replace-one neighbours).
 
