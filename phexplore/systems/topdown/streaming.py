@@ -10,13 +10,12 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from phexplore.data.blocks.ages import TARGET as WITH_AGES
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.states import block_files, lines_and_states
 from phexplore.errors import PhexploreError
-from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
 from phexplore.runs.place import HERE, USUAL_MEMORY, Place
 from phexplore.runs.run_files import FOLDER_MARK, read_mark, read_trial_figures
@@ -39,19 +37,16 @@ from phexplore.simulate.topdown.by_state import (
     StateTask,
     Top,
     errors_of_state,
-    estimate_state,
-    pool_state,
     top_checks,
     top_of_nation,
 )
 from phexplore.simulate.topdown.design import Design
-from phexplore.simulate.topdown.driver import Mapper, Threads, TrialRecord, descend, in_order
+from phexplore.simulate.topdown.driver import TrialRecord, descend
 from phexplore.simulate.topdown.error_folding import LevelErrors, errors_together, level_errors
-from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import Histograms, joined
 from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, MeasurementSource, TrialKey, secret_key
 from phexplore.simulate.topdown.on_spine import state_of_part, unit_classes, with_measurings
-from phexplore.simulate.topdown.pooling import WORTH_POOLING, PooledLevel, pool
+from phexplore.simulate.topdown.pooling import WORTH_POOLING, pool
 from phexplore.simulate.topdown.run_checks import CHECKS, spent_on_noise
 from phexplore.spine.allocation import is_by_state
 from phexplore.spine.settings import settings_for
@@ -60,15 +55,14 @@ from phexplore.systems.topdown.release import trial_directory, write_trial_relea
 from phexplore.systems.topdown.run_data import refuse_analytic
 from phexplore.systems.topdown.run_files import LeafFiles, counts_digest
 from phexplore.systems.topdown.run_margins import margins_by_level, pooled_remark
-from phexplore.systems.topdown.run_options import Mechanism, PoolLeaves, RounderTarget, TopDownOptions, topdown_options
-from phexplore.systems.topdown.state_store import BASE_BYTES, Room, StateEntry, StateStore, held_bytes, whole_bytes
+from phexplore.systems.topdown.run_options import Mechanism, PoolLeaves, TopDownOptions, topdown_options
+from phexplore.systems.topdown.state_store import BASE_BYTES, Room, StateEntry, StateStore, whole_bytes
+from phexplore.systems.topdown.state_workers import Nation, StateWorkers
 from phexplore.systems.topdown.summary import Tally, criterion_query, measured_queries, tallied, topdown_summary
 from phexplore.workload.schema import load_schema
 
 TOP_FILE = "_top.npz"
 """The estimates of the counties, while states are missing: all states of a trial start from the same."""
-
-Result = TypeVar("Result")
 
 
 def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
@@ -107,29 +101,6 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
     return len(states) > 1 and whole_bytes(blocks, schema) > limit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Nation:
-    """What all trials share.
-
-    Attributes:
-        states: by their codes.
-        store: where they are put by.
-        design: of all levels, by the levels' own budgets.
-        top: the US, the parts of states and their counties.
-        margins: per level and measured query, people.
-        lowest: number of the lowest pooled level, counted from the counties; -1 where none is pooled.
-        room: memory for states.
-    """
-
-    states: tuple[StateEntry, ...]
-    store: StateStore
-    design: Design
-    top: Top
-    margins: tuple[tuple[int, ...], ...]
-    lowest: int
-    room: Room
-
-
 class StreamedSimulation(PreparedSimulation[Nation]):
     """TopDown, state by state."""
 
@@ -142,6 +113,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         self._tallies: dict[int, tuple[Tally, ...]] = {}
         self._cluster: Cluster | None = None
         self._watch: Watch | None = None
+        self._work: StateWorkers
 
     @property
     def options(self) -> TopDownOptions:
@@ -174,7 +146,8 @@ class StreamedSimulation(PreparedSimulation[Nation]):
                 lowest = len(method.levels) - 3 - (not asked[self.options.pool_leaves])
                 remarks.append(pooled_remark(design, lowest + 2, weight))
             margins = margins_by_level(self._spec.scenario.conventions, design)
-            self._shared = Nation(tuple(states), store, design, top, margins, lowest, room)
+            self._shared = nation = Nation(tuple(states), store, design, top, margins, lowest, room)
+            self._work = StateWorkers(nation, self.options, self._spec.workers, self._cluster, watch)
         units = ", ".join(f"{count:,} {level.name}" for count, level in zip(self._units(), design.levels, strict=True))
         bypassed = sum(state.bypassed for state in states)
         kind = settings_for(method).kind
@@ -249,7 +222,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         stamp = counts_digest(levels[-1])
         done = {state.code: mark for state in nation.states if (mark := self._finished(path, state, stamp))}
         missing = [state for state in nation.states if state.code not in done]
-        tasks = partial(self._task, counties=levels[-1], sources=tuple(draw[2:]))
+        tasks = partial(self._work.task, counties=levels[-1], sources=tuple(draw[2:]))
         errors: dict[str, tuple[LevelErrors, ...]] = {}
         wholes: dict[str, Histograms] = {}
         marks = dict(done)
@@ -257,7 +230,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         for state in nation.states:
             if state.code in done:
                 errors[state.code], wholes[state.code] = self._errors_on_disk(state, path)
-        for result, mark in self._each_state(missing, tasks, partial(self._finish_state, index, path, stamp)):
+        for result, mark in self._work.each(missing, tasks, partial(self._finish_state, index, path, stamp)):
             errors[result.code], wholes[result.code], marks[result.code] = result.errors, result.whole, mark
             self._progress(index, len(marks))
         for code in sorted(marks):
@@ -296,19 +269,10 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         if self._watch is not None:
             self._watch.progress(f"{index + 1}: states", done, len(self.prepared.states))
 
-    def _checkpoint(self, *_: object) -> None:
-        if self._watch is not None:
-            self._watch.checkpoint()
-
     def _count_seconds(self, seconds: Iterable[tuple[str, float]]) -> None:
         with self._lock:
             for name, spent in seconds:
                 self._seconds[name] = self._seconds.get(name, 0.0) + spent
-
-    @property
-    def _estimation(self) -> Estimation:
-        target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
-        return Estimation(rounder=RounderOptions(target=target), pooled=self.options.is_pooled)
 
     def _estimate_top(
         self, path: Path, draw: Sequence[DrawnMeasurements]
@@ -332,10 +296,10 @@ class StreamedSimulation(PreparedSimulation[Nation]):
             if [each.units for each in levels] == [each.units for each in top.world.truth]:
                 return levels, record, list(top_checks(top.world, levels))
         sources: Sequence[MeasurementSource] = draw[:3]
-        with self._mapper() as mapper:
+        with self._work.mapper() as mapper:
             elsewhere = self._cluster is not None
             if self.prepared.lowest >= 0:
-                given = self._pooled_counties(draw)
+                given = self._work.pooled_counties(draw)
                 sources = pool(
                     top.world,
                     sources,
@@ -344,16 +308,16 @@ class StreamedSimulation(PreparedSimulation[Nation]):
                     given=given,
                     mapper=mapper,
                     elsewhere=elsewhere,
-                    on_progress=self._checkpoint,
+                    on_progress=self._work.checkpoint,
                 )
             found = descend(
                 top.world,
                 sources,
-                self._estimation,
+                self._work.estimation,
                 record=record,
                 mapper=mapper,
                 elsewhere=elsewhere,
-                on_progress=self._checkpoint,
+                on_progress=self._work.checkpoint,
             )
         arrays = {
             f"{name}{number}": getattr(each, name)
@@ -365,86 +329,6 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         with writing(kept) as part, part.open("wb") as file:
             np.savez(file, record=np.array(counts), families=np.array(families), **arrays)
         return found.levels, record, list(top_checks(top.world, found.levels))
-
-    def _pooled_counties(self, draw: Sequence[DrawnMeasurements]) -> PooledLevel:
-        """Return the pooled answers of all counties in the order of the top."""
-        nation = self.prepared
-        units, level = nation.top.world.truth[-1].units, nation.design.levels[2]
-        found = PooledLevel(np.empty((units, level.plan.answers)), np.empty((units, len(level.plan.measured))))
-        tasks = partial(self._task, counties=None, sources=tuple(draw[2:]))
-
-        def put(task: StateTask, _files: LeafFiles, pooled: PooledLevel) -> tuple[str, PooledLevel]:
-            return task.data.code, pooled
-
-        for code, pooled in self._each_state(nation.states, tasks, put, pool_state):
-            begin = 0
-            for first, last in nation.top.counties[code]:
-                end = begin + last - first
-                found.answers[first:last], found.weights[first:last] = (
-                    pooled.answers[begin:end],
-                    pooled.weights[begin:end],
-                )
-                begin = end
-        return found
-
-    def _mapper(self) -> AbstractContextManager[Mapper]:
-        if self._cluster is not None:
-            return nullcontext(self._cluster)
-        return Threads(self._spec.workers) if self._spec.workers > 1 else nullcontext(in_order)
-
-    def _task(
-        self, state: StateEntry, *, counties: Histograms | None, sources: tuple[MeasurementSource, ...]
-    ) -> tuple[StateTask, LeafFiles]:
-        nation = self.prepared
-        data, files = nation.store.load(state, nation.top.first[state.code])
-        given = () if counties is None else tuple(counties.part(*span) for span in nation.top.counties[state.code])
-        groups = criterion_query(nation.design.schema)
-        queries = tuple(measured_queries(level) for level in nation.design.levels[1:])
-        return StateTask(data, given, sources, self._estimation, queries, groups, nation.lowest), files
-
-    def _each_state(
-        self,
-        states: Sequence[StateEntry],
-        make: Callable[[StateEntry], tuple[StateTask, LeafFiles]],
-        end: Callable[[StateTask, LeafFiles, Any], Result],
-        work: Callable[..., Any] = estimate_state,
-    ) -> Iterator[Result]:
-        """Yield what becomes of every state: the largest first, as many at once as there are workers and room for.
-
-        Args:
-            states: to be worked at.
-            make: takes one up.
-            end: writes what became of it.
-            work: on this machine or on the cluster.
-        """
-        order = sorted(states, key=lambda state: -state.blocks)
-        if self._cluster is not None:
-            made: list[tuple[StateTask, LeafFiles]] = []
-
-            def tasks() -> Iterator[StateTask]:
-                for state in order:
-                    made.append(make(state))
-                    yield made[-1][0]
-
-            for result in self._cluster(work, tasks()):
-                task, files = made.pop(0)
-                yield end(task, files, result)
-            return
-
-        def here(state: StateEntry) -> Result:
-            with self.prepared.room.of(held_bytes(state)):
-                self._checkpoint()
-                task, files = make(state)
-                return end(task, files, work(task, on_progress=self._checkpoint))
-
-        with ThreadPoolExecutor(self._spec.workers, thread_name_prefix="states") as threads:
-            futures = [threads.submit(here, state) for state in order]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
 
     def _finish_state(
         self, index: int, path: Path, stamp: str, task: StateTask, files: LeafFiles, result: StateResult
@@ -459,7 +343,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         if self.options.microdata:
             self._release(index, task.data, files, result.leaves)
         with writing(path / f"{result.code}.parquet") as part:
-            files.write(part, result.leaves, {"label": self.label, **mark}, self._checkpoint)
+            files.write(part, result.leaves, {"label": self.label, **mark}, self._work.checkpoint)
         self._count_seconds(result.seconds)
         return replace(result, leaves=result.leaves.part(0, 0)), mark
 

@@ -28,6 +28,7 @@ from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import Estimator, KeptAnswers, Mechanism, PoolLeaves, TopDownOptions
 from phexplore.systems.topdown.simulation import TopDownSimulation, make_simulation
 from phexplore.systems.topdown.state_store import BASE_BYTES, Room
+from phexplore.systems.topdown.state_workers import StateWorkers
 from phexplore.systems.topdown.streaming import StreamedSimulation
 from phexplore.workload.schema import load_schema
 
@@ -165,7 +166,7 @@ class TestResuming:
             seen.append(task.data.code)
             return by_state.estimate_state(task, on_progress)
 
-        monkeypatch.setattr(StreamedSimulation._each_state, "__defaults__", (dies,))
+        monkeypatch.setattr(StateWorkers.each, "__defaults__", (dies,))
         with pytest.raises(PhexploreError):
             draw(simulation, tmp_path)
         monkeypatch.undo()
@@ -177,7 +178,7 @@ class TestResuming:
             again.append(task.data.code)
             return by_state.estimate_state(task, on_progress)
 
-        monkeypatch.setattr(StreamedSimulation._each_state, "__defaults__", (counted,))
+        monkeypatch.setattr(StateWorkers.each, "__defaults__", (counted,))
         simulation = begin(tmp_path, spec_of(folder), SMALL)
         draw(simulation, tmp_path)
         assert sorted(seen + again) == list(STATES)
@@ -195,7 +196,7 @@ class TestResuming:
             seen.append(task.data.code)
             return by_state.estimate_state(task, on_progress)
 
-        monkeypatch.setattr(StreamedSimulation._each_state, "__defaults__", (dies,))
+        monkeypatch.setattr(StateWorkers.each, "__defaults__", (dies,))
         with pytest.raises(PhexploreError):
             draw(simulation, tmp_path)
         monkeypatch.undo()
