@@ -1,6 +1,6 @@
 """What must hold in every trial of a TopDown run, counted from its estimates: 0, or the number of failures.
 
-Source of what must hold: topdown, sections 4 and 9.
+Source: topdown, sections 4 and 9.
 """
 
 from __future__ import annotations
