@@ -1,6 +1,6 @@
 """What must hold in every trial of a TopDown run, counted from its estimates: 0, or the number of failures.
 
-Source: topdown, sections 4 and 9.
+Source: topdown, section 9 (invariants: section 4).
 """
 
 from __future__ import annotations
