@@ -12,7 +12,7 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import presets, system_of, systems
+from phexplore.systems.registry import formats_of, presets, system_of, systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now:
     Raises:
         UnknownNameError: no such format.
     """
-    formats = system_of(scenario).formats
+    formats = formats_of(system_of(scenario))
     if form not in formats:
         raise UnknownNameError("export format", form, list(formats))
     comparable = reference if reference is not None and system_of(reference) is system_of(scenario) else None
@@ -110,7 +110,7 @@ def export_files(scenario: Scenario, form: str, out: Path) -> tuple[list[Path], 
                 f"The format {form} needs parameters of {other.title}, but {scenario.name!r} is of {system.title}.",
                 "Choose another format, or another scenario: phexplore presets lists them.",
             )
-    formats = system.formats
+    formats = formats_of(system)
     if form not in formats:
         own = [] if system.handover is None else [system.handover.format]
         raise UnknownNameError("export format", form, [*own, *formats])

@@ -54,6 +54,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "block-assignment": _adapter("assignment", "describe"),
     "blocks": _adapter("microdata", "population"),
     "sdhc-published": _adapter("sdhc", "describe", "values"),
+    "deployments-registry": _adapter("deployments", "describe"),
     "tiger-shapes": _adapter("shapes", "describe"),
     "geopackage": _adapter("shapes", "describe"),
     "noisy-measurements": _adapter("measurements", "describe"),

@@ -12,8 +12,10 @@ from phexplore.accuracy.absurd_values import MOST_EPSILON, hardly_meant
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.catalog.presets import Preset
 from phexplore.errors import UnknownNameError
+from phexplore.lazy import lazy
 from phexplore.model.issues import Issue, errors_first, has_errors
 from phexplore.model.scenario import Scenario, add_method
+from phexplore.report.export_formats import ExportFormat
 from phexplore.runs.place import Place
 from phexplore.runs.spec import RunSpec, register_options
 from phexplore.systems.group_sizes.system import GROUP_SIZES
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
 
 SYSTEMS: tuple[System, ...] = (PHSAFE, TOPDOWN, GROUP_SIZES, SUBSPACE)
 """In the order people are offered them."""
+
+DEPLOYMENT = ExportFormat(
+    "deployments-registry",
+    ".yaml",
+    "Draft for the registry of DP deployments",
+    lazy("phexplore.systems.deployment_record", "deployment_record"),
+    "deployment.yaml",
+)
 
 _BY_PARAMETERS: dict[type[object], System] = {}
 
@@ -53,6 +63,11 @@ def register(system: System) -> None:
     add_method(system.parameters)
     _add(system)
     presets.cache_clear()
+
+
+def formats_of(system: System) -> Mapping[str, ExportFormat]:
+    """Return the formats that parameters of a system are written in: its own, and the record of a deployment, which all have."""
+    return {**system.formats, DEPLOYMENT.id: DEPLOYMENT}
 
 
 def systems() -> Mapping[str, System]:

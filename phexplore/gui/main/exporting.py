@@ -17,7 +17,7 @@ from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tasks import Latest
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import system_of, systems
+from phexplore.systems.registry import formats_of, system_of, systems
 
 if TYPE_CHECKING:
     from phexplore.gui.decision.bundle_process import BundleProcess
@@ -54,7 +54,7 @@ def export_formats() -> tuple[ExportFormat, ...]:
                 own.format, Path(own.file_name).suffix, own.title, own.file_name, {system.id: own.format}
             )
     for system in systems().values():
-        for form in system.formats.values():
+        for form in formats_of(system).values():
             name = form.file_name or f"parameters-{form.id}{form.suffix}"
             key = form.id
             if key in found and found[key].file_name != name:
