@@ -21,6 +21,12 @@ Choice = str | tuple[str, ...]
 """What stands in a chooser; several directories where runs are chosen."""
 
 
+HOW_FAR: str = "How far off?"
+WHERE: str = "Where?"
+WHO: str = "Who?"
+COMPARED: str = "Compared with what?"
+
+
 @dataclass(frozen=True, slots=True)
 class ResultTab:
     """A picture of results.
@@ -31,6 +37,7 @@ class ResultTab:
         name: of the picture, for screen readers and files.
         teaching: what will be here and the one action that fills it.
         is_table: it opens as its data table.
+        question: of a committee that it answers, "" for none.
     """
 
     id: str
@@ -38,6 +45,7 @@ class ResultTab:
     name: str
     teaching: str = "Errors appear here with the first trial of a run."
     is_table: bool = False
+    question: str = ""
 
 
 class Asks(enum.Enum):

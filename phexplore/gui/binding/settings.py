@@ -23,6 +23,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.json_text import plain_values
 from phexplore.gui.theme.appearance import ThemeChoice
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle
 
 Value = TypeVar("Value")
@@ -84,6 +85,7 @@ NUMBERS = Setting(
     "look/numbers", NumberStyle.SYSTEM, _one_of(NumberStyle), "How numbers are written: system, point or comma"
 )
 NAMES = Setting("look/names", Naming.NAMES, _one_of(Naming), "How things are called: names, codes or both")
+DEPTH = Setting("look/depth", Depth.COMMITTEE, _one_of(Depth), "How much is shown: committee or expert")
 TEXT_SIZE = Setting("look/text_size", 100, _number, "Text size in percent")
 FOLDER = Setting("files/folder", "", _word, "Folder of the last file")
 RECENT: Setting[tuple[str, ...]] = Setting("files/recent", (), _names, "Files opened lately, newest first")

@@ -18,6 +18,7 @@ from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.main.actions import ActionTable
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text, line
@@ -238,12 +239,26 @@ class BottomBar(QFrame):
         super().__init__()
         self.setProperty("look", "bar")
         self.message = ElidedText(look="muted")
+        self.depth_switch = TextButton("", look="link", name="How much is shown")
         self.issues = SymbolButton("tick", "Show the issues", text="No issues", checkable=True)
         self.strip_place = row()
-        parts = (self.message, 1), (self.strip_place, 3), (self.issues, Qt.AlignmentFlag.AlignRight)
+        parts = (self.message, 1), (self.strip_place, 3), self.depth_switch, (self.issues, Qt.AlignmentFlag.AlignRight)
         row(*parts, of=self, margins=(MARGIN, HALF, GRID, HALF))
         self._clock = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
         self._clock.timeout.connect(lambda: self.message.setText(""))
+
+    def switch_depth_by(self, action: QAction) -> None:
+        """Let the button at the foot do what an action of the menu does."""
+        self.depth_switch.clicked.connect(action.trigger)
+        appearance().changed.connect(self._say_depth)
+        self._say_depth()
+
+    def _say_depth(self, _colours: object = None) -> None:
+        is_expert = appearance().is_expert
+        self.depth_switch.setText("Expert" if is_expert else "Committee")
+        tip = "Show what a committee asks" if is_expert else "Show everything an expert may set"
+        self.depth_switch.setToolTip(f"{tip} (Ctrl+Shift+D)")
+        self.depth_switch.setAccessibleName(f"{self.depth_switch.text()}: {tip.lower()}")
 
     def say(self, text: str) -> None:
         """Show a short message for a while."""

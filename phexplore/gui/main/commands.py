@@ -13,7 +13,18 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.binding.areas import AREAS, Area
 from phexplore.gui.binding.room import Action, News, Room, TableView
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.settings import FOLDER, INSPECTOR, ISSUES, NAMES, NUMBERS, TEXT_SIZE, THEME, TOUR, Settings
+from phexplore.gui.binding.settings import (
+    DEPTH,
+    FOLDER,
+    INSPECTOR,
+    ISSUES,
+    NAMES,
+    NUMBERS,
+    TEXT_SIZE,
+    THEME,
+    TOUR,
+    Settings,
+)
 from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
@@ -26,6 +37,7 @@ from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.python_log import PythonLog
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.file_dialogs import ask_to_save
 from phexplore.gui.widgets.labels import rewrite_labels
@@ -293,6 +305,10 @@ class Commands:
             rewrite_labels()
             settings.keep(NAMES, naming)
 
+        def go_deeper(depth: Depth) -> None:
+            look.show_depth(depth)
+            settings.keep(DEPTH, depth)
+
         def colour(choice: ThemeChoice) -> None:
             look.choose(choice)
             settings.keep(THEME, choice)
@@ -326,13 +342,19 @@ class Commands:
             )
             for naming, title in _NAMINGS.items()
         ]  # fmt: skip
+        is_expert = lambda: look.is_expert  # noqa: E731 - asked each time
+        depth = Action(
+            "view.expert", "E&xpert: show everything",
+            lambda: go_deeper(Depth.COMMITTEE if look.is_expert else Depth.EXPERT), "Ctrl+Shift+D",
+            checked=is_expert, starts_part=True,
+        )  # fmt: skip
         larger, smaller = partial(scale, _SCALE_STEP), partial(scale, -_SCALE_STEP)
         inspect = lambda: window.show_inspector(shown=not settings.read(INSPECTOR))  # noqa: E731 - as the next one
         list_issues = lambda: window.show_issues(shown=window.issues.isHidden())  # noqa: E731 - one line of the table
         inspects, lists = partial(settings.read, INSPECTOR), partial(settings.read, ISSUES)
         check = "phexplore check {this}"
         return [
-            *(*areas, *themes, *styles, *namings),
+            *(*areas, *themes, *styles, *namings, depth),
             Action("view.larger", "&Larger text", larger, "Ctrl++", lambda: look.scale < LARGEST_SCALE),
             Action("view.smaller", "&Smaller text", smaller, "Ctrl+-", lambda: look.scale > SMALLEST_SCALE),
             Action("view.normal", "&Normal text", partial(scale, 0), "Ctrl+0"),

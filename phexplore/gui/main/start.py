@@ -13,6 +13,7 @@ from phexplore.gui.main.display import display_problem
 from phexplore.model.issues import InputProblemsError
 
 if TYPE_CHECKING:
+    from phexplore.gui.binding.settings import Settings
     from phexplore.gui.main.project_files import Opening
     from phexplore.gui.main.window import MainWindow
 
@@ -47,14 +48,13 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    from phexplore.gui.binding.settings import GEOMETRY, NAMES, NUMBERS, TEXT_SIZE, THEME, Settings
+    from phexplore.gui.binding.settings import GEOMETRY, Settings
     from phexplore.gui.dialogs.messages import show_failure
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
     from phexplore.gui.main.importing import PROJECT_SUFFIX
     from phexplore.gui.main.project_files import first_project, report_folder, scratch_folder
     from phexplore.gui.main.window import MainWindow
-    from phexplore.gui.theme.appearance import appearance
     from phexplore.gui.theme.icons import program_icon
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
@@ -63,11 +63,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     QApplication.setDesktopFileName("phexplore")
     QApplication.setWindowIcon(program_icon())
     settings = Settings()
-    look = appearance()
-    look.set_scale(settings.read(TEXT_SIZE))
-    look.write_numbers(settings.read(NUMBERS))
-    look.call_things(settings.read(NAMES))
-    look.choose(settings.read(THEME))
+    _dress(settings)
     damaged: Path | None = None
     try:
         opening = first_project(path)
@@ -103,6 +99,19 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     finally:
         hook.remove()
         crashes.end()
+
+
+def _dress(settings: Settings) -> None:
+    """Look as the user left it."""
+    from phexplore.gui.binding.settings import DEPTH, NAMES, NUMBERS, TEXT_SIZE, THEME
+    from phexplore.gui.theme.appearance import appearance
+
+    look = appearance()
+    look.set_scale(settings.read(TEXT_SIZE))
+    look.write_numbers(settings.read(NUMBERS))
+    look.call_things(settings.read(NAMES))
+    look.show_depth(settings.read(DEPTH))
+    look.choose(settings.read(THEME))
 
 
 def _has_room(window: MainWindow) -> bool:

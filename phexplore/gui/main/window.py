@@ -91,6 +91,7 @@ class MainWindow(QMainWindow):
         self.pages = Pages({**self.areas.makers(), **own})
         self.commands = Commands(self, self)
         self.actions_table = self.commands.table
+        self.bottom.switch_depth_by(self.actions_table["view.expert"])
         self.header = HeaderBar(self.session, self.actions_table, self.commands.export_menu())
         self.commands.fill(self.menuBar())
         self._lay_out()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QCheckBox, QWidget
 
+from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -292,3 +293,24 @@ def _line(name: str, hint: str, changed: Any, *, width: int = 0) -> ExactLine:
     if width:
         line.setMaximumWidth(width)
     return line
+
+
+def values_of(controls: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of every control by its name; why it has none where it has none."""
+    found: dict[str, Any] = {}
+    for name, control in controls.items():
+        try:
+            found[name] = control.read()
+        except (ValueError, TypeError, PhexploreError) as error:
+            found[name] = str(error)
+    return found
+
+
+def unusual(controls: Mapping[str, Any], usual: Mapping[str, Any]) -> set[str]:
+    """Return the names of the controls that hold another value than usual.
+
+    Args:
+        controls: by name.
+        usual: their values at first.
+    """
+    return {name for name, value in values_of(controls).items() if value != usual.get(name)}

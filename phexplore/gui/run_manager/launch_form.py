@@ -12,8 +12,16 @@ from PySide6.QtWidgets import QFormLayout, QFrame, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
-from phexplore.gui.run_manager.launch_controls import CountControl, ListControl, StopControl, control_of
+from phexplore.gui.run_manager.launch_controls import (
+    CountControl,
+    ListControl,
+    StopControl,
+    control_of,
+    unusual,
+    values_of,
+)
 from phexplore.gui.run_manager.run_rows import RunRow, run_title
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Reason, Text, field_label
@@ -53,6 +61,10 @@ class LaunchRequest:
             RunSpecError: a run whose answers are to be read does not fit: nothing kept, other data, too few trials.
         """
         return system_of(scenario).complete_run(self.settings.spec(scenario, data, self.options))
+
+
+_COMMITTEE = frozenset({"data", "trials", "stop"})
+"""What a committee is asked before a run, beside whatever is not as it usually is."""
 
 
 class LaunchForm(QFrame):
@@ -97,10 +109,12 @@ class LaunchForm(QFrame):
         self.setAccessibleName(self._offer.title)
         self._lay_out()
         self.fill(trials=self._offer.trials, workers=self._offer.workers, seed=1)
+        self._usual = values_of(self.controls)
         for part in self._sources:
             self.controls[part.name].changed.connect(self._take_from_run)
         for control in self.controls.values():
             control.changed.connect(self._refresh)
+        appearance().changed.connect(self._refresh)
         self._refresh()
 
     @property
@@ -189,7 +203,7 @@ class LaunchForm(QFrame):
         return True
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
+        self._form = form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
@@ -208,8 +222,10 @@ class LaunchForm(QFrame):
 
     def _refresh(self, _signal: object = None) -> None:
         """Show what the fields mean, which of them count, and why the run cannot be started."""
+        asked = self.controls if appearance().is_expert else _COMMITTEE | unusual(self.controls, self._usual)
         for name, part in self._parts.items():
             self.controls[name].setEnabled(self._counts(part))
+            self._form.setRowVisible(self.controls[name], name in asked)
         noisy = self._read_run() is not None or self.controls["mode"].currentData() is RunMode.PRIVATE
         self.controls["trials"].setEnabled(noisy)
         read = self.read()

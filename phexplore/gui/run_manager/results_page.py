@@ -149,6 +149,7 @@ class ResultsPage(QWidget):
         self._stack.addWidget(self._filled)
         self._stack.addWidget(self.empty)
         self.tabs.keep_under_tabs(self.choosers)
+        self.tabs.offer_by_depth({tab.id: tab.question for tab in self._results.tabs if tab.question})
         column(self._stack, of=self, margins=(0, HALF, 0, 0))
 
     def _connect(self) -> None:

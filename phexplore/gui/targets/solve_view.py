@@ -19,6 +19,7 @@ from phexplore.gui.targets.goal_edits import GoalEdits, set_floors, set_locks, s
 from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_rows, goal_table, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
@@ -42,6 +43,8 @@ _BASIS_TIP = (
 )
 _KEYS = "One row per query. Type to edit, Enter to commit, Escape to restore, Space to lock."
 _CHOSEN = "The chosen rows"
+_EXPERT = frozenset({GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.FLOOR, GoalColumn.TIE})
+"""Columns of numbers that a committee does not set by hand."""
 _FILES = "Goals (*.json *.csv);;All files (*)"
 
 
@@ -60,7 +63,7 @@ class SolveView(QuestionView):
         self.panel.way_chosen.connect(self.take_way)
         self.caps = CapsEditor(self.edits.add_cap, lambda number: session.report(self.edits.remove_cap(number)))
         self._lay_out()
-        self._seen = WhenSeen(self, self._refresh, session.updated)
+        self._seen = WhenSeen(self, self._refresh, session.updated, appearance().changed)
         self._refresh()
 
     # Solving
@@ -171,8 +174,14 @@ class SolveView(QuestionView):
         self.scope.offer([(title, title) for title in (_CHOSEN, *titles)])
         self.caps.show_caps(self.edits.goals.caps, titles)
         # The budgets of 2020 were rounded where they were solved from targets that the parameters keep.
-        self.as_in_2020.setVisible(model.keeps_targets)
-        self.basis.setVisible(system_of(self._session.scenario).solve_estimates is not None)
+        is_expert, goals = appearance().is_expert, self.edits.goals
+        self.as_in_2020.setVisible(model.keeps_targets and is_expert)
+        self.basis.setVisible(system_of(self._session.scenario).solve_estimates is not None and is_expert)
+        self.spend.setVisible(is_expert or self.spend.isChecked())
+        self._caps.setVisible(is_expert or bool(goals.caps))
+        for widget in (*self._expert, self._bulk):
+            widget.setVisible(is_expert)
+        self.view.show_columns(_EXPERT, shown=is_expert)
 
     def _refresh_rows(self) -> None:
         shown = self.panel.answer
@@ -193,6 +202,7 @@ class SolveView(QuestionView):
                               run=lambda: report(edits.forget()))  # fmt: skip
         bases = [(basis.value, basis) for basis in Basis]
         self.basis = Chooser("Whose margins the goals are about", tip=_BASIS_TIP, options=bases, run=self._on_basis)
+        self._expert = (*files, forget)
         top = FlowRow(solves, self.as_in_2020, self.basis, self.spend, *files, forget, gap=GRID)
         self.scope = Chooser("Queries the line speaks of", letters=20)
         margin = ExactField("Margin of error at most, for the queries chosen",
@@ -206,7 +216,7 @@ class SolveView(QuestionView):
         def locks(keys: Sequence[Key], *, locked: bool) -> Refusal | None:
             return edits.make(set_locks(keys, locked=locked))
 
-        bulk = FlowRow(
+        self._bulk = bulk = FlowRow(
             self.scope,
             labelled("MOE ≤", margin),
             labelled("budget ≥", floor),
@@ -224,7 +234,8 @@ class SolveView(QuestionView):
         )
         goals = stacked(top, line(), bulk, (self.view, 1), margins=(MARGIN, GRID, GRID, GRID))
         margins = (GRID, GRID, MARGIN, GRID)
-        side = stacked(Text("Caps", bold=True), self.caps, self.panel, 1, gap=GRID + HALF, margins=margins)
+        self._caps = stacked(Text("Caps", bold=True), self.caps)
+        side = stacked(self._caps, self.panel, 1, gap=GRID + HALF, margins=margins)
         parts = split(goals, scrolling("Caps and result", side), shares=(3, 2), sizes=(_TABLE_PART, _SIDE_PART))
         parts.setHandleWidth(1)
         column(parts, of=self)

@@ -15,6 +15,7 @@ from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.rules_view import RulesView
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.targets.vary_view import VaryView
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import system_of
 
@@ -67,6 +68,7 @@ class TargetsPage(LazyTabs):
         self._session, self._own = session, own or {}
         self.made.connect(self._join)
         session.updated.connect(self._follow_system)
+        appearance().changed.connect(self._follow_system)
         self._follow_system()
         self.make_as_shown()
 
@@ -85,7 +87,11 @@ class TargetsPage(LazyTabs):
         """Hide the tabs that say nothing about the active scenario's system."""
         system = system_of(self._session.scenario)
         budgets = {SOLVE, TRADE} if system.budgets is not None else set()
-        self.offer({RULES, VARY, *self._own.get(system.id, ()), *budgets})
+        offered = {RULES, VARY, *self._own.get(system.id, ()), *budgets}
+        if not appearance().is_expert:
+            has_rules = bool(self._session.shown.workbook.rules) or not budgets
+            offered = (offered & {SOLVE}) | ({RULES} if has_rules else set())
+        self.offer(offered)
 
 
 def _made(make: Callable[[], QWidget], _place: QWidget) -> QWidget:

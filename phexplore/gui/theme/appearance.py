@@ -14,6 +14,7 @@ from shiboken6 import isValid
 
 from phexplore.catalog.names import Naming, choose_naming, chosen_naming
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, has_decimal_comma
 from phexplore.resources import resource
 
@@ -59,12 +60,13 @@ class Appearance(QObject):
     """The look of the whole program: one per application, found with `appearance()`.
 
     Signals:
-        changed: the new `Colours`; theme or text size changed and everything should be drawn again.
+        changed: the new `Colours`; theme, text size, names or depth changed and everything should be drawn again.
 
     Attributes:
         colours: in use.
         choice: what the user asked for.
         scale: text size in percent.
+        depth: how much is shown.
     """
 
     changed = Signal(object)
@@ -75,6 +77,7 @@ class Appearance(QObject):
         self._application = application
         self.choice = ThemeChoice.SYSTEM
         self.scale = SMALLEST_SCALE
+        self.depth = Depth.EXPERT
         self.colours = LIGHT
         self._applied: tuple[Colours, int] | None = None
         application.setStyle("Fusion")
@@ -98,6 +101,17 @@ class Appearance(QObject):
         choose_style(style)
         if has_decimal_comma() != had_comma:
             self.changed.emit(self.colours)
+
+    def show_depth(self, depth: Depth) -> None:
+        """Show what a committee asks, or everything."""
+        if depth is not self.depth:
+            self.depth = depth
+            self.changed.emit(self.colours)
+
+    @property
+    def is_expert(self) -> bool:
+        """Whether everything is shown."""
+        return self.depth is Depth.EXPERT
 
     def call_things(self, naming: Naming) -> None:
         """Call tables, groups and places by their names, by production's codes, or by both."""

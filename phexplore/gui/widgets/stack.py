@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
+from phexplore.gui.theme.appearance import appearance
+
 Make = Callable[[QWidget], QWidget]
 """Makes the content of a tab as a child of this widget."""
 _CLAIM = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -94,9 +96,23 @@ class LazyTabs(QTabWidget):
             layout = self.currentWidget().layout() if self.currentWidget() is not None else None
             if isinstance(layout, QVBoxLayout):
                 layout.insertWidget(0, bar)
+                bar.show()
 
         self.currentChanged.connect(follow)
         follow()
+
+    def offer_by_depth(self, few: Mapping[Any, str]) -> None:
+        """Offer a committee these alone, under these titles, and an expert every tab."""
+        self._few = dict(few)
+        self._titles = [self.tabText(number) for number in range(self.count())]
+        appearance().changed.connect(self._follow_depth)
+        self._follow_depth()
+
+    def _follow_depth(self, _colours: object = None) -> None:
+        is_expert = appearance().is_expert
+        for number, tab in enumerate(self._makers):
+            self.setTabText(number, self._titles[number] if is_expert else self._few.get(tab, self._titles[number]))
+        self.offer(self._makers if is_expert else self._few)
 
     @property
     def offered(self) -> tuple[Any, ...]:
@@ -114,8 +130,10 @@ class LazyTabs(QTabWidget):
             self.setTabVisible(number, tab in tabs)
 
     def show_tab(self, tab: Any) -> Any:
-        """Bring a tab to the front; return its content."""
-        self.setCurrentIndex(list(self._makers).index(tab))
+        """Bring a tab to the front, also one that was not offered; return its content."""
+        number = list(self._makers).index(tab)
+        self.setTabVisible(number, True)
+        self.setCurrentIndex(number)
         return self[tab]
 
     def make_as_shown(self) -> None:

@@ -7,7 +7,7 @@ from phexplore.model.group_sizes import GroupSizes
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import Results, ResultTab
+from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 
 _ROOM = "phexplore.systems.group_sizes"
 
@@ -39,10 +39,10 @@ GROUP_SIZES: System = System(
     ),
     results=Results(
         tabs=(
-            ResultTab("errors", "Errors", "Errors of the run"),
-            ResultTab("shape", "Distribution", "Distribution of errors"),
-            ResultTab("truth", "Against true size", "Errors against true size"),
-            ResultTab("sizes", "By group size", "Errors by group size"),
+            ResultTab("errors", "Errors", "Errors of the run", question=HOW_FAR),
+            ResultTab("truth", "Against true size", "Errors against true size", question=WHERE),
+            ResultTab("sizes", "By group size", "Errors by group size", question=WHO),
+            ResultTab("shape", "Distribution", "Distribution of errors", question=COMPARED),
             ResultTab("promises", "Consistency", "Consistency checks"),
         ),
         teaching="A run shows how far released numbers of groups are from the true ones, level by level and size by size, and "

@@ -13,7 +13,7 @@ from phexplore.report.export_formats import ExportFormat, formats_by_id, report_
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import Results, ResultTab
+from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 
 _ROOM = "phexplore.systems.phsafe"
 _csv, _figures = lazy(f"{_ROOM}.table10", "table10_csv"), lazy(f"{_ROOM}.forecast", "forecast")
@@ -67,19 +67,16 @@ PHSAFE: System = System(
                 "Error distribution",
                 "The errors of a simulated run appear here, with the exact distribution of the noise drawn over them. "
                 "Start a run on the page Runs; the picture grows with every finished trial.",
+                question=HOW_FAR,
             ),
             ResultTab(
-                "observed",
-                "Observed margins",
-                "Observed margins",
-                "Observed margins of a simulated run appear here beside the expected ones. Start a run on the page Runs; "
-                "the intervals shrink with every finished trial.",
-            ),
-            ResultTab(
-                "truncation",
-                "Truncation",
-                "Truncation bias",
-                "What the truncation thresholds cost appears here once a run has counted its data. Start a run on the page Runs.",
+                "worst",
+                "Worst numbers",
+                "Worst numbers",
+                "The published numbers with the largest errors appear here, the worst first, each with its reason. "
+                "Start a run on the page Runs.",
+                is_table=True,
+                question=WHERE,
             ),
             ResultTab(
                 "number",
@@ -89,12 +86,19 @@ PHSAFE: System = System(
                 "Choose a run, then table, region, group and cell above.",
             ),
             ResultTab(
-                "worst",
-                "Worst numbers",
-                "Worst numbers",
-                "The published numbers with the largest errors appear here, the worst first, each with its reason. "
-                "Start a run on the page Runs.",
-                is_table=True,
+                "truncation",
+                "Truncation",
+                "Truncation bias",
+                "What the truncation thresholds cost appears here once a run has counted its data. Start a run on the page Runs.",
+                question=WHO,
+            ),
+            ResultTab(
+                "observed",
+                "Observed margins",
+                "Observed margins",
+                "Observed margins of a simulated run appear here beside the expected ones. Start a run on the page Runs; "
+                "the intervals shrink with every finished trial.",
+                question=COMPARED,
             ),
         ),
         teaching="What a simulated run found appears here while it works: how often the margins held, how the errors are spread, "

@@ -7,7 +7,7 @@ from phexplore.model.subspace import Subspace
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import Results, ResultTab
+from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, Results, ResultTab
 
 _ROOM = "phexplore.systems.subspace"
 _figures, _margins = lazy(f"{_ROOM}.forecast", "forecast_subspace"), lazy(f"{_ROOM}.figures", "margins_figure")
@@ -40,9 +40,9 @@ SUBSPACE: System = System(
     ),
     results=Results(
         tabs=(
-            ResultTab("errors", "Errors", "Errors of the run"),
-            ResultTab("shape", "Distribution", "Distribution of errors"),
-            ResultTab("truth", "Against true size", "Errors against true size"),
+            ResultTab("errors", "Errors", "Errors of the run", question=HOW_FAR),
+            ResultTab("truth", "Against true size", "Errors against true size", question=WHERE),
+            ResultTab("shape", "Distribution", "Distribution of errors", question=COMPARED),
             ResultTab("promises", "Consistency", "Consistency checks"),
         ),
         teaching="A run shows the errors of every answer against its true size, and checks every exact sum to the last bit. Start "

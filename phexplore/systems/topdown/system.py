@@ -9,7 +9,7 @@ from phexplore.runs.place import cores
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import Results, ResultTab
+from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 from phexplore.systems.topdown.run_options import TopDownOptions
 
 _ROOM = "phexplore.systems.topdown"
@@ -54,15 +54,15 @@ TOPDOWN: System = System(
     ),
     results=Results(
         tabs=(
-            ResultTab("errors", "Errors by level", "Errors by level"),
+            ResultTab("errors", "Errors by level", "Errors by level", question=HOW_FAR),
             ResultTab("shape", "Distribution", "Distribution of errors"),
             ResultTab("bias", "Bias by size", "Bias by true count"),
-            ResultTab("criterion", "Redistricting", "Redistricting criterion"),
-            ResultTab("worst", "Worst units", "Units farthest off"),
+            ResultTab("worst", "Worst units", "Units farthest off", question=WHERE),
             ResultTab("place", "One place", "One place"),
             ResultTab("path", "Measurements", "Measurements of one place"),
+            ResultTab("criterion", "Redistricting", "Redistricting criterion", question=WHO),
             ResultTab("plausible", "Plausibility", "Checks of plausibility"),
-            ResultTab("compare", "Compare runs", "Runs compared"),
+            ResultTab("compare", "Compare runs", "Runs compared", question=COMPARED),
             ResultTab("map", "Map", "Map of errors"),
             ResultTab("spine", "Spine", "Tree of the spine"),
         ),

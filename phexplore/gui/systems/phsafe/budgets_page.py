@@ -19,6 +19,7 @@ from phexplore.gui.systems.phsafe.row_panel import RowPanel
 from phexplore.gui.tables.commands import TableCommand
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets import layout
@@ -48,6 +49,10 @@ _SEARCH_IDLE_MS = 120
 QueryEdit = Callable[[Scenario, QueryKey], Scenario]
 
 
+_EXPERT = frozenset({Column.THRESHOLD, Column.BUDGET, Column.BUDGET_CHANGE})
+"""Columns a committee does without: it speaks of margins and of the bounded loss."""
+
+
 class BudgetsEditor(QWidget):
     """Filter bar, budget table and row panel; the selection is shared with pictures and inspector."""
 
@@ -74,6 +79,8 @@ class BudgetsEditor(QWidget):
         layout.column(bar, line(), (self._stack, 1), line(), self.panel, of=self, gap=0)
         session.settled.connect(self._count_rows)
         self._count_rows()
+        appearance().changed.connect(self._follow_depth)
+        self._follow_depth()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -157,6 +164,11 @@ class BudgetsEditor(QWidget):
         shown, total = len(self.table.rows), len(self.table.table.rows)
         self._count.setText("" if shown == total else f"{shown} of {total}")
         self._stack.setCurrentIndex(0 if shown else 1)
+
+    def _follow_depth(self, _colours: object = None) -> None:
+        """Leave out what a committee does not set by hand; the changes stand beside the margins then."""
+        self.view.show_columns(_EXPERT, shown=appearance().is_expert)
+        self.side_by_side.setVisible(appearance().is_expert)
 
     def _show_conventions(self, shown: bool) -> None:
         self.view.show_columns(CONVENTION_COLUMNS, shown=shown)

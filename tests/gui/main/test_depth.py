@@ -1,0 +1,58 @@
+"""Two depths, one switch: a committee sees three fields, four questions and what solves targets; an expert everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.settings import DEPTH
+from phexplore.gui.targets.targets_page import SOLVE
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
+from phexplore.systems.registry import systems
+from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO
+
+
+@pytest.fixture
+def committee(qapp):
+    appearance().show_depth(Depth.COMMITTEE)
+    yield
+    appearance().show_depth(Depth.EXPERT)
+
+
+def fields(form):
+    return {name for name, control in form.controls.items() if form._form.isRowVisible(control)}
+
+
+def test_that_a_committee_is_asked_three_things_before_a_run_and_sees_what_is_unusual(committee, window):
+    window.navigation.choose(Area.RUNS)
+    form = window.areas.runs.page.forms["phsafe"]
+    assert fields(form) == {"data", "trials", "stop"}
+    form.fill(seed=None)
+    assert fields(form) == {"data", "trials", "stop", "seed"}
+    appearance().show_depth(Depth.EXPERT)
+    assert fields(form) == set(form.controls)
+
+
+def test_that_targets_are_solved_and_nothing_else_is_asked(committee, window):
+    window.navigation.choose(Area.TARGETS)
+    page = window.areas.targets
+    assert page.offered == (SOLVE,)
+    appearance().show_depth(Depth.EXPERT)
+    assert len(page.offered) > 3
+
+
+@pytest.mark.parametrize("system", systems().values(), ids=lambda system: system.id)
+def test_that_every_question_has_at_most_one_picture_and_they_come_in_order(system):
+    asked = [tab.question for tab in system.results.tabs if tab.question]
+    order = [HOW_FAR, WHERE, WHO, COMPARED]
+    assert asked == [question for question in order if question in asked]
+    assert asked[0] == HOW_FAR
+    assert WHERE in asked
+
+
+def test_that_the_switch_is_one_action_and_is_remembered(window):
+    window.actions_table["view.expert"].trigger()
+    assert appearance().depth is window.settings.read(DEPTH) is Depth.COMMITTEE
+    window.bottom.depth_switch.click()
+    assert appearance().depth is window.settings.read(DEPTH) is Depth.EXPERT
