@@ -41,7 +41,6 @@ JOURNEYS = [
     "run pl94-2020-persons-us --data blocks.csv.gz --block-by-block --trials 1 --seed 1 --out apart",
     "run pl94-2020-persons-us --data blocks.csv.gz --no-noise --out exact",
     "run ppmf-2021-04-low-persons-us --data blocks.csv.gz --trials 1 --seed 1 --out april",
-    "run dhc-2020-persons-us --data blocks.csv.gz --expand 1 --trials 1 --seed 1 --out dhc",
     "report states --format html --out states.html",
     "spine build states.csv.gz --preset pl94-2020 --out blocks.spine",
     "spine variance blocks.spine pl94-2020-persons-us --queries total,detailed",

@@ -21,6 +21,7 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory
+from phexplore.files.file_lock import try_lock
 from phexplore.files.json_text import require_whole_characters
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
 from phexplore.model.issues import InputProblemsError
@@ -223,19 +224,12 @@ def refuse_if_in_use(path: Path) -> None:
 
 
 def _lock(handle: int) -> None:
-    """Take the advisory lock that ends with the process, where the system has one."""
-    try:
-        import fcntl  # noqa: PLC0415 - absent on Windows, where the rename of an open journal fails instead
-    except ImportError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise JournalInUseError(
-            "The project is open in another window.", "Close that window, or open a copy of the file."
-        ) from error
-    except OSError:
-        return  # a network file system without locks: two windows are then seen by the changed file instead
+    """Take the lock that ends with the process, where the file system has one."""
+    with contextlib.suppress(OSError):  # a network file system without locks: the changed file is seen instead
+        if not try_lock(handle):
+            raise JournalInUseError(
+                "The project is open in another window.", "Close that window, or open a copy of the file."
+            )
 
 
 def recover(path: Path, base: bytes, content: ProjectContent) -> tuple[ProjectContent, int]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from phexplore.errors import PhexploreError
+from phexplore.files.file_lock import try_lock, unlock
 from phexplore.opening import refuse_irregular_target
 
 LOCK_FILE = "worker.lock"
@@ -45,7 +45,7 @@ def locked(directory: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            _unlock(file)
+            unlock(file.fileno())
 
 
 def is_locked(directory: Path) -> bool:
@@ -53,37 +53,15 @@ def is_locked(directory: Path) -> bool:
     try:
         with (directory / LOCK_FILE).open("rb+") as file:
             if _try_lock(file):
-                _unlock(file)
+                unlock(file.fileno())
                 return False
             return True
     except OSError:
         return False
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(file: BinaryIO) -> bool:
-        try:
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(file: BinaryIO) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try_lock(file: BinaryIO) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(file: BinaryIO) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)
+def _try_lock(file: BinaryIO) -> bool:
+    try:
+        return try_lock(file.fileno())
+    except OSError:
+        return False
