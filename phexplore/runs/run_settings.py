@@ -52,7 +52,7 @@ class RunSettings(Declared):
         mode: what is released.
         trials: how many simulated releases. The error of a simulated margin falls with their root.
         seed: with a seed a run can be repeated byte for byte; without one, nobody can draw its noise again.
-        workers: trials computed at the same time, or threads of this machine; they change no byte of the result.
+        workers: trials computed at the same time, or threads of this machine; they change no byte of the result. A TopDown trial alone uses all cores.
         place: address of a Dask scheduler. The machine there can run code here. It is asked for each time, also before Resume
             and Run again.
         memory: what the whole run may take, e.g. 4G. TopDown data that need more are estimated state by state, with the same counts.

@@ -5,8 +5,10 @@ Source: TopDown paper, section 6.5.
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -29,6 +31,8 @@ Ints = NDArray[np.int64]
 _LEAST_BYTES, _MOST_BYTES, _RANGES = 1 << 19, 48 << 20, 24
 """Ranges of families take between these many bytes of answers and estimates, about so many per level."""
 
+_MOST_THREADS = 8
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -50,20 +54,34 @@ def in_order(function: Callable[[Task], Result], values: Iterable[Task]) -> Iter
     return (function(value) for value in values)
 
 
+def spare_cores() -> int:
+    """Return how many threads a trial may use: the cores of this process, eight at most, as each holds a piece of work."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(own, _MOST_THREADS)
+
+
 class Threads:
     """A mapper on threads of this process: the compiled loops run without the interpreter's lock. Use it in a with block."""
 
     def __init__(self, workers: int) -> None:
+        self._ahead = workers + 1
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="families")
 
     def __call__(self, function: Callable[[Task], Result], values: Iterable[Task]) -> Iterator[Result]:
-        """Apply the function on all threads; what was not begun when the caller stops listening is not done."""
-        futures = [self._pool.submit(function, value) for value in values]
+        """Apply the function on all threads; what was not begun when the caller stops listening is not done.
+
+        Values are taken as threads become free, so that few of them and of their results are held.
+        """
+        running: deque[Future[Result]] = deque()
         try:
-            for future in futures:
-                yield future.result()
+            for value in values:
+                running.append(self._pool.submit(function, value))
+                if len(running) > self._ahead:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
         finally:
-            for future in futures:
+            for future in running:
                 future.cancel()
 
     def __enter__(self) -> Self:

@@ -36,6 +36,7 @@ from phexplore.simulate.topdown.driver import (
     descend,
     in_order,
     make_world,
+    spare_cores,
 )
 from phexplore.simulate.topdown.families import Estimation
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of, sums_up
@@ -366,10 +367,10 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         return [DrawnMeasurements(Draw(key, exact, margins)) for margins in self.prepared.margins]
 
     def _mapper(self) -> AbstractContextManager[Mapper]:
-        """Return what works on several families at once: the cluster, or threads that are left over by trials."""
+        """Return what works on several families at once: the cluster, or the cores that trials leave over."""
         if self._cluster is not None:
             return nullcontext(self._cluster)
-        threads = self._spec.workers // min(self._spec.workers, self._spec.trials)
+        threads = max(self._spec.workers, spare_cores()) // min(self._spec.workers, self._spec.trials)
         return Threads(threads) if threads > 1 else nullcontext(in_order)
 
     def _progress(self, index: int) -> Callable[[str, int, int], None] | None:

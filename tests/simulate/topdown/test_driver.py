@@ -91,6 +91,16 @@ def test_that_threads_change_no_bit(world):
     assert (alone.record.within, alone.record.numbers) == (together.record.within, together.record.numbers)
 
 
+def test_that_threads_take_values_as_they_become_free():
+    taken = []
+    values = (taken.append(value) or value for value in range(40))
+    with Threads(2) as threads:
+        doubled = threads(lambda value: 2 * value, values)
+        assert next(doubled) == 0
+        assert len(taken) == 4
+        assert list(doubled) == list(range(2, 80, 2))
+
+
 def test_that_the_cut_into_ranges_changes_no_bit(full_world, monkeypatch):
     whole = descend(full_world, draws(full_world))
     monkeypatch.setattr("phexplore.simulate.topdown.driver._LEAST_BYTES", 1)
