@@ -57,6 +57,8 @@ if wants folder || wants deb; then
   PYTHONSAFEPATH=1 $BUILD/program/bin/python -m PyInstaller --noconfirm --log-level ERROR \
     --distpath $BUILD/folder --workpath $BUILD/work packaging/phexplore.spec
   cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
+  # A tenth of LLVM is names that nothing looks up. Other libraries are left as they came: stripping breaks repaired wheels.
+  find $BUILD/folder/phexplore -name 'libllvmlite.so' -exec strip --strip-unneeded {} +
 fi
 if wants folder; then
   name=phexplore-$version-linux-$(uname -m)
