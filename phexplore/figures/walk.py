@@ -43,7 +43,7 @@ class _Item(NamedTuple):
 
     key: Hashable
     tip: Tip
-    where: AnyMark | Place
+    where: AnyMark | Place | Patch
     row: int = 0
     is_tall: bool = False
 
@@ -188,10 +188,12 @@ def _units(figure: Figure) -> list[_Item]:
     first: dict[str, Patch] = {}
     for patch in figure.patches:
         first.setdefault(patch.key, patch)
-    return [_Item(key, patch.tip, bounds((patch,))) for key, patch in first.items()]
+    return [_Item(key, patch.tip, patch) for key, patch in first.items()]
 
 
-def _place(figure: Figure, mark: AnyMark, row: int) -> Place:
+def _place(figure: Figure, mark: AnyMark | Patch, row: int) -> Place:
+    if isinstance(mark, Patch):
+        return bounds((mark,))
     xs = [figure.x.position(value) for value in mark.reach if math.isfinite(value)]
     left, right = (min(xs), max(xs)) if xs else (0.0, 0.0)
     if figure.has_rows:

@@ -394,7 +394,9 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
         InputProblemsError: the file of shapes cannot be read.
     """
     if not choice.shapes:
-        return nothing("map", "Choose a file of shapes (GeoJSON, also .gz) whose features carry block codes.")
+        return nothing(
+            "map", "Choose shapes of the areas: a shapefile (ZIP), a GeoPackage or GeoJSON with the codes of areas."
+        )
     outlines = _outlines(Path(choice.shapes))
     found, tips, trials = _map_values(run, choice)
     codes = run.codes(choice.level).tolist()
@@ -403,10 +405,13 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
     for outline in outlines:
         code = outline.code[:length]
         number = place.get(code)
-        value, tip = (math.nan, "not in the run") if number is None else (float(found[number]), tips[number])
-        patches.append(Patch(code, outline.rings, value, tip))
+        value, tip = (math.nan, f"{code}: not in the run") if number is None else (float(found[number]), tips[number])
+        patches.append(Patch(code, outline.rings, value, f"{outline.name}, {tip}" if outline.name else tip))
     if not any(patch.key in place for patch in patches):
-        return nothing("map", "No shape of this file belongs to a unit of this run: the block codes differ.")
+        return nothing(
+            "map",
+            "No shape of this file belongs to a unit of this run: the codes differ, or are of wider areas than the level.",
+        )
     values = {patch.key: patch.value for patch in patches if math.isfinite(patch.value)}
     if not values:
         return nothing("map", "")
@@ -421,7 +426,8 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
         words,
         (
             f"{what}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
-            f"{len(values):,} units of the level {level} with shapes, mean over {trials_words(trials)}."
+            f"{len(values):,} units of the level {level} with shapes ({sum(patch.key in place for patch in patches) / len(patches):.0%} of the "
+            f"shapes), mean over {trials_words(trials)}."
             + (" Blue is too many, the other colour too few." if signed else ""),
         ),
         Table((level_title(choice.level), f"{what}, {words}"), tuple(values.items())),

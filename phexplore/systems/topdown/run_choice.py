@@ -211,7 +211,7 @@ def choosers(
             (Option("", "Shapes…"),),
             choice.shapes,
             Asks.FILE,
-            hint="Shapes (*.geojson *.geojson.gz *.json *.json.gz)",
+            hint="Shapes (*.zip *.shp *.gpkg *.geojson *.geojson.gz *.json *.json.gz)",
         ),
         Chooser(
             "partner",

@@ -1,9 +1,9 @@
-"""Outlines of blocks from a GeoJSON file, for maps: nothing is projected but the widths of a degree."""
+"""Outlines of areas for maps, with true areas: from shapefiles, GeoPackages (zipped or not) and GeoJSON."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,34 +11,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.archives import read_whole
+from phexplore.figures.map import area_true
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.published.door import recognise
+from phexplore.published.shapes import Outline, outlines
 
 MOST_BYTES = 400_000_000
 _PLANE = 2
 _MOST_DEGREES = 360.0
 _CODES = ("geoid", "GEOID", "geoid10", "GEOID10", "GEOID20", "geoid20", "block", "BLOCK")
-_REMEDY = "Give a GeoJSON FeatureCollection of polygons whose features have a property geoid with the block's code."
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Outline:
-    """One feature.
-
-    Attributes:
-        code: of the block.
-        rings: outlines and holes, ``float32[points, 2]`` each, longitude and latitude.
-    """
-
-    code: str
-    rings: tuple[NDArray[np.float32], ...]
+_NAMES = ("NAMELSAD", "NAME", "name", "BASENAME")
+SHAPE_KINDS = frozenset({"tiger-shapes", "geopackage"})
+_REMEDY = (
+    "Give a shapefile or GeoPackage of the Census Bureau, or a GeoJSON FeatureCollection of polygons whose features have a property "
+    "geoid with the code of the area."
+)
 
 
 def read_outlines(path: Path) -> tuple[Outline, ...]:
-    """Return the polygons of a GeoJSON file, also gzipped.
+    """Return the polygons of a file, on a map with true areas (`phexplore.figures.map.area_true`).
+
+    Args:
+        path: shapefile (.shp beside its .dbf, or the ZIP of them), GeoPackage, or GeoJSON, also gzipped.
 
     Raises:
-        InputProblemsError: it cannot be read, is no GeoJSON, or its features have no code or no polygon.
+        InputProblemsError: it cannot be read, or its features have no code or no polygon.
     """
+    found = recognise(path)
+    if found is not None and found.kind not in SHAPE_KINDS:
+        raise found.refused("it holds no shapes.", _REMEDY)
+    read = _geojson(path) if found is None else outlines(found)
+    return tuple(replace(each, rings=tuple(map(area_true, each.rings))) for each in read)
+
+
+def _geojson(path: Path) -> tuple[Outline, ...]:
     try:
         content = json.loads(read_whole(path, MOST_BYTES))
     except (ValueError, RecursionError) as error:
@@ -66,6 +72,7 @@ def _outline(feature: Any) -> Outline | str:
     geometry = feature.get("geometry") or {}
     if not isinstance(properties, dict) or not isinstance(geometry, dict):
         return "Its properties or its geometry are no object."
+    name = next((str(value) for key in _NAMES if (value := properties.get(key))), "")
     named = (*(properties.get(name) for name in _CODES), feature.get("id"))
     code = next((str(value) for value in named if value and isinstance(value, str | int)), "")
     if not code:
@@ -81,7 +88,7 @@ def _outline(feature: Any) -> Outline | str:
         rings = ()
     if not rings or not all(ring.ndim == _PLANE and ring.shape[1] == _PLANE and _on_earth(ring) for ring in rings):
         return "Its coordinates are not pairs of degrees of longitude and latitude."
-    return Outline(code, tuple(ring.astype(np.float32) for ring in rings))
+    return Outline(code, tuple(ring.astype(np.float32) for ring in rings), name)
 
 
 def _on_earth(ring: NDArray[np.float64]) -> bool:

@@ -86,7 +86,7 @@ def spine_choosers(
             (Option("", "Shapes…"),),
             choices.get("shapes", ""),
             asks=Asks.FILE,
-            hint="Shapes (*.geojson *.geojson.gz *.json *.json.gz)",
+            hint="Shapes (*.zip *.shp *.gpkg *.geojson *.geojson.gz *.json *.json.gz)",
         ),
     )
     return tuple(offer for offer in offers if offer.id in _SHOWN[tab])

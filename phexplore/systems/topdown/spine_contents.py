@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.model.topdown import TopDown
+from phexplore.published.shapes import Outline
 from phexplore.spine.allocation import Allocation, moved_budget
 from phexplore.spine.building import Spine
 from phexplore.spine.description import ClassDistances, class_entities
@@ -17,7 +18,6 @@ from phexplore.spine.distance import composition
 from phexplore.spine.settings import SpineSettings
 from phexplore.spine.tree import GeoTree
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
-from phexplore.systems.topdown.shapes import Outline
 from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
 from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
 from phexplore.systems.topdown.spine_observed import ObservedErrors, ObservedRun
@@ -412,18 +412,17 @@ def sizes(spine: Spine) -> tuple[tuple[str, int], ...]:
 
 
 def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
-    """Return blocks with the unit each lies in.
+    """Return shapes with the unit each lies in.
 
     Args:
         work: the spines and the scenario at hand.
-        outlines: shapes of the blocks.
+        outlines: shapes of blocks, or of wider areas, which lie in the unit that all their blocks are in.
     """
     look = work.look
     tree = work.spine.tree
     number = [level.name for level in tree.levels].index(look.level)
     level = tree.levels[number]
-    place = {code: leaf for leaf, code in enumerate(work.study.geography.geoids[work.spine.order].tolist())}
-    leaves = np.array([place.get(_geoid(outline.code), -1) for outline in outlines], np.int64)
+    leaves = _leaves_of(work, level.first_block, [_geoid(outline.code) for outline in outlines])
     units = np.searchsorted(level.first_block, leaves, side="right") - 1
     values, why = _map_values(work, number)
     of_shape = np.where(leaves >= 0, values[np.maximum(units, 0)], np.nan)
@@ -442,4 +441,20 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         found,
         reason,
         np.where(leaves >= 0, np.diff(level.first_block)[np.maximum(units, 0)], 0),
+        tuple(outline.name for outline in outlines),
     )
+
+
+def _leaves_of(work: Work, first_block: NDArray[np.int64], codes: Sequence[str]) -> NDArray[np.int64]:
+    """Return a leaf of the unit that each area lies in, -1 where none or several do; ``first_block`` is that of the level."""
+    geoids = work.study.geography.geoids[work.spine.order]
+    order = np.argsort(geoids, kind="stable")
+    ascending = geoids[order]
+    low = np.searchsorted(ascending, np.array(codes, np.str_))
+    high = np.searchsorted(ascending, np.array([f"{code}~" for code in codes], np.str_))
+    units = np.searchsorted(first_block, order, side="right") - 1
+    changes = np.concatenate([[0], np.cumsum(units[1:] != units[:-1])])
+    within = np.maximum(high - 1, low)
+    one = (high > low) & (changes[np.minimum(within, len(changes) - 1)] == changes[np.minimum(low, len(changes) - 1)])
+    leaves: NDArray[np.int64] = np.where(one, order[np.minimum(low, len(order) - 1)], -1)
+    return leaves

@@ -337,15 +337,17 @@ def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float3
 
     Args:
         content: of the answer.
-        outlines: rings of every shape: ``ring[points, 2]`` of longitude and latitude in degrees.
+        outlines: rings of every shape: ``ring[points, 2]`` as `phexplore.figures.map.area_true` makes them.
     """
     if content.reason:
         return nothing("map", content.reason)
     unit, title, summary = map_words(content)
     blocks = content.blocks.tolist()
+    names = content.names or ("",) * len(content.units)
+    shapes = zip(content.units, outlines, content.values.tolist(), blocks, names, strict=True)
     pieces = tuple(
-        Patch(code, tuple(rings), value, map_tip(content, code, value, count, unit))
-        for code, rings, value, count in zip(content.units, outlines, content.values.tolist(), blocks, strict=True)
+        Patch(code, tuple(rings), value, f"{name}{', ' if name else ''}{map_tip(content, code, value, count, unit)}")
+        for code, rings, value, count, name in shapes
     )
     header, values = "blocks", dict(zip(content.units, blocks, strict=True))
     if unit:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import TopDown
+from phexplore.published.shapes import Outline
 from phexplore.spine.building import Spine
 from phexplore.spine.description import ClassDistances, class_entities, is_targeted
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for, with_levels
 from phexplore.spine.spine_file import read_spine
-from phexplore.systems.topdown.shapes import Outline, read_outlines
+from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.spine_contents import (
     Work,
     area_margins,
@@ -139,7 +140,9 @@ class SpineReader:
     def _map(self, work: Work) -> SpineContent:
         shapes = work.look.shapes
         if not shapes:
-            return Impossible("Choose a file of shapes (GeoJSON, also .gz) whose features carry block codes.")
+            return Impossible(
+                "Choose shapes of the blocks: a shapefile (ZIP), a GeoPackage or GeoJSON with the codes of blocks."
+            )
         if self._outlines[0] != shapes:
             self._outlines = (shapes, read_outlines(Path(shapes)))
         return map_content(work, self._outlines[1])

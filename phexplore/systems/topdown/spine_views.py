@@ -351,6 +351,7 @@ class SpineMap:
         found: how many units have shapes.
         reason: why there is no map, or "".
         blocks: one per shape: the blocks of its unit, 0 outside the spine.
+        names: of the shapes, as their file gives them, "" for none.
     """
 
     level: str
@@ -362,6 +363,7 @@ class SpineMap:
     found: int
     reason: str
     blocks: NDArray[np.int64]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

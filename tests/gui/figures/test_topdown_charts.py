@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF, Qt
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import nothing, row_figure
 from phexplore.figures.histogram import error_histogram, noise_share
-from phexplore.figures.map import map_figure, tint_of
+from phexplore.figures.map import area_true, map_figure, tint_of
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table
 from phexplore.gui.binding.scenario_view import shown
@@ -185,7 +185,7 @@ def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
 
 def square(code, left, value):
     ring = np.array([[left, 41.0], [left + 0.1, 41.0], [left + 0.1, 41.1], [left, 41.1], [left, 41.0]], np.float32)
-    return Patch(code, (ring,), value, f"{code}: {value}")
+    return Patch(code, (area_true(ring),), value, f"{code}: {value}")
 
 
 def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbot):
@@ -194,10 +194,13 @@ def test_that_the_map_finds_units_under_the_pointer_and_keeps_degrees_equal(qtbo
     picture = map_figure("map", pieces, "people", ("t", "s"), Table(("x",), ((1,),)), is_signed=True)
     chart.show_figure(picture)
     pixels = chart.canvas.pixels
-    assert abs(pixels.per_x / pixels.per_y) == pytest.approx(math.cos(math.radians(41.05)), rel=0.02)
+    # A degree across is cos φ as long as one upward; upward, a degree of the sine stands for 1 / cos φ degrees.
+    assert abs(pixels.per_x / pixels.per_y) == pytest.approx(math.cos(math.radians(41.05)) ** 2, rel=0.02)
     chosen = []
     chart.key_selected.connect(chosen.append)
-    chart.plot.gestures.pointer_pressed(QPointF(pixels.x(-71.25), pixels.y(41.05)))
+    chart.plot.gestures.pointer_pressed(
+        QPointF(pixels.x(-71.25), pixels.y(float(area_true(np.array([[0.0, 41.05]]))[0, 1])))
+    )
     assert chosen == ["B"]
     qtbot.keyClick(chart.canvas, Qt.Key.Key_Right)
     assert chosen[-1] == "C"

@@ -24,7 +24,9 @@ def written(path, **changes):
 def test_that_a_polygon_has_its_code_and_ring(tmp_path) -> None:
     (outline,) = read_outlines(written(tmp_path / "s.geojson"))
     assert outline.code == "44"
-    assert np.allclose(outline.rings[0], RING)
+    across, upward = outline.rings[0].T
+    assert np.allclose(across, [point[0] for point in RING])
+    assert np.allclose(np.degrees(np.arcsin(np.radians(upward))), [point[1] for point in RING], atol=1e-5)
 
 
 @pytest.mark.defect("F9")
