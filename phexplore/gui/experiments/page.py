@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -127,6 +127,7 @@ class ExperimentPage(QWidget):
             self.list.addItem(item)
         self._about, self._duration = Text(wrap=True), Text(look="muted", wrap=True)
         self._forms = QStackedWidget()
+        self._lines: dict[tuple[str, str], LineField] = {}
         self.fields = {each.id: self._make_form(each) for each in self._experiments}
         self.start = TextButton("Run experiment", look="primary", symbol="run", run=self.run)
         self.cancel = TextButton("Stop", run=self.process.stop)
@@ -169,6 +170,20 @@ class ExperimentPage(QWidget):
         self._running = experiment
         self.process.run(list(experiment.command(folder, given)), folder)
 
+    def run_with(self, experiment: str, values: Mapping[str, str]) -> None:
+        """Show an experiment with values in fields of its form, and run it if it was not run with them before.
+
+        Args:
+            experiment: its id.
+            values: by the key of the field.
+        """
+        self.choose(experiment)
+        for key, value in values.items():
+            self._lines[experiment, key].setText(value)
+        self._reload()
+        if not self._pictures:
+            self.run()
+
     def shut_down(self) -> None:
         """End what is running because the window closes."""
         self.process.shut_down()
@@ -189,7 +204,7 @@ class ExperimentPage(QWidget):
             chooser = Chooser(name, options=options, run=self._reload)
             chooser.select(parameter.default)
             return chooser, lambda: str(chooser.currentData())
-        line = LineField(name, parameter.default, example=parameter.hint)
+        line = self._lines[experiment.id, parameter.key] = LineField(name, parameter.default, example=parameter.hint)
         line.editingFinished.connect(self._reload)
         if not parameter.is_file:
             return line, line.text

@@ -16,12 +16,19 @@ from phexplore.systems.sources import read_parameters as read_parameters_of
 PROJECT_SUFFIX = ".phx"
 _WORKBOOK, _BUNDLE = ".xlsx", ".zip"
 _TABLES = frozenset({".csv", _WORKBOOK, ".tsv", ".txt"})
-_READABLE = frozenset({PROJECT_SUFFIX, ".json", ".ini", _BUNDLE}) | _TABLES
 
 
-def is_readable(path: Path) -> bool:
-    """Return whether the window reads files of this name."""
-    return path.suffix.lower() in _READABLE
+def is_published(path: Path) -> bool:
+    """Return whether a file holds data, block files or what the Census Bureau published, not parameters.
+
+    Raises:
+        InputProblemsError: it is damaged, or an archive of several kinds.
+    """
+    from phexplore.published.door import recognise
+
+    return (
+        path.suffix.lower() not in {PROJECT_SUFFIX, ".ini", _WORKBOOK} and path.exists() and recognise(path) is not None
+    )
 
 
 def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issue]]:

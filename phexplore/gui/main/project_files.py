@@ -23,7 +23,7 @@ from phexplore.files.project_salvage import salvage_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
-from phexplore.gui.main.importing import PROJECT_SUFFIX, read_parameters
+from phexplore.gui.main.importing import PROJECT_SUFFIX, is_published, read_parameters
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, add_scenario
@@ -32,7 +32,7 @@ from phexplore.systems.registry import preset
 DEMONSTRATION = "sdhc-2020-us"
 """Preset of the project that is opened when no file is named."""
 _PROJECTS = f"Projects (*{PROJECT_SUFFIX})"
-_OPENABLE = f"Projects and parameters (*{PROJECT_SUFFIX} *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
+_OPENABLE = f"Projects, parameters and data (*{PROJECT_SUFFIX} *.json *.ini *.csv *.xlsx *.zip *.gz *.txt *.gpkg *.shp *.yaml);;All files (*)"
 _WEEK_SECONDS = 7 * 24 * 3600
 _PARAMETERS = "Parameters (*.json *.ini *.csv *.xlsx *.zip);;All files (*)"
 
@@ -205,11 +205,15 @@ class ProjectFiles(QObject):
         noted: a sentence worth a notice.
         changed: a file was opened or saved; recent files may be different.
         started: a new project was made from a preset.
+        published: paths of files with data, not parameters.
+        folder_given: a folder, which is the data of a run.
     """
 
     noted = Signal(object)
     changed = Signal()
     started = Signal()
+    published = Signal(object)
+    folder_given = Signal(object)
 
     def __init__(
         self, session: Session, settings: Settings, window: QWidget, *, is_running: Callable[[], bool] = lambda: False
@@ -253,8 +257,17 @@ class ProjectFiles(QObject):
         self.dialog = ask_to_open(self._window, "Import parameters", take, kinds=_PARAMETERS, folder=folder)
 
     def open(self, path: Path) -> None:
-        """Open a project, or import a parameter file into this one."""
-        if path.suffix.lower() != PROJECT_SUFFIX:
+        """Open a project, say what published files hold, or import a parameter file into this project."""
+        try:
+            published = is_published(path)
+        except PhexploreError as error:
+            self._say_failure(f"{path.name} cannot be read", error)
+            return
+        if published:
+            self.published.emit([path])
+        elif path.is_dir():
+            self.folder_given.emit(path)
+        elif path.suffix.lower() != PROJECT_SUFFIX:
             self.import_parameters(path)
         else:
             self.when_saved(lambda: self._open(path))

@@ -24,10 +24,10 @@ from phexplore.gui.main.bars import BottomBar, HeaderBar, HeadlineBar
 from phexplore.gui.main.commands import Commands
 from phexplore.gui.main.copying import TableCopies
 from phexplore.gui.main.exporting import Exports
-from phexplore.gui.main.importing import is_readable
 from phexplore.gui.main.notices import Notices
 from phexplore.gui.main.pages import Navigation, Pages, put_behind
 from phexplore.gui.main.project_files import ProjectFiles
+from phexplore.gui.main.published_files import PublishedFiles
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
 from phexplore.gui.systems.plain_room import PlainRoom
@@ -59,7 +59,7 @@ class MainWindow(QMainWindow):
         self.session = Session(project, self)
         self.data = ProjectData(self.session, settings, self)
         self.files = ProjectFiles(self.session, settings, self, is_running=lambda: self.areas.is_running)
-        self.exports = Exports(self)
+        self.exports, self.published = Exports(self), PublishedFiles(self)
         self.notice = Notices()
         self.navigation = Navigation()
         around = Surroundings(
@@ -161,22 +161,23 @@ class MainWindow(QMainWindow):
             curve.close()
         self.areas.stop(discard=project.path is None)
         self.exports.stop()
+        self.published.shut_down()
         for room in self.rooms.values():
             room.stop()
         project.close()
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _dropped_file(event.mimeData()) is not None:
+        if _dropped_files(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        if (path := _dropped_file(event.mimeData())) is not None:
+        if paths := _dropped_files(event.mimeData()):
             event.acceptProposedAction()
-            if path.is_dir():
-                self.areas.runs.run_on(path)
+            if len(paths) > 1:
+                self.published.open(paths)
             else:
-                self.files.open(path)
+                self.files.open(paths[0])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -227,6 +228,9 @@ class MainWindow(QMainWindow):
         self.files.noted.connect(news.warned)
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
+        self.files.folder_given.connect(lambda path: self.areas.runs.run_on(path))  # noqa: PLW0108 - made on first use
+        self.files.published.connect(self.published.open)
+        self.published.failed.connect(news.failed)
         self.exports.written.connect(news.written)
         self.exports.failed.connect(news.failed)
         news.wanted.connect(self.navigation.choose)
@@ -280,7 +284,7 @@ class MainWindow(QMainWindow):
         self._go(self.navigation.area)
 
 
-def _dropped_file(content: QMimeData) -> Path | None:
-    """Return the one file that is being dropped, if the window reads it, or the one folder: the data of a run."""
+def _dropped_files(content: QMimeData) -> list[Path]:
+    """Return the files or folders that are being dropped, none where something is no file."""
     paths = [Path(url.toLocalFile()) for url in content.urls() if url.isLocalFile()]
-    return paths[0] if len(paths) == 1 and (is_readable(paths[0]) or paths[0].is_dir()) else None
+    return paths if len(paths) == len(content.urls()) else []

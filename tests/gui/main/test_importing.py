@@ -3,12 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.gui.main.importing import is_readable, read_parameters
+from phexplore.gui.main.importing import read_parameters
 from phexplore.model.issues import InputProblemsError
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget
@@ -53,11 +52,6 @@ def test_that_a_file_that_is_not_there_is_an_expected_failure(us, tmp_path) -> N
     for name in ("none.csv", "none.json"):
         with pytest.raises(PhexploreError, match=name):
             read_parameters(tmp_path / name, us)
-
-
-@pytest.mark.parametrize(("name", "readable"), [("a.phx", True), ("a.JSON", True), ("a.xlsx", True), ("a.png", False)])
-def test_that_the_window_knows_what_it_reads(name, readable) -> None:
-    assert is_readable(Path(name)) is readable
 
 
 def test_that_a_workbook_of_topdown_is_read_whatever_is_being_edited(us, tmp_path) -> None:

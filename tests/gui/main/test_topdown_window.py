@@ -40,6 +40,27 @@ def window(qtbot, settings, tmp_path):
     return found
 
 
+def opened(window, qtbot, path):
+    window.files.open(path)
+    qtbot.waitUntil(lambda: window.published.dialog is not None, timeout=60_000)
+    return window.published.dialog
+
+
+def test_that_an_opened_published_file_says_what_it_is_and_becomes_data(window, qtbot, real_data):
+    path = real_data / "published" / "pl94" / "ri2018_2020Style.pl.zip"
+    dialog = opened(window, qtbot, path)
+    assert "569 Block" in dialog.sentence.text()
+    assert "29,225 persons" in dialog.sentence.text()
+    press(dialog, "Run on these data")
+    assert window.areas.runs.page.form_of(window.room.system).controls["data"].read() == str(path)
+
+
+def test_that_opened_shapes_are_those_of_the_maps(window, qtbot, real_data):
+    path = real_data / "published" / "tiger" / "tl_2023_44_tract.zip"
+    press(opened(window, qtbot, path), "Use on maps")
+    assert window.data.shapes == path
+
+
 def press(dialog, text):
     next(button for button in dialog.findChildren(TextButton) if button.text() == text).click()
 

@@ -1,0 +1,103 @@
+"""Published files that are opened in the window or dropped on it: said what they are, with what can be done with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from phexplore import entry
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.process_service import CommandProcess
+from phexplore.gui.dialogs.messages import Message
+from phexplore.gui.experiments.page import ExperimentPage
+from phexplore.model.data_kinds import DataKind
+
+if TYPE_CHECKING:
+    from phexplore.gui.main.window import MainWindow
+
+_ERRORS, _CONFIDENCE = "published-errors", "confidence"
+_SHAPES = {"tiger-shapes", "geopackage"}
+_LONGEST = 4000
+
+
+class PublishedFiles(QObject):
+    """Describes files beside the window and offers what can be done with them.
+
+    Signals:
+        failed: a `PhexploreError` of a file that cannot be read.
+    """
+
+    failed = Signal(object)
+
+    def __init__(self, window: MainWindow) -> None:
+        """Look after what is opened in a window."""
+        super().__init__(window)
+        self._window = window
+        self._paths: tuple[Path, ...] = ()
+        self.dialog: Message | None = None
+        self.process = CommandProcess(self, work="The file that was opened before", niceness=0)
+        self.process.done.connect(self._show)
+        self.process.failed.connect(self.failed)
+
+    def open(self, paths: Sequence[Path]) -> None:
+        """Say what files are, beside the window."""
+        if not self.process.is_busy:
+            self._paths = tuple(paths)
+        self.process.start([*entry.program_command(), "data", "describe", *map(str, paths), "--json"])
+
+    def shut_down(self) -> None:
+        """End what is running because the window closes."""
+        self.process.shut_down()
+
+    def _show(self, answer: str) -> None:
+        found: Mapping[str, Any] = json.loads(answer)
+        path = self._paths[0]
+        details = json.dumps(
+            {name: value for name, value in found.items() if name != "notes"}, indent=1, ensure_ascii=False
+        )
+        title = found.get("title", "A population of persons, units and geography")
+        message = Message(self._window, f"{path.name}: {title}", _sentence(found), details=details[:_LONGEST])
+        offers = self._offers(found, path)
+        for number, (words, act) in enumerate(offers):
+            message.add_button(words, act, is_main=not number)
+        message.add_button("Close", is_main=not offers)
+        self.dialog = message
+        message.open()
+
+    def _offers(self, found: Mapping[str, Any], path: Path) -> list[tuple[str, Callable[[], object]]]:
+        """Return what can be done with a file, the likeliest first."""
+        window, kind = self._window, found["kind"]
+        system = window.room.system
+        known = {each.id for each in system.experiments()}
+        offers: list[tuple[str, Callable[[], object]]] = []
+        if kind == "nhgis-demonstration" and _ERRORS in known:
+            offers.append(("Show published errors", lambda: self._experiment(_ERRORS, path)))
+        if kind in {"amc-replicates", "gls-estimates"} and _CONFIDENCE in known:
+            offers.append(("Compare with our simulation", lambda: self._experiment(_CONFIDENCE, path)))
+        if kind in _SHAPES:
+            offers.append(("Use on maps", lambda: window.data.use_shapes(path)))
+        takes = DataKind.POPULATION if kind == "population" else DataKind.BLOCKS
+        if (kind == "population" or isinstance(found.get("records"), int)) and system.parameters.data_kind is takes:
+            offers.append(("Run on these data", lambda: window.areas.runs.run_on(path)))
+        return offers
+
+    def _experiment(self, name: str, file: Path) -> None:
+        """Make an experiment of the active scenario's system from a file, and show it."""
+        self._window.navigation.choose(Area.EXPERIMENT)
+        page = self._window.pages.show_area(self._window.room.system.id, Area.EXPERIMENT)
+        if isinstance(page, ExperimentPage):
+            page.run_with(name, {"file": str(file)})
+
+
+def _sentence(found: Mapping[str, Any]) -> str:
+    """Return what is in a file, in words: areas by level, people, and what has to be known."""
+    levels = found.get("areas_by_level") or {}
+    parts = [", ".join(f"{count:,} {level.replace('_', ' ')}" for level, count in levels.items())]
+    if "records" in found and isinstance(found["records"], int):
+        parts.append(f"{found['records']:,} {found.get('record', 'person')}s")
+    counted = "; ".join(part for part in parts if part)
+    return "\n\n".join([*([f"{counted}."] if counted else []), *found.get("notes", ())])
