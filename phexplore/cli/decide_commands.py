@@ -54,6 +54,11 @@ def solve(
         "--blocks",
         help="TopDown: margins of the estimates in every unit of this block geography (block data, or demo).",
     ),
+    fit: str = typer.Option(
+        "at-once",
+        "--fit",
+        help="Of least squares: at-once, which the pooled estimator comes near to, or top-down, level by level as in production.",
+    ),
     out: Path | None = typer.Option(None, "--out", help="Save the solved scenario as a project (.phx)."),
     as_json: bool = JSON,
 ) -> None:
@@ -85,7 +90,7 @@ def solve(
     try:
         margins = None
         if after_least_squares or blocks is not None:
-            solved, margins = solve_after_least_squares(found, goals, blocks, spend=spend)
+            solved, margins = solve_after_least_squares(found, goals, blocks, spend=spend, fit=fit)
         else:
             solved = solve_goals(budgets_of(found), goals, spend=spend)
     except InfeasibleError as error:

@@ -23,7 +23,7 @@ _LONGEST = 12
 
 
 def solve_after_least_squares(
-    scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool
+    scenario: Scenario, goals: Goals, blocks: Path | None, *, spend: bool, fit: str
 ) -> tuple[SolvedGoals, dict[Key, float]]:
     """Return budgets for margins of what is estimated from noisy answers, and these margins in people.
 
@@ -33,6 +33,7 @@ def solve_after_least_squares(
         blocks: block data whose geography counts, ``demo`` for the shipped ones; None takes the spine of 2020 with
             equal fan-outs.
         spend: use what the caps leave.
+        fit: ``at-once`` or ``top-down``.
 
     Raises:
         GoalError: another system.
@@ -48,7 +49,7 @@ def solve_after_least_squares(
     if blocks is not None:
         blocks = data_path(blocks, scenario)
         say_if_confidential(blocks)
-    solved, margins = estimates(scenario, goals, blocks, spend=spend)
+    solved, margins = estimates(scenario, goals, blocks, spend=spend, fit=fit)
     targeted = [entry.query for entry in solved.queries if entry.target is not None]
     return solved, {key: margins[key] for key in targeted if key in margins}
 

@@ -35,7 +35,14 @@ class Basis(enum.Enum):
 
     ALONE = "Margins of every query by itself"
     SPINE_2020 = "After least squares, spine of 2020"
+    SPINE_2020_TOP_DOWN = "Level by level, spine of 2020"
     BLOCKS = "After least squares, in block data"
+    BLOCKS_TOP_DOWN = "Level by level, in block data"
+
+    @property
+    def needs_blocks(self) -> bool:
+        """Whether block data have to be named."""
+        return self in {Basis.BLOCKS, Basis.BLOCKS_TOP_DOWN}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +55,7 @@ class SolveRequest:
         as_in_2020: with the conventions and the rounding of the published budgets.
         spend: use what the caps leave.
         basis: whose margins count, where a system publishes estimates.
-        blocks: block data whose geography counts, for `Basis.BLOCKS`.
+        blocks: block data whose geography counts, where the basis needs them.
     """
 
     scenario: Scenario
@@ -90,10 +97,11 @@ def answer(request: SolveRequest) -> SolveAnswer:
         estimates = system_of(scenario).solve_estimates
         if request.basis is Basis.ALONE or estimates is None:
             return SolveAnswer(request, solve(budgets_of(scenario), request.goals, spend=request.spend), None)
-        if request.basis is Basis.BLOCKS and request.blocks is None:
+        if request.basis.needs_blocks and request.blocks is None:
             raise GoalError("No block data are chosen.", "Choose a file of blocks.")
-        blocks = request.blocks if request.basis is Basis.BLOCKS else None
-        solved, margins = estimates(scenario, request.goals, blocks, spend=request.spend)
+        blocks = request.blocks if request.basis.needs_blocks else None
+        fit = "top-down" if request.basis.name.endswith("TOP_DOWN") else "at-once"
+        solved, margins = estimates(scenario, request.goals, blocks, spend=request.spend, fit=fit)
         return SolveAnswer(request, solved, None, margins)
     except PhexploreError as error:
         return SolveAnswer(request, None, error)

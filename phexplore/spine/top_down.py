@@ -14,13 +14,14 @@ This is what simulated errors agree with where counts are large; `variance.predi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
-from phexplore.spine.measuring import Measured
+from phexplore.spine.measuring import Measured, measured
 from phexplore.spine.variance import BlockCovariances, Prediction, Shape, precisions_of, shape_of
 from phexplore.workload.queries import parse_query, total_query
 from phexplore.workload.schema import Schema, load_schema
@@ -40,7 +41,22 @@ def predict_top_down(tree: GeoTree, method: TopDown, onto: Schema | None = None)
     Raises:
         PhexploreError: a unit is not measured in full, or parts of several states keep their totals together.
     """
-    shape = shape_of(tree, method, onto)
+    return top_down_again(shape_of(tree, method, onto), tree, method)
+
+
+def top_down_again(shape: Shape, tree: GeoTree, method: TopDown) -> Prediction:
+    """Return the same for other budgets on a shape that is known.
+
+    Args:
+        shape: of the measurements.
+        tree: with the shares of its units.
+        method: the parameters.
+
+    Raises:
+        PhexploreError: as `predict_top_down`.
+    """
+    names = [level.name for level in tree.levels]
+    shape = replace(shape, measured=measured(method, names, shape.measured.schema))
     if any(unit.level < 0 for unit in shape.structure.types):
         raise PhexploreError(
             "Parts of several states keep their exact totals together; fitted level by level they cannot be predicted.",
@@ -94,8 +110,8 @@ def total_alone(method: TopDown, level: str, asked: Measured) -> bool:
         return False
     source = load_schema(method.schema)
     first = {image_of(parse_query(source, name), asked.schema) for name in order.least_squares[0][0]}
-    measured = {query for query, share in asked.shares[level].items() if share > 0}
-    return first & measured == {total}
+    present = {query for query, share in asked.shares[level].items() if share > 0}
+    return first & present == {total}
 
 
 def _own_covariances(

@@ -286,7 +286,7 @@ class Commands:
             return compare_with(add_scenario(workbook, found.scenario), workbook.active)
 
         if session.report(session.edit_workbook("Same ε, less noise", add)):
-            self._window.notice.warn(told[0])
+            self._window.notice.say(told[0])
 
     def _view(self) -> list[Action]:
         window, navigation, settings, look = self._window, self._window.navigation, self._window.settings, appearance()

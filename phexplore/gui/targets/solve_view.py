@@ -158,7 +158,7 @@ class SolveView(QuestionView):
 
     def _on_basis(self, _number: int = 0) -> None:
         self.panel.mark_stale()
-        if self.basis.currentData() is Basis.BLOCKS and self._blocks is None:
+        if self.basis.currentData().needs_blocks and self._blocks is None:
             kinds = "Block data (*.csv *.csv.gz);;All files (*)"
             ask_to_open(self, "Choose the block data", self.use_blocks, kinds=kinds)
 

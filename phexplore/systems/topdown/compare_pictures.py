@@ -19,16 +19,18 @@ from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.error_pictures import trials_words
-from phexplore.systems.topdown.folds import ALL_SIZES, ErrorsFold, TrialError
+from phexplore.systems.topdown.folds import ALL_SIZES, AreaErrorsFold, ErrorsFold, TrialError
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import MOST_RUNS, CompareBy, CompareFigure, TopDownChoice
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
+from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.wording import heading, level_title, query_title
 
 NOTHING_TO_COMPARE = (
     "Choose the runs to compare with this one at “Compare with…”. Runs with the same seed on the same data draw common random "
     "numbers, so that their difference shows the scenarios."
 )
+NO_AREAS = "The block data of this run name no towns, places or districts, or are not where they were. Put them back, or compare by level."
 _MOST_PLACES = 12
 _CLEAR = 2.0
 """A difference of more than so many Monte-Carlo errors is said to be one."""
@@ -68,6 +70,8 @@ def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     runs = [run, *(other for other in choice.others if other is not run)][:MOST_RUNS]
     if len(runs) < 2:
         return nothing("compare", NOTHING_TO_COMPARE)
+    if choice.compare is CompareBy.AREA and not run.areas:
+        return nothing("compare", NO_AREAS)
     names = [f"{letter} {_name(each, runs)}" for letter, each in zip(ascii_uppercase, runs, strict=False)]
     groups = _groups(run, choice)
     folds = [[_fold(each, *_cell(choice, group)) for each in runs] for group in groups]
@@ -143,6 +147,8 @@ def _groups(run: TopDownRun, choice: TopDownChoice) -> tuple[str, ...]:
         case CompareBy.PLACE:
             largest = np.argsort(-run.people(choice.level), kind="stable")[:_MOST_PLACES]
             return tuple(run.codes(choice.level)[largest].tolist())
+        case CompareBy.AREA:
+            return tuple(run.areas)
 
 
 def _cell(choice: TopDownChoice, name: str) -> tuple[str, str, str, str]:
@@ -150,6 +156,8 @@ def _cell(choice: TopDownChoice, name: str) -> tuple[str, str, str, str]:
     match choice.compare:
         case CompareBy.LEVEL:
             return name, choice.query, choice.size, ""
+        case CompareBy.AREA:
+            return name, choice.query, ALL_SIZES, ""
         case CompareBy.QUERY:
             return choice.level, name, choice.size, ""
         case CompareBy.SIZE:
@@ -160,6 +168,8 @@ def _cell(choice: TopDownChoice, name: str) -> tuple[str, str, str, str]:
 
 def _fold(run: TopDownRun, level: str, query: str, size: str, unit: str) -> ErrorsFold | None:
     """Return the errors of a run in a group, None where it has no such level, query, size or unit."""
+    if level not in run.levels and level in run.areas:
+        return run.folded(AreaErrorsFold, level, run.query(query))
     if level not in run.levels or (size != ALL_SIZES and size not in TENS.labels):
         return None
     try:
@@ -270,6 +280,8 @@ def _group_title(by: CompareBy, name: str) -> str:
             return f"{name} people"
         case CompareBy.PLACE:
             return name
+        case CompareBy.AREA:
+            return TARGETS.get(name, name)
 
 
 def _title(
@@ -307,6 +319,7 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -
         CompareBy.QUERY: f"{level}, {choice.size_words}",
         CompareBy.SIZE: f"{query} at {level.lower()}",
         CompareBy.PLACE: f"{query} at {level.lower()}, the places with most people",
+        CompareBy.AREA: f"{query} in areas that blocks make up",
     }[choice.compare]
     first = runs[0]
     common = [

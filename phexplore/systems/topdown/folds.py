@@ -134,7 +134,7 @@ class ErrorsFold(Fold):
         self._is_wide = truth.units * query.answers > MOST_NUMBERS
         self._exact = None if self._is_wide else self._answers(truth)
         super().__init__(0 if self._exact is None else self._exact.nbytes + 8 * self.units)
-        self.off = None if self._exact is None else np.zeros(self.units, np.int64)
+        self.off = None if self._exact is None else np.zeros(len(self._exact), np.int64)
         self.errors: ErrorDistribution | None = None
         self.figures: dict[int, TrialError] = {}
 
@@ -162,6 +162,28 @@ class ErrorsFold(Fold):
             found = distribution_of(errors)
         self.errors = found if self.errors is None else merge((self.errors, found))
         self.figures[index] = TrialError(found.mean, found.mean_absolute, found.root_mean_square)
+
+
+class AreaErrorsFold(ErrorsFold):
+    """The errors of a query in areas that need not follow the tree, such as towns; none where there are too many numbers of blocks."""
+
+    def __init__(self, run: TopDownRun, area: str, query: MarginalQuery) -> None:
+        """Start without a trial.
+
+        Args:
+            run: the one looked at.
+            area: class of its areas.
+            query: whose errors.
+        """
+        self._area = run.areas[area]
+        super().__init__(run, run.levels[-1], query)
+        self.units = 0 if self._exact is None else len(self._exact)
+
+    def _answers(self, histograms: Histograms) -> Integers:
+        leaves, inside = super()._answers(histograms), self._area >= 0
+        found = np.zeros((int(self._area.max()) + 1, leaves.shape[1]), np.int64)
+        np.add.at(found, self._area[inside], leaves[inside])
+        return found
 
 
 class BiasFold(Fold):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import layout_of
+from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.model.topdown import LevelQuery
@@ -172,6 +173,23 @@ class TopDownRun:
     def levels(self) -> tuple[str, ...]:
         """Names of the levels of the tree, widest first."""
         return tuple(level.name for level in self.tree.levels)
+
+    @cached_property
+    def areas(self) -> Mapping[str, Integers]:
+        """The number of each leaf's area by class (towns, places, districts), -1 in none; empty without the run's own block data."""
+        try:
+            self.spec.data.verify()
+            population = read_population(Path(self.spec.data.path))
+        except (PhexploreError, OSError):
+            return {}
+        if not np.array_equal(population.geoids, self.files.geoids):
+            return {}
+        found: dict[str, Integers] = {}
+        for name, codes in population.places.items():
+            names, numbers = np.unique(codes, return_inverse=True)
+            if len(names) > 1 or names[0]:
+                found[name] = np.where(codes == "", -1, numbers - int(names[0] == ""))
+        return found
 
     def refresh(self) -> None:
         """Look which trials there are."""

@@ -45,6 +45,7 @@ class CompareBy(enum.Enum):
     QUERY = "query"
     SIZE = "size of the unit"
     PLACE = "place"
+    AREA = "towns, places and districts"
 
 
 class CompareFigure(enum.Enum):
@@ -104,7 +105,13 @@ _SHOWN = {
     "map": ("level", "value", "shapes"),
 }
 """Which choosers each picture has."""
-_GROUPED = {CompareBy.LEVEL: "level", CompareBy.QUERY: "query", CompareBy.SIZE: "size", CompareBy.PLACE: "size"}
+_GROUPED = {
+    CompareBy.LEVEL: "level",
+    CompareBy.QUERY: "query",
+    CompareBy.SIZE: "size",
+    CompareBy.PLACE: "size",
+    CompareBy.AREA: "level",
+}
 """The chooser a comparison has no use for: its groups are all there is."""
 
 

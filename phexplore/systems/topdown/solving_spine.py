@@ -39,6 +39,8 @@ Floats = NDArray[np.float64]
 _MOST_STEPS = 200
 _SHRINKING = tuple(2.0**-step for step in range(1, 11))
 """Factors tried for queries nobody asks anything of, where a cap demands it."""
+_MOST_GROWTH = 1e6
+"""Of budgets that ought to suffice as they are."""
 _MOST_TARGETS = 24
 """So many targets are tried one by one for whether a conflict needs them."""
 
@@ -177,11 +179,13 @@ def _minimised(problem: _Problem) -> Floats:
         return found
 
     least = np.log(np.maximum(problem.lowest, 1e-9 * problem.start) / problem.start)
+    # The start suffices: nothing gets more than its whole total, beside which the others would be lost in rounding.
+    most = np.log(unit / (weights * problem.start))
     result = minimize(
         total,
         np.zeros(len(problem.start)),
         jac=True,
-        bounds=Bounds(np.minimum(least, 0.0), np.full(len(problem.start), np.inf)),
+        bounds=Bounds(np.minimum(least, 0.0), most),
         constraints=[{"type": "ineq", "fun": lambda x: room(x)[0], "jac": lambda x: room(x)[1]}],
         method="SLSQP",
         options={"maxiter": _MOST_STEPS, "ftol": 1e-10},
@@ -193,10 +197,19 @@ def _minimised(problem: _Problem) -> Floats:
 
 
 def _kept(problem: _Problem, scales: Floats) -> Floats:
-    """Return the scales times the smallest factor, found by bisection, with which every limit is kept."""
+    """Return the scales times the smallest factor, found by bisection, with which every limit is kept.
+
+    Raises:
+        GoalError: there is none.
+    """
     low, high = 1.0, 1.0
     while problem.excess(scales * high) > 1.0:
         low, high = high, high * 1.05
+        if high > _MOST_GROWTH:
+            raise GoalError(
+                "A target is about units that no budget of their own makes more accurate, such as only children level by level.",
+                "Ask it of the level above, or fit all at once.",
+            )
     for _ in range(40 if high > 1.0 else 0):
         middle = (low + high) / 2
         low, high = (low, middle) if problem.excess(scales * middle) <= 1.0 else (middle, high)

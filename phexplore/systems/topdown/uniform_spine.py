@@ -19,7 +19,7 @@ are close, and `solving_spine` corrects them by the exact ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -229,6 +229,11 @@ def uniform_spine(
         *_weights(fan_outs),
         decomposition,
     )
+
+
+def level_by_level(spine: UniformSpine) -> UniformSpine:
+    """Return the variances of estimates fitted level by level: what is measured below a unit tells nothing of it, B(l) = H(l)."""
+    return replace(spine, shares=np.eye(len(spine.levels)))
 
 
 def _weights(fan_outs: tuple[float, ...]) -> tuple[Floats, Floats]:

@@ -11,16 +11,20 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError
 from phexplore.accuracy.solving_separable import Reason, solve
+from phexplore.errors import UnknownNameError
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.edits import set_item
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Tie
 from phexplore.model.topdown import LevelQuery
+from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.tree import tree_of
 from phexplore.spine.variance import predict
 from phexplore.systems.registry import budgets_of, preset
 from phexplore.systems.topdown.budget_model import TopDownBudgets
+from phexplore.systems.topdown.solving_estimates import solve_estimates
 from phexplore.systems.topdown.solving_spine import on_spine
-from phexplore.systems.topdown.solving_tree import solve_on_tree, with_level_shares
+from phexplore.systems.topdown.solving_tree import solve_on_tree, spine_of, units_of, with_level_shares
+from phexplore.systems.topdown.spine_forecast import Fit
 from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
 from phexplore.workload.queries import parse_query
 
@@ -152,22 +156,30 @@ def test_that_another_convention_is_refused(scenario, spine) -> None:
         solve(budgets_of(exact), Goals(margins=MARGINS), joint=on_spine(TopDownBudgets(exact), spine))
 
 
-def test_that_real_geography_keeps_every_margin_in_every_unit(scenario) -> None:
-    # Units of very different sizes: 2 states, counties of 1 to 6 tracts, tracts of 1 to 3 block groups, 1 to 9 blocks each.
+@pytest.fixture(scope="module")
+def totals():
+    """The least totals by fit."""
+    return {}
+
+
+@pytest.mark.parametrize(("fit", "predicted"), [(Fit.TOP_DOWN, predict_top_down), (Fit.AT_ONCE, predict)])
+def test_that_real_geography_keeps_every_margin_in_every_unit(scenario, fit, predicted, totals) -> None:
+    # Units of very different sizes: a state, counties of 2 to 6 tracts, tracts of 2 to 4 block groups, 2 to 9 blocks each.
     random = np.random.default_rng(8)
     codes = sorted(
         f"{state:02d}{county:03d}{tract:06d}{group}{block:03d}"
-        for state in (10, 44)
+        for state in (44,)
         for county in range(3)
-        for tract in range(int(random.integers(1, 7)))
-        for group in range(1, int(random.integers(2, 5)))
-        for block in range(int(random.integers(1, 10)))
+        for tract in range(int(random.integers(2, 7)))
+        for group in range(1, int(random.integers(3, 6)))
+        for block in range(int(random.integers(2, 10)))
     )
     tree = tree_of(np.array(codes), scenario.topdown.levels)
-    found = solve_on_tree(scenario, Goals(margins=MARGINS), tree)
+    found = solve_on_tree(scenario, Goals(margins=MARGINS), tree, fit=fit)
     assert found.rounds <= 12
     method = found.solved.scenario.topdown
-    exact = predict(with_level_shares(tree, method), method)
+    exact = predicted(with_level_shares(tree, method), method)
+    totals[fit] = method.total
     for key, margin in MARGINS.items():
         table = exact.variances([exact.kinds(parse_query(exact.shape.measured.schema, key.query))])
         names = [level.name for level in tree.levels]
@@ -176,3 +188,33 @@ def test_that_real_geography_keeps_every_margin_in_every_unit(scenario) -> None:
         assert worst <= float(margin) * (1 + 2e-6)
     # No margin could be given away: at least one holds with nothing to spare.
     assert max(found.margins[key] / float(margin) for key, margin in MARGINS.items()) > 0.99
+    # What is measured below helps a fit of all at once.
+    assert totals[fit] == (max if fit is Fit.TOP_DOWN else min)(totals.values())
+
+
+def test_that_an_only_child_that_cannot_be_better_than_its_parent_is_told_apart(scenario) -> None:
+    codes = [f"44{county:03d}0000011{block:03d}" for county in (1, 2, 3) for block in range(4)]
+    tree = tree_of(np.array(codes), scenario.topdown.levels)
+    with pytest.raises(GoalError, match="only children"):
+        solve_on_tree(scenario, Goals(margins={GROUPS: Fraction(4)}), tree, fit=Fit.TOP_DOWN)
+
+
+def test_that_equal_fan_outs_fitted_level_by_level_are_the_exact_recursion_and_cost_more(scenario) -> None:
+    """Against the covariances of a tree whose units have two children each."""
+    codes = [f"44{c:03d}{t:06d}{g}{b:03d}" for c in (1, 2) for t in (1, 2) for g in (1, 2) for b in (1, 2)]
+    tree, method = tree_of(np.array(codes), scenario.topdown.levels), scenario.topdown
+    here = spine_variances(
+        spine_of(method, Fit.TOP_DOWN, units_of(tree), [level.name for level in tree.levels]),
+        {key: method.budget(key) for key in method.query_shares},
+    )
+    exact = predict_top_down(with_level_shares(tree, method), method)
+    names = [level.name for level in tree.levels]
+    for key in (GROUPS, DETAILED):
+        table = exact.variances([exact.kinds(parse_query(exact.shape.measured.schema, key.query))])
+        assert here[key] == pytest.approx(float(exact.at_level(names.index(key.level), table).max()), rel=1e-6)
+    by_fit = {
+        fit.value: solve_estimates(scenario, Goals(margins=MARGINS), None, spend=False, fit=fit.value)[0] for fit in Fit
+    }
+    assert by_fit["at-once"].scenario.topdown.total < by_fit["top-down"].scenario.topdown.total
+    with pytest.raises(UnknownNameError):
+        solve_estimates(scenario, Goals(margins=MARGINS), None, spend=False, fit="pooled")

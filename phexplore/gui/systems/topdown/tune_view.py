@@ -81,6 +81,9 @@ class TuneSettings(QWidget):
         data = self.lines["data"]
         data.setToolTip("A block file, or demo for the shipped one; never confidential data: tuning on them leaks")
         self.level = Chooser("Level whose areas are judged")
+        self.estimator = Chooser(
+            "Estimator", options=[("Top-down, as in production", "top-down"), ("Pooled from below", "pooled")]
+        )
         self.ticks: dict[str, QCheckBox] = {}
         self._ticks = column(gap=HALF)
 
@@ -94,6 +97,7 @@ class TuneSettings(QWidget):
             Text("Data and criterion", bold=True),
             FlowRow(labels["data"], TextButton("Choose…", name="Choose the block data", run=browse), gap=GRID),
             FlowRow(labels["at-least"], self.level, labels["people"], labels["within"], gap=GRID),
+            labelled("Estimator", self.estimator),
             Text("Starting strategies", bold=True),
             self._ticks,
             of=self,
@@ -110,9 +114,10 @@ class TuneSettings(QWidget):
         return [name for name, tick in self.ticks.items() if tick.isChecked()]
 
     def options(self) -> dict[str, str]:
-        """Return data and criterion as options of the command line."""
-        typed = self.typed
-        return {"data": typed.pop("data"), "judge": self.level.currentData(), **typed}
+        """Return data, criterion and another estimator than production's as options of the command line."""
+        typed, estimator = self.typed, self.estimator.currentData()
+        other = {"estimator": estimator} if estimator != "top-down" else {}
+        return {"data": typed.pop("data"), "judge": self.level.currentData(), **typed, **other}
 
     def problem(self) -> str:
         """Return why the search cannot start, "" where it can."""

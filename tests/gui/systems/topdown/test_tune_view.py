@@ -239,3 +239,10 @@ def test_that_a_probe_with_an_impossible_budget_ends_what_is_read_at_once(tmp_pa
     assert len(read_probes(path)) == 1
     with pytest.raises(InputProblemsError, match="holds no probe"):
         read_stored_probes(path, {})
+
+
+def test_that_another_estimator_is_asked_of_the_command_and_stored_apart(make):
+    view = make()
+    assert "estimator" not in view.settings.options()
+    view.settings.estimator.select("pooled")
+    assert view.settings.options()["estimator"] == "pooled"
