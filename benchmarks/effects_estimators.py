@@ -1,9 +1,9 @@
 """The pooled estimator against TopDown on the same noise: errors of Rhode Island by level and town, prediction and time.
 
-Usage: python benchmarks/effects_estimators.py [--trials N] [--full] [--spine] [--json FILE]
+Usage: python benchmarks/effects_estimators.py [--trials N] [--full] [--spine] [--units] [--json FILE]
 
 Errors are means over seed 1, trials 0 to N - 1: of totals and of the 16 cells (`--full`: seven races by ethnicity and voting age of the
-2,016), in people. `--spine` takes the spine of 2020 instead of the standard one. Seconds are processor time, both estimators in turn in
+2,016), in people. `--spine` takes the spine of 2020 instead of the standard one. `--units` takes housing units, vacant or occupied, instead of people. Seconds are processor time, both estimators in turn in
 one process; ratios are pooled over top-down.
 """
 
@@ -26,9 +26,12 @@ from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialK
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.simulate.topdown.pooling import lowest_pooled, pool
 from phexplore.spine.variance import predict
+from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.run_data import units_of_persons
 from phexplore.systems.topdown.solving_tree import with_level_shares
 from phexplore.workload.queries import total_query
 
+UNITS = topdown_presets()["pl94-2020-units-us"].scenario.method
 _TOWN = 10
 """Characters of a code that name state, county and town."""
 
@@ -77,14 +80,18 @@ def main() -> None:
     arguments.add_argument("--trials", type=int, default=20)
     arguments.add_argument("--full", action="store_true")
     arguments.add_argument("--spine", action="store_true")
+    arguments.add_argument("--units", action="store_true")
     arguments.add_argument("--json", type=Path)
     options = arguments.parse_args()
     blocks = read_population(DATA)
     towns = np.array([str(code)[:_TOWN] for code in blocks.places["cousub"]])
-    if options.full:
+    method = UNITS if options.units else PERSONS
+    if options.units:
+        blocks = units_of_persons(DATA, blocks)
+    elif options.full:
         blocks = expand(blocks, 3)
-    full = world_of(blocks, PERSONS)
-    world = world_on_spine(full, PERSONS, blocks, noise_for(PERSONS))[0] if options.spine else full
+    full = world_of(blocks, method)
+    world = world_on_spine(full, method, blocks, noise_for(method))[0] if options.spine else full
     seconds, sums = np.zeros(2), [{}, {}]
     for trial in range(-1, options.trials):
         for place, is_pooled in enumerate((False, True)):
@@ -103,7 +110,7 @@ def main() -> None:
         "pooled": {name: dict(zip(kinds, figures.tolist(), strict=True)) for name, figures in sums[1].items()},
         "seconds ratio": round(float(seconds[1] / seconds[0]), 3),
     }
-    if not options.full and not options.spine:
+    if not (options.full or options.spine or options.units):
         result["predicted mse of totals, at once + 1/12"] = predicted(full)
     print(json.dumps(result, indent=1))
     if options.json is not None:

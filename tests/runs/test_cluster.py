@@ -41,7 +41,7 @@ from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, TrialK
 from phexplore.simulate.topdown.pooling import pool
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
-from phexplore.systems.topdown.run_options import TopDownOptions
+from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
 
 pytest.importorskip("distributed", reason="the test extra has Dask")
 
@@ -261,14 +261,15 @@ def run(directory, spec, on_event=None, place=HERE):
     return {name: value for name, value in summary.items() if name != "seconds"}, notes
 
 
-def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines, block_file, tmp_path):
+@pytest.mark.parametrize("estimator", Estimator)
+def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines, block_file, tmp_path, estimator):
     def spec(**options):
         return RunSpec(
             Scenario("persons", PERSONS),
             describe_blocks(block_file),
             2,
             1,
-            options=TopDownOptions(expand=5, keep_measurements=True, **options),
+            options=TopDownOptions(expand=5, keep_measurements=True, estimator=estimator, **options),
         )
 
     def kill_after_the_first(event):

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 
+import numpy as np
+import psutil
 import pyarrow.parquet as pq
 import pytest
-from topdown_runs import SCENARIO, run, spec_of
+from topdown_runs import SCENARIO, ask, records, run, spec_of
 from topdown_worlds import blocks
 from typer.testing import CliRunner
 
 from phexplore.cli.app import program
 from phexplore.data.blocks.generator import write_block_file
+from phexplore.data.blocks.source import read_population
+from phexplore.runs.events import Finished, Outcome, TrialDone
+from phexplore.runs.launch import run_worker
 from phexplore.runs.spec import RunMode, RunSpecError, decode_spec, describe_blocks, encode_spec
-from phexplore.runs.store import MANIFEST_FILE, TRUTH_FILE, trial_file
-from phexplore.systems.topdown.compare_pictures import are_common
+from phexplore.runs.store import MANIFEST_FILE, TRUTH_FILE, prepare_directory, trial_file
+from phexplore.systems.topdown.compare_pictures import NO_AREAS, are_common
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
+from phexplore.systems.topdown.run_choice import CompareBy
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import Estimator, Mechanism, PoolLeaves, TopDownOptions
 from phexplore.workload.schema import load_schema
@@ -69,6 +76,60 @@ def test_that_answers_kept_by_a_top_down_run_give_the_pooled_estimates_of_a_run_
     for index in range(2):
         assert leaves(tmp_path / "again", index).differences(leaves(pooled[0], index)) == 0
     assert leaves(pooled[0]).differences(leaves(tmp_path / "kept")) > 0
+
+
+def test_that_a_run_whose_worker_is_killed_goes_on_to_the_same_bytes(block_file, tmp_path):
+    """With real worker processes: one killed after its first trial, another that finishes what it left."""
+    whole, cut = (
+        prepare_directory(tmp_path / name, spec_of(block_file, trials=4, options=POOLED)) for name in ("whole", "cut")
+    )
+    assert run_worker(whole, lambda _event: None).outcome is Outcome.COMPLETE
+
+    def kill_after_the_first(event):
+        if isinstance(event, TrialDone):
+            for child in psutil.Process().children(recursive=True):
+                child.kill()
+
+    assert not isinstance(run_worker(cut, kill_after_the_first), Finished)
+    present = [(cut / trial_file(index)).exists() for index in range(4)]
+    assert any(present)
+    assert not all(present)
+    assert run_worker(cut, lambda _event: None).outcome is Outcome.COMPLETE
+    for index in range(4):
+        assert (cut / trial_file(index)).read_bytes() == (whole / trial_file(index)).read_bytes()
+
+
+def test_that_runs_are_compared_by_town(block_file, tmp_path):
+    """Against sums of the trials' own counts over the towns of the block file."""
+    places = [f"44001{number // 20 % 6:05d}" for number in range(blocks().blocks)]
+    lines = gzip.decompress(block_file.read_bytes()).decode().splitlines()
+    named = tmp_path / "blocks.csv"
+    named.write_text("\n".join(f"{line},{town}" for line, town in zip(lines, ("cousub", *places), strict=True)))
+    towns = read_population(named).places["cousub"]
+    assert len(np.unique(towns)) > 2
+    directories = []
+    for name, options in (("plain", TopDownOptions(expand=5)), ("pooled", POOLED)):
+        run(tmp_path / name, spec_of(named, options=options))
+        directories.append(tmp_path / name)
+    plain, pooled = directories
+    figure = ask(
+        plain, "compare", None, [pooled], others=(str(pooled),), compare=CompareBy.AREA.name, query="total"
+    ).picture
+    rows = {(row["Towns, places and districts"], row["Run"][0]): row for row in records(figure)}
+    errors = {}
+    for letter, directory in zip("AB", directories, strict=True):
+        truth, found = (
+            counts(directory / TRUTH_FILE).totals(),
+            [leaves(directory, index).totals() for index in range(2)],
+        )
+        sizes = np.array([[abs((each - truth)[towns == town].sum()) for town in np.unique(towns)] for each in found])
+        assert rows["Towns", letter]["Mean absolute error, people"] == pytest.approx(sizes.mean())
+        errors[letter] = sizes.sum(axis=0)
+    assert rows["Towns", "B"]["Units nearer than in A"] == pytest.approx((errors["B"] < errors["A"]).mean())
+    assert rows["Towns", "B"]["Units farther than in A"] == pytest.approx((errors["B"] > errors["A"]).mean())
+    named.unlink()
+    gone = ask(plain, "compare", None, [pooled], others=(str(pooled),), compare=CompareBy.AREA.name, query="total")
+    assert gone.picture.summary == NO_AREAS
 
 
 def test_that_raw_answers_are_kept_by_a_pooled_run(block_file, tmp_path):
