@@ -98,7 +98,7 @@ def errors(full: World, outcome: Outcome) -> dict[str, dict[str, float]]:
 def cells_of(full: World) -> tuple[np.ndarray, int]:
     """Return the 16 cells of the reduced schema, or in the full one seven major races by ethnicity and voting age."""
     schema = full.design.schema
-    name = "detailed" if schema.id == "pl94_reduced16" else "votingage * hispanic * majorRaces"
+    name = "detailed" if schema.id in {"pl94_reduced16", "pl94_units"} else "votingage * hispanic * majorRaces"
     query: MarginalQuery = parse_query(schema, name)
     return query.cell_map(), query.answers
 
