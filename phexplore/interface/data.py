@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.interface.frames import frame
+from phexplore.interface.frames import data_path, frame
 from phexplore.interface.scenarios import Scenario, load
 
 if TYPE_CHECKING:
@@ -212,11 +213,13 @@ class Spine:
         self.value = value
 
     @classmethod
-    def build(cls, blocks: str | PathLike[str], preset: str = "pl94-2020", *, entities: Sequence[str] = ()) -> Spine:
+    def build(
+        cls, blocks: str | PathLike[str] | DataFrame, preset: str = "pl94-2020", *, entities: Sequence[str] = ()
+    ) -> Spine:
         """Build a spine.
 
         Args:
-            blocks: with area codes: a geographic crosswalk, a block file or microdata.
+            blocks: with area codes: a geographic crosswalk, a block file or microdata; or a frame with their columns.
             preset: ``standard``, ``aian``, ``pl94-2020``, ``pl94-2020-units`` or ``dhc-2020``.
             entities: classes of areas to keep together instead of the preset's, e.g. ``["place", "cousub"]``.
 
@@ -236,7 +239,9 @@ class Spine:
         settings = spine_preset(preset).settings
         if entities:
             settings = settings.with_targets(list(entities))
-        return cls(build_spine(read_geography(Path(blocks)), settings))
+        with TemporaryDirectory() as folder:
+            path = data_path(blocks, Path(folder) / "blocks")
+            return cls(build_spine(read_geography(path or Path()), settings))
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Spine:

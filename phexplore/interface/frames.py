@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
 
     from phexplore.figures.figure import Figure
     from phexplore.figures.table import Table
+
+    Population: TypeAlias = str | PathLike[str] | DataFrame | Mapping[str, DataFrame]
+    """Data of a run: a path, a frame, or the frames of a population by name."""
+
+
+_FRAMES = "data"
+"""How the data of a run are called beside it."""
+_PARTS = ("persons", "units", "geo")
 
 
 def frame(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, exact: Sequence[str] = ()) -> DataFrame:
@@ -46,6 +56,53 @@ def table_frame(table: Table) -> DataFrame:
     for header in table.headers:
         names.append(header if header not in names else f"{header} ({names.count(header) + 1})")
     return frame(names, table.rows)
+
+
+def data_path(data: Population | None, directory: Path) -> Path | None:
+    """Return where data are; frames are written beside a run, where a resumed run finds them, for their owner alone: nobody marked them.
+
+    Args:
+        data: a path, a frame, frames by name, or None.
+        directory: of the run.
+
+    Raises:
+        PhexploreError: a frame is no table, or other data of this name are there.
+    """
+    if data is None:
+        return None
+    path = directory.with_name(f"{directory.name}-{_FRAMES}")
+    if isinstance(data, str | PathLike):
+        return Path(data)
+    if isinstance(data, Mapping):
+        path.mkdir(parents=True, exist_ok=True)
+        for name, part in data.items():
+            if name not in _PARTS:
+                raise UnknownNameError("part of a population", str(name), list(_PARTS))
+            _write_frame(part, path / f"{name}.csv")
+        return path
+    return _write_frame(data, path.with_name(f"{path.name}.csv"))
+
+
+def _write_frame(data: DataFrame, path: Path) -> Path:
+    """Write a frame, or find it there."""
+    from pyarrow import ArrowException, BufferOutputStream, Table
+    from pyarrow.csv import WriteOptions, write_csv
+
+    from phexplore.files.atomic_files import write_atomically
+
+    made = BufferOutputStream()
+    try:
+        write_csv(Table.from_pandas(data, preserve_index=False), made, WriteOptions(quoting_style="needed"))
+    except (ArrowException, AttributeError, TypeError) as error:
+        raise PhexploreError(
+            f"The frame is no table of data: {error}.", "Give numbers and texts in every column."
+        ) from error
+    content = made.getvalue().to_pybytes()
+    if not path.exists():
+        write_atomically(path, content, private=True)
+    elif not path.is_file() or path.read_bytes() != content:
+        raise PhexploreError(f"{path} is there and holds other data.", "Choose another directory for the run.")
+    return path
 
 
 def draw(figures: Sequence[Figure], name: str, ax: Axes | None) -> Axes:

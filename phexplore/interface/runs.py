@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.interface.frames import draw, table_frame
+from phexplore.errors import UnknownNameError
+from phexplore.interface.frames import data_path, draw, table_frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.model.numbers import parse_exact
 from phexplore.systems.registry import system_of
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from phexplore.figures.figure import Figure
+    from phexplore.interface.frames import Population
     from phexplore.runs.events import Event
-
-_FRAME_FILE = "data.csv"
 
 
 class Run:
@@ -195,7 +194,7 @@ def open_run(directory: str | PathLike[str]) -> Run:
 
 def run(
     scenario: Scenario | str | PathLike[str],
-    data: str | PathLike[str] | DataFrame | None = None,
+    data: Population | None = None,
     *,
     out: str | PathLike[str],
     trials: int = 1,
@@ -263,39 +262,10 @@ def run(
         stop=stop,
     )
     chosen = run_options_of(value, options)
-    path = _data(data, directory) or data_read_with(chosen) or own_data(value)
+    path = data_path(data, directory) or data_read_with(chosen) or own_data(value)
     with _following(progress) as show:
         simulate(value, path, directory, settings, show, lambda said: show(Note(said)), chosen)
     return Run(directory)
-
-
-def _data(data: str | PathLike[str] | DataFrame | None, directory: Path) -> Path | None:
-    """Return a path; a frame is written beside the run, where a resumed run finds it, for its owner alone: nobody marked it.
-
-    Raises:
-        PhexploreError: the frame is no table, or another file of this name is there.
-    """
-    if data is None or not hasattr(data, "to_csv"):
-        return None if data is None else Path(data)
-    from pyarrow import ArrowException, BufferOutputStream, Table
-    from pyarrow.csv import WriteOptions, write_csv
-
-    from phexplore.files.atomic_files import write_atomically
-
-    path = directory.with_name(f"{directory.name}-{_FRAME_FILE}")
-    made = BufferOutputStream()
-    try:
-        write_csv(Table.from_pandas(data, preserve_index=False), made, WriteOptions(quoting_style="needed"))
-    except ArrowException as error:
-        raise PhexploreError(
-            f"The frame is no table of data: {error}.", "Give numbers and texts in every column."
-        ) from error
-    content = made.getvalue().to_pybytes()
-    if not path.exists():
-        write_atomically(path, content, private=True)
-    elif not path.is_file() or path.read_bytes() != content:
-        raise PhexploreError(f"{path} is there and holds other data.", "Choose another directory for the run.")
-    return path
 
 
 class _following:  # noqa: N801 - used as a function

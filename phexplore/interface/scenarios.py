@@ -376,17 +376,30 @@ class Forecast:
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """The pictures of the overview, the same as in the window and in reports.
+        """The pictures of the overview, of the proven loss and of the trade-off, the same as in the window and in reports.
 
         Example:
             >>> import phexplore as px
             >>> [figure.id for figure in px.forecast("sdhc-2020-us").figures]
-            ['margins', 'shares', 'epsilon']
+            ['margins', 'shares', 'epsilon', 'proven', 'frontier', 'price-bars', 'left-bars', 'leverage-bars']
         """
-        return tuple(registry.system_of(self.scenario.value).figures(self.scenario.value, None))
+        from phexplore.decide.trade_off import TradeRequest, trade_off
+        from phexplore.systems.proven_figure import proven_figure
+
+        value = self.scenario.value
+        system = registry.system_of(value)
+        found = [*self._overview(), proven_figure(self.value, value.conventions.delta)]
+        if system.budgets is not None:
+            traded = trade_off(TradeRequest(value))
+            found += [traded.frontier, traded.prices, traded.left_bars, traded.leverage]
+        return tuple(found)
+
+    def _overview(self) -> tuple[Figure, ...]:
+        value = self.scenario.value
+        return tuple(registry.system_of(value).figures(value, None))
 
     def plot(self, ax: Axes | None = None, *, figure: str = "") -> Axes:
-        """Draw a picture of the overview and return its axes.
+        """Draw a picture of `figures` and return its axes.
 
         Args:
             ax: axes to draw into; None for new ones.
@@ -400,7 +413,7 @@ class Forecast:
             >>> px.forecast("sdhc-2020-us").plot().get_title(loc="left")
             'All 46 targets are met'
         """
-        return draw(self.figures, figure, ax)
+        return draw(self.figures if figure else self._overview(), figure, ax)
 
     def table(self, figure: str = "") -> DataFrame:
         """Return the numbers behind a picture, with the headers people see.
@@ -413,7 +426,7 @@ class Forecast:
             >>> px.forecast("sdhc-2020-us").table("epsilon").columns[0]
             'δ'
         """
-        known = {each.id: each for each in self.figures}
+        known = {each.id: each for each in (self.figures if figure else self._overview())}
         if figure and figure not in known:
             raise UnknownNameError("figure", figure, list(known))
         return table_frame((known[figure] if figure else next(iter(known.values()))).table)

@@ -7,13 +7,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.interface.frames import frame
+from phexplore.interface.frames import data_path, draw, frame
 from phexplore.interface.scenarios import Scenario, load
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from matplotlib.axes import Axes
     from pandas import DataFrame
+
+    from phexplore.interface.frames import Population
 
 
 def sweep(
@@ -21,11 +24,13 @@ def sweep(
     grid: Mapping[str, Sequence[Any]],
     *,
     measure: Sequence[str] = (),
-    data: str | PathLike[str] | None = None,
+    data: Population | None = None,
     out: str | PathLike[str] | None = None,
     trials: int = 1,
     seed: int = 1,
     workers: int = 1,
+    ax: Axes | None = None,
+    column: str = "",
     **options: Any,
 ) -> DataFrame:
     """Return one row per combination of parameter values; with `out`, each is run as well.
@@ -42,6 +47,8 @@ def sweep(
         trials: releases per point.
         seed: of every run.
         workers: points computed at the same time.
+        ax: axes that the picture of the sweep is drawn into; None for none.
+        column: of the frame that the picture shows; figures of runs first, then margins, then ε, without it.
         options: of the system, see `run`.
 
     Returns:
@@ -67,11 +74,15 @@ def sweep(
         from phexplore.systems.running import run_options_of, run_quietly
 
         one = run_quietly(
-            None if data is None else Path(data),
+            data_path(data, Path(out)),
             RunSettings(trials=trials, seed=seed),
             run_options_of(found.scenario, options),
         )
         found = with_runs(found, Path(out), one, workers)
+    if ax is not None:
+        from phexplore.decide.sweeping import sweep_figure
+
+        draw((sweep_figure(found, column),), "", ax)
     table = found.table()
     exact = [point.total if isinstance(point.total, Fraction) else None for point in found.points]
     rows = [(*row, total) for row, total in zip(table.rows, exact, strict=True)]

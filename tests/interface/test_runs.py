@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 
 import pandas as pd
@@ -50,7 +53,7 @@ def test_that_a_run_equals_the_command_lines(run, blocks, tmp_path, capsys) -> N
 
 
 @pytest.mark.parametrize("preset", ["sdhc-2020-us", "counties-invariant-2010"])
-def test_that_small_systems_run_on_what_they_came_with(preset, tmp_path) -> None:
+def test_that_small_systems_run_as_on_the_command_line(preset, tmp_path, capsys) -> None:
     events = []
     found = px.run(preset, "demo", out=tmp_path / "r", trials=2, seed=1, progress=events.append)
     assert found.is_complete
@@ -58,6 +61,23 @@ def test_that_small_systems_run_on_what_they_came_with(preset, tmp_path) -> None
     assert events
     for name in found.pictures:
         assert len(found.errors(by=name).columns), name
+    arguments = [
+        "run",
+        preset,
+        "--data",
+        "demo",
+        "--trials",
+        "2",
+        "--seed",
+        "1",
+        "--out",
+        str(tmp_path / "c"),
+        "--json",
+    ]
+    assert command(arguments) == 0
+    printed, own = json.loads(capsys.readouterr().out), json.loads(json.dumps(found.summary()))
+    timed = {"seconds", "peak_mb", "started", "finished"}
+    assert {name: printed[name] for name in printed.keys() - timed} == {name: own[name] for name in own.keys() - timed}
 
 
 def test_that_pictures_take_choices_and_refuse_others(run) -> None:
@@ -200,10 +220,8 @@ def test_that_a_frame_is_for_its_owner_and_replaces_nothing(blocks, tmp_path) ->
     with pytest.raises(px.PhexploreError):
         px.run("pl94-2020-persons-us", frame, out=tmp_path / "r", seed=1, progress=False)
     assert (tmp_path / "r-data.csv").read_text() == "mine"
-    notes = []
-    px.run("pl94-2020-persons-us", frame, out=tmp_path / "q", seed=1, progress=notes.append)
+    px.run("pl94-2020-persons-us", frame, out=tmp_path / "q", seed=1, progress=False)
     assert (tmp_path / "q-data.csv").stat().st_mode & 0o077 == 0
-    assert any("confidential" in getattr(note, "text", "") for note in notes)
     with pytest.raises(px.PhexploreError):
         px.run("pl94-2020-persons-us", pd.DataFrame({"geoid": [{1}, object()]}), out=tmp_path / "p", progress=False)
 
@@ -217,3 +235,56 @@ def test_that_what_cannot_be_written_is_refused_before_anything_runs(tmp_path, m
     assert command([*line, "--out", "s.txt"]) == 2
     assert not (tmp_path / "s.csv").exists()
     assert capsys.readouterr().err
+
+
+def test_that_a_real_interrupt_cancels_and_another_process_goes_on(blocks, tmp_path) -> None:
+    code = """
+import sys
+import phexplore as px
+try:
+    px.run(
+        "pl94-2020-persons-us", sys.argv[1], out=sys.argv[2], trials=12, seed=1,
+        progress=lambda event: print(type(event).__name__, flush=True),
+    )
+except px.PhexploreError as error:
+    sys.exit(type(error).__name__)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(blocks), str(tmp_path / "r")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    for line in process.stdout:
+        if line.strip() == "TrialDone":
+            process.send_signal(signal.SIGINT)
+            break
+    _, said = process.communicate(timeout=120)
+    assert said.strip().splitlines()[-1] == "CancelledError"
+    found = px.open_run(tmp_path / "r")
+    assert 1 <= found.trials < 12
+    assert not found.is_complete
+    assert found.resume(progress=False).trials == 12
+
+
+def test_that_a_population_of_frames_runs_as_its_files(tmp_path) -> None:
+    data = px.read("demo")
+    frames = {part: data.to_frame(part) for part in ("persons", "units", "geo")}
+    notes = []
+    one = px.run("sdhc-2020-us", frames, out=tmp_path / "frames", seed=1, progress=notes.append)
+    assert any("confidential" in getattr(note, "text", "") for note in notes)  # nobody marked these records
+    other = px.run("sdhc-2020-us", "demo", out=tmp_path / "files", seed=1, progress=False)
+    assert one.errors().equals(other.errors())
+    with pytest.raises(px.PhexploreError):
+        px.run("sdhc-2020-us", {"people": frames["persons"]}, out=tmp_path / "no", progress=False)
+
+
+def test_that_spines_and_sweeps_take_frames_and_draw(blocks, tmp_path) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    frame = pd.read_csv(blocks, dtype=str)
+    assert px.Spine.build(frame, "standard").to_frame().equals(px.Spine.build(blocks, "standard").to_frame())
+    _, ax = pyplot.subplots()
+    found = px.sweep(
+        "pl94-2020-persons-us", {"total": [1, 2]}, data=pd.read_csv(blocks, dtype={"geoid": str}), out=tmp_path / "s", ax=ax,
+        column="epsilon",
+    )  # fmt: skip
+    assert len(found) == 2
+    assert "ε" in ax.get_title(loc="left")

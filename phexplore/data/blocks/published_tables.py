@@ -105,8 +105,7 @@ def _shipped_tables() -> list[PublishedTable]:
 def own_tables() -> list[PublishedTable]:
     """Return the published tables of the user's library."""
     shipped = {table.id.casefold() for table in _shipped_tables()}
-    own = own_entries("tables", lambda path: _read_own(path, shipped), ".toml")
-    return [table for _, table in own if table is not None]
+    return [table for _, table in own_entries("tables", lambda path: _read_own(path, shipped), ".toml")]
 
 
 def tabulate(
@@ -194,10 +193,10 @@ def _write(tabulations: Sequence[Tabulation], path: Path) -> Path:
     return path
 
 
-def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable | None:
-    """Return a table of the user's library, None for a table of the S-DHC."""
+def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable:
+    """Return a table of the user's library."""
     if "private" in tomllib.loads(text_of(path)):
-        return None
+        raise SchemaError("Tables of the S-DHC are those of production.", "Write a table over a schema, with `schema`.")
     table = _read(path)
     wrong = [cell.code for cell in table.cells if not re.fullmatch(r"\w{1,64}", cell.code)]
     if table.id != path.stem or table.id.casefold() in shipped:
