@@ -5,23 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from phexplore import entry
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.process_service import CommandProcess
+from phexplore.gui.binding.project_data import ProjectData
+from phexplore.gui.binding.room import Room
 from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.experiments.page import ExperimentPage
+from phexplore.gui.main.pages import Navigation, Pages
+from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.model.data_kinds import DataKind
-
-if TYPE_CHECKING:
-    from phexplore.gui.main.window import MainWindow
 
 _ERRORS, _CONFIDENCE = "published-errors", "confidence"
 _SHAPES = {"tiger-shapes", "geopackage"}
 _LONGEST = 4000
+
+
+class PlacesOfFiles(Protocol):
+    """What of the window takes files."""
+
+    data: ProjectData
+    navigation: Navigation
+    areas: SharedAreas
+    pages: Pages
+
+    @property
+    def room(self) -> Room:
+        """What the window does for the system of the active scenario."""
 
 
 class PublishedFiles(QObject):
@@ -33,10 +48,15 @@ class PublishedFiles(QObject):
 
     failed = Signal(object)
 
-    def __init__(self, window: MainWindow) -> None:
-        """Look after what is opened in a window."""
+    def __init__(self, places: PlacesOfFiles, window: QWidget) -> None:
+        """Look after what is opened.
+
+        Args:
+            places: of the window, where files can go.
+            window: owner of the dialog.
+        """
         super().__init__(window)
-        self._window = window
+        self._places, self._window = places, window
         self._paths: tuple[Path, ...] = ()
         self.dialog: Message | None = None
         self.process = CommandProcess(self, work="The file that was opened before", niceness=0)
@@ -70,7 +90,7 @@ class PublishedFiles(QObject):
 
     def _offers(self, found: Mapping[str, Any], path: Path) -> list[tuple[str, Callable[[], object]]]:
         """Return what can be done with a file, the likeliest first."""
-        window, kind = self._window, found["kind"]
+        window, kind = self._places, found["kind"]
         system = window.room.system
         known = {each.id for each in system.experiments()}
         offers: list[tuple[str, Callable[[], object]]] = []
@@ -87,8 +107,8 @@ class PublishedFiles(QObject):
 
     def _experiment(self, name: str, file: Path) -> None:
         """Make an experiment of the active scenario's system from a file, and show it."""
-        self._window.navigation.choose(Area.EXPERIMENT)
-        page = self._window.pages.show_area(self._window.room.system.id, Area.EXPERIMENT)
+        self._places.navigation.choose(Area.EXPERIMENT)
+        page = self._places.pages.show_area(self._places.room.system.id, Area.EXPERIMENT)
         if isinstance(page, ExperimentPage):
             page.run_with(name, {"file": str(file)})
 

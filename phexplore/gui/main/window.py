@@ -59,7 +59,7 @@ class MainWindow(QMainWindow):
         self.session = Session(project, self)
         self.data = ProjectData(self.session, settings, self)
         self.files = ProjectFiles(self.session, settings, self, is_running=lambda: self.areas.is_running)
-        self.exports, self.published = Exports(self), PublishedFiles(self)
+        self.exports = Exports(self)
         self.notice = Notices()
         self.navigation = Navigation()
         around = Surroundings(
@@ -90,6 +90,7 @@ class MainWindow(QMainWindow):
         }
         self.pages = Pages({**self.areas.makers(), **own})
         self.commands = Commands(self, self)
+        self.published = PublishedFiles(self, self)
         self.actions_table = self.commands.table
         self.bottom.switch_depth_by(self.actions_table["view.expert"])
         self.header = HeaderBar(self.session, self.actions_table, self.commands.export_menu())
