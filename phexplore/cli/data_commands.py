@@ -64,7 +64,13 @@ def synth_sdhc(
 def synth_pl94(
     blocks: int = typer.Option(..., "--blocks", min=1, help="How many census blocks."),
     seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
-    out: Path = typer.Option(..., "--out", help="File (.csv or .csv.gz); replaced if it exists."),
+    out: Path = typer.Option(
+        ..., "--out", help="File (.csv or .csv.gz), replaced if it exists; a folder for a nation."
+    ),
+    nation: bool = typer.Option(
+        False, "--nation", help="All 51 states, a file each: the spine of 2020 in full is --blocks 5892698."
+    ),
+    pr: bool = typer.Option(False, "--pr", help="Puerto Rico beside a nation of so many blocks, instead of it."),
     state: str = typer.Option("", "--state", help="One state of two digits; 44 without it."),
     states: str = typer.Option(
         "", "--states", help="States, e.g. 04,35,40, with codes of towns, places and tribal areas."
@@ -76,9 +82,18 @@ def synth_pl94(
     Example: phexplore synth pl94 --blocks 25000 --seed 1 --out blocks.csv.gz
 
     Example: phexplore synth pl94 --blocks 9000 --states 04,35,40 --tribal 0.1 --seed 1 --out states.csv.gz
+
+    Example: phexplore synth pl94 --nation --blocks 25000 --seed 1 --out nation
     """
     from phexplore.data.blocks.generator import synthesize_blocks, synthesize_states, write_block_file
 
+    if nation or pr:
+        if state or states or tribal:
+            raise typer.BadParameter(
+                "A nation has all of its states and tribal parts: leave out --state, --states, --tribal."
+            )
+        _write_nation(blocks, seed, out, puerto_rico=pr)
+        return
     if state and states:
         raise typer.BadParameter("Give --state or --states.")
     if states or tribal:
@@ -88,6 +103,24 @@ def synth_pl94(
         population = synthesize_blocks(blocks, seed, state or "44")
     write_block_file(population, out)
     say(f"Wrote {out} ({population.blocks:,} blocks, {population.total:,} persons; no count describes a real place)")
+
+
+def _write_nation(blocks: int, seed: int, out: Path, *, puerto_rico: bool) -> None:
+    from phexplore.data.blocks.generator import write_block_file
+    from phexplore.data.blocks.nation_generator import synthesize_nation
+    from phexplore.errors import PhexploreError
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise PhexploreError(f"{out} is there already, and is no empty folder.", "Name another folder.")
+    out.mkdir(parents=True, exist_ok=True)
+    persons = made = 0
+    for population in synthesize_nation(blocks, seed, puerto_rico=puerto_rico):
+        write_block_file(population, out / f"{population.states[0]}.csv.gz")
+        persons, made = persons + population.total, made + population.blocks
+    say(
+        f"Wrote {out} ({made:,} blocks, {persons:,} persons; totals of 2020 shared out over the states by population; "
+        "no count describes a real place)"
+    )
 
 
 def synth_demonstration(

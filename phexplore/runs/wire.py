@@ -14,6 +14,10 @@ import numpy as np
 from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
+from phexplore.metrics.topdown.redistricting import GroupShares
+from phexplore.metrics.topdown.reliability import MeetingSizes
+from phexplore.simulate.topdown.by_state import StateResult
+from phexplore.simulate.topdown.error_folding import LevelErrors, QueryErrors, ShareErrors
 from phexplore.simulate.topdown.families import RangeResult
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.pooling import PooledLevel, PoolResult
@@ -33,7 +37,20 @@ class Refusal:
 
 
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (RangeResult, PoolResult, PooledLevel, Histograms, Refusal)
+    kind.__name__: kind
+    for kind in (
+        RangeResult,
+        PoolResult,
+        PooledLevel,
+        StateResult,
+        LevelErrors,
+        QueryErrors,
+        ShareErrors,
+        GroupShares,
+        MeetingSizes,
+        Histograms,
+        Refusal,
+    )
 }
 
 

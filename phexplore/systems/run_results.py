@@ -237,6 +237,10 @@ class OpenRuns(Generic[R]):
             self._runs.popitem(last=False)
         return found
 
+    def close(self, directory: Path) -> None:
+        """Forget a run: it is opened again when it is asked for."""
+        self._runs.pop(directory, None)
+
     def opened(self) -> Iterable[R]:
         """Return the runs that are open."""
         return tuple(self._runs.values())

@@ -22,12 +22,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from runs.dask_cluster import ClusterProcess
 from topdown_worlds import PERSONS, blocks, draws, full, world_of
 
-from phexplore.data.blocks.generator import write_block_file
+from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
 from phexplore.runs import cluster as subject
 from phexplore.runs.cluster import Cluster, ClusterError, code_stamp
-from phexplore.runs.events import Finished, Note, Outcome, TrialDone
+from phexplore.runs.events import Finished, Note, Outcome, Progress, TrialDone
 from phexplore.runs.launch import run_worker
 from phexplore.runs.place import HERE, Place, TlsFiles
 from phexplore.runs.spec import RunSpec, describe_blocks
@@ -42,6 +42,7 @@ from phexplore.simulate.topdown.pooling import pool
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
+from phexplore.systems.topdown.state_store import BASE_BYTES
 
 pytest.importorskip("distributed", reason="the test extra has Dask")
 
@@ -258,7 +259,7 @@ def run(directory, spec, on_event=None, place=HERE):
     final = run_worker(prepare_directory(directory, spec), hear, place=place)
     assert final == Finished(Outcome.COMPLETE), final
     summary = load_summary(directory)
-    return {name: value for name, value in summary.items() if name != "seconds"}, notes
+    return {name: value for name, value in summary.items() if name not in {"seconds", "peak_mb"}}, notes
 
 
 @pytest.mark.parametrize("estimator", Estimator)
@@ -286,6 +287,28 @@ def test_that_a_run_whose_worker_is_killed_has_the_bytes_of_a_local_run(machines
         ).read_bytes()
     for path in (tmp_path / "here" / "measurements").rglob("*.parquet"):
         assert (tmp_path / "there" / path.relative_to(tmp_path / "here")).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", list(Estimator), ids=lambda estimator: estimator.value)
+def test_that_states_on_a_cluster_have_the_bytes_of_this_machine(machines, tmp_path, estimator):
+    data = tmp_path / "nation.csv"
+    write_block_file(synthesize_states(300, 1, ["04", "25", "44"], tribal=0.2), data)
+    options = TopDownOptions(expand=5, estimator=estimator)
+    spec = RunSpec(Scenario("persons", PERSONS), describe_blocks(data), 1, 1, options=options)
+    killed = []
+
+    def kill(event):
+        if isinstance(event, Progress) and event.phase.endswith("states") and not killed:
+            killed.append(kill_one(machines))
+
+    here, _ = run(tmp_path / "here", spec, place=Place(memory=BASE_BYTES))
+    there, _ = run(tmp_path / "there", spec, on_event=kill, place=Place(scheduler=machines.address, memory=BASE_BYTES))
+    assert there == here
+    assert killed
+    for state in ("04", "25", "44"):
+        one, other = (tmp_path / place / trial_file(0) / f"{state}.parquet" for place in ("here", "there"))
+        assert one.read_bytes() == other.read_bytes()
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def begin_and_kill(command: list[str], directory: Path, after: float) -> bool:
 def result(directory: Path) -> tuple[object, ...]:
     """Return everything a run produced but times."""
     trials = {index: (directory / trial_file(index)).read_bytes() for index in present_trials(directory)}
-    summary = {name: value for name, value in load_summary(directory).items() if name != "seconds"}
+    summary = {name: value for name, value in load_summary(directory).items() if name not in {"seconds", "peak_mb"}}
     return trials, summary, verify_run(directory)
 
 

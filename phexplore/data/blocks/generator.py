@@ -67,6 +67,27 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
     group = _clumps(blocks, BLOCKS_PER_GROUP, 900, rng)
     tract = _clumps(int(group[-1]) + 1, GROUPS_PER_TRACT, 9, rng)
     county = _clumps(int(tract[-1]) + 1, TRACTS_PER_COUNTY, 1_000, rng)
+    remark = f"Synthetic blocks (seed {seed}); no count describes a real place."
+    return replace(populate(state, group, tract, county, rng), remarks=(remark,))
+
+
+def populate(
+    state: str,
+    group: NDArray[np.int64],
+    tract: NDArray[np.int64],
+    county: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> BlockPopulation:
+    """Return people for the blocks of a state.
+
+    Args:
+        state: two digits.
+        group: ``group[blocks]``, of each block, ascending from 0.
+        tract: ``tract[groups]``, of each block group.
+        county: ``county[tracts]``, of each tract.
+        rng: of all draws.
+    """
+    blocks = len(group)
     geoids = _codes(state, group, tract, county)
     people = _people(blocks, rng)
     shares = _shares(county, tract, group, rng)
@@ -77,8 +98,7 @@ def synthesize_blocks(blocks: int, seed: int, state: str = "44") -> BlockPopulat
     by_group = heads + others
     adults = heads + rng.binomial(others, ADULTS_AMONG_OTHERS)
     cells = np.concatenate([by_group - adults, adults], axis=1)
-    remark = f"Synthetic blocks (seed {seed}); no count describes a real place."
-    return from_dense(load_schema("pl94_reduced16"), geoids, cells, remarks=(remark,))
+    return from_dense(load_schema("pl94_reduced16"), geoids, cells)
 
 
 def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: float = 0.0) -> BlockPopulation:
@@ -107,15 +127,21 @@ def synthesize_states(blocks: int, seed: int, states: Sequence[str], *, tribal: 
     parts = []
     for place, state in enumerate(sorted(states)):
         part = synthesize_blocks(blocks // len(states) + (place < blocks % len(states)), seed + place, state)
-        parts.append(replace(part, places=_areas(part, tribal, seed + place)))
+        parts.append(replace(part, places=areas(part, tribal, seed + place)))
     if len(parts) == 1:
         return parts[0]
     remark = f"Synthetic blocks of {len(parts)} states (seed {seed}); no count describes a real place."
     return replace(states_together(parts), remarks=(remark,))
 
 
-def _areas(part: BlockPopulation, tribal: float, seed: int) -> dict[str, NDArray[np.str_]]:
-    """Return the town, the tribal area and the place of every block of a state, "" = none."""
+def areas(part: BlockPopulation, tribal: float, seed: int) -> dict[str, NDArray[np.str_]]:
+    """Return the town, the tribal area and the place of every block of a state, ``U[blocks]``, "" = none.
+
+    Args:
+        part: the state.
+        tribal: share of the block groups in tribal areas.
+        seed: of all draws.
+    """
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(part.blocks, 4799))))
     group = np.unique(part.geoids.astype("U12"), return_inverse=True)[1]
     tract = np.unique(part.geoids.astype("U11"), return_inverse=True)[1]

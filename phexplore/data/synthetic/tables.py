@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -261,3 +262,8 @@ def apportion(weights: NDArray[np.integer] | NDArray[np.float64], total: int) ->
 def _rows(name: str) -> list[dict[str, str]]:
     with resource(f"synthetic/{name}").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def counties_of_states() -> dict[str, int]:
+    """Return how many counties every state had in 2010, by its code."""
+    return dict(Counter(row["county"][:2] for row in _rows("counties_2010.csv")))

@@ -42,6 +42,14 @@ def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int
     path = directory / FACILITIES_FILE
     if not path.exists():
         return None
+    if path.is_dir():
+        states = geoids.astype("U2")
+        parts = [_read_file(path / f"{state}.parquet", geoids[states == state]) for state in np.unique(states).tolist()]
+        return np.concatenate(parts)
+    return _read_file(path, geoids)
+
+
+def _read_file(path: Path, geoids: NDArray[np.str_]) -> NDArray[np.int64]:
     remedy = "Resume the run to write it again."
     with reading(path, remedy):
         own, *kinds = pq.read_schema(path).names

@@ -26,7 +26,7 @@ from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.measurements import measuring_run
-from phexplore.systems.topdown.run_files import LeafFiles, open_leaf_files, schema_of
+from phexplore.systems.topdown.run_files import LeafFiles, StateFiles, open_leaf_files, schema_of, states_of
 from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.systems.topdown.summary import answers, criterion_query
 from phexplore.systems.topdown.wording import counted
@@ -127,6 +127,8 @@ class TopDownRun:
     Attributes:
         directory: of the run.
         spec: what it does.
+        states: codes of the states of a run that was estimated by state, each with files of its own; none of another run.
+        state: the only one that is looked at, "" for all.
         schema: of its data.
         files: reader of its histograms.
         tree: the units of every level.
@@ -140,8 +142,13 @@ class TopDownRun:
         unit: what is counted, e.g. "people".
     """
 
-    def __init__(self, directory: Path, cache: TrialCache | None = None) -> None:
+    def __init__(self, directory: Path, cache: TrialCache | None = None, state: str = "") -> None:
         """Open a run whose data are counted.
+
+        Args:
+            directory: of the run.
+            cache: of the trials of several runs.
+            state: of a run that was estimated by state, the only one that is looked at; "" for all of them.
 
         Raises:
             RunUnreadableError: the exact counts are not there yet, or cannot be read.
@@ -150,7 +157,9 @@ class TopDownRun:
         self.spec: RunSpec = load_spec(directory)
         path = directory / TRUTH_FILE
         self.schema: Schema = schema_of(path)
-        self.files: LeafFiles = open_leaf_files(path, self.schema)
+        self.states = states_of(path)
+        self.state = state if state in self.states else ""
+        self.files: LeafFiles | StateFiles = open_leaf_files(path, self.schema, (self.state,) if self.state else ())
         leaves = self.files.read(path)
         layout = layout_of(self.schema)
         geocodes = layout.geocodes(self.files.geoids)
@@ -199,7 +208,7 @@ class TopDownRun:
         """Return a trial at every level; None where it cannot be read, and why among the problems."""
         if index in self._broken:
             return None
-        found = self._cache.get(self.directory, index)
+        found = self._cache.get(self.directory / self.state, index)
         if found is not None and index in self.metadata:
             return found
         path = self.directory / trial_file(index)
@@ -213,7 +222,7 @@ class TopDownRun:
                 self.problems.append(error.sentence)
             return None
         levels = sums_up(leaves, self.tree, self.schema.cells)
-        self._cache.put(self.directory, index, levels)
+        self._cache.put(self.directory / self.state, index, levels)
         return levels
 
     def first_trials(self, count: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from phexplore.catalog.states import states
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.systems.run_results import Asks, Chooser, Option, RunRequest
 from phexplore.systems.topdown.folds import ALL_SIZES
@@ -231,7 +232,17 @@ def choosers(
             "Some checks need people and housing units: choose a run of the other records of the same blocks.",
         ),
     )
-    return tuple(each for each in everything if each.id in names and each.id != grouped)
+    shown = tuple(each for each in everything if each.id in names and each.id != grouped)
+    if not run.states:
+        return shown
+    offered = tuple(Option(code, state_words(code)) for code in run.states)
+    return (Chooser("state", "S&tate", "State", offered, run.state, drops=("unit",)), *shown)
+
+
+def state_words(code: str) -> str:
+    """Return the name of a state by its code, the code where nobody knows it."""
+    found = states().get(code)
+    return code if found is None else found.name
 
 
 def _enumerated(identity: str, label: str, name: str, chosen: enum.Enum, before: str = "") -> Chooser:

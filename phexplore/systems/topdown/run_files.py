@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from phexplore.runs.run_files import (
+    as_written,
     check_columns,
     check_filled,
     check_rows,
@@ -35,7 +36,7 @@ from phexplore.runs.run_files import (
     texts,
 )
 from phexplore.runs.store import RunUnreadableError
-from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.simulate.topdown.histograms import Histograms, joined
 from phexplore.workload.schema import Schema, load_schema
 
 ROWS_AT_ONCE = 1 << 13
@@ -158,21 +159,63 @@ def schema_of(path: Path) -> Schema:
     Raises:
         RunUnreadableError: it cannot be read, or names none.
     """
+    if path.is_dir():
+        path /= f"{next(iter(states_of(path)), '')}.parquet"
     mark = read_mark(path, _REMEDY)
-    with reading(path, _REMEDY):
+    with as_written(path, _REMEDY):
         return load_schema(str(mark["schema"]))
 
 
-def open_leaf_files(path: Path, schema: Schema) -> LeafFiles:
+@dataclass(frozen=True, slots=True, eq=False)
+class StateFiles:
+    """Reads the folders of a run that was estimated by state, whole or some states of them.
+
+    Attributes:
+        states: readers by code, ascending.
+    """
+
+    states: Mapping[str, LeafFiles]
+
+    @property
+    def geoids(self) -> NDArray[np.str_]:
+        """Public codes of the leaves, ``U[leaves]``."""
+        return np.concatenate([files.geoids for files in self.states.values()])
+
+    def read(self, path: Path) -> Histograms:
+        """Return the counts of these states.
+
+        Args:
+            path: folder.
+
+        Raises:
+            RunUnreadableError: a file cannot be read, was altered, or holds other leaves.
+        """
+        return joined([files.read(path / f"{code}.parquet") for code, files in self.states.items()])
+
+
+def states_of(path: Path) -> tuple[str, ...]:
+    """Return the codes of the states that a folder of a run has a file of; none where it is a file."""
+    return tuple(sorted(each.stem for each in path.glob("*.parquet"))) if path.is_dir() else ()
+
+
+def open_leaf_files(path: Path, schema: Schema, states: Sequence[str] = ()) -> LeafFiles | StateFiles:
     """Return the reader of all files that have the leaves of this one.
 
     Args:
-        path: file.
+        path: file, or folder with one per state.
         schema: id.
+        states: of a folder, those that are wanted; empty for all.
 
     Raises:
         RunUnreadableError: it cannot be read.
     """
+    if path.is_dir():
+        wanted = states or states_of(path)
+        return StateFiles({code: _open_leaf_file(path / f"{code}.parquet", schema) for code in wanted})
+    return _open_leaf_file(path, schema)
+
+
+def _open_leaf_file(path: Path, schema: Schema) -> LeafFiles:
     with reading(path, _REMEDY):
         return LeafFiles(
             schema, np.array(read_columns(path, {"geoid": texts}).column("geoid").to_pylist(), dtype=np.str_)

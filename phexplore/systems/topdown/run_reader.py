@@ -15,7 +15,7 @@ from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.store import load_spec, load_summary, state_of
+from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
 from phexplore.systems.run_results import Choice, Jump, OpenRuns, RunAnswer, RunRequest, is_counted
 from phexplore.systems.topdown.compare_pictures import compare_figure
 from phexplore.systems.topdown.error_pictures import (
@@ -30,7 +30,8 @@ from phexplore.systems.topdown.folds import SharesFold, TotalsFold
 from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
 from phexplore.systems.topdown.place_pictures import path_figure, place_figure
 from phexplore.systems.topdown.plausible_pictures import plausible_figure
-from phexplore.systems.topdown.run_choice import TopDownChoice, choosers, settled
+from phexplore.systems.topdown.run_choice import TopDownChoice, choosers, settled, state_words
+from phexplore.systems.topdown.run_files import states_of
 from phexplore.systems.topdown.run_spine import spine_figure
 from phexplore.systems.topdown.wording import counted, level_title
 
@@ -66,8 +67,9 @@ class TopDownRunReader:
     """Answers what the page of results asks; a few runs stay open."""
 
     def __init__(self) -> None:
+        self._state: dict[Path, str] = {}
         cache = TrialCache()
-        self._runs = OpenRuns(lambda directory: TopDownRun(directory, cache), KEPT_RUNS)
+        self._runs = OpenRuns(lambda directory: TopDownRun(directory, cache, self._state_of(directory)), KEPT_RUNS)
         self._specs: dict[Path, RunSpec] = {}
 
     def answer(self, request: RunRequest) -> RunAnswer:
@@ -83,6 +85,8 @@ class TopDownRunReader:
             return RunAnswer(request, 0, tiles, headline, reason=COUNTING)
         for each in self._runs.opened():
             each.waiting = 0
+        if state := request.chosen("state"):
+            self._state[directory] = state
         run = self.open(directory)
         partners = self._partners(request) if tab == "plausible" else []
         asked = replace(request, choices=self._first_choices(request, partners) | dict(request.choices))
@@ -115,8 +119,17 @@ class TopDownRunReader:
             PhexploreError: it cannot be read.
         """
         run = self._runs.get(directory)
+        if run.state != self._state_of(directory):
+            self._runs.close(directory)
+            run = self._runs.get(directory)
         run.refresh()
         return run
+
+    def _state_of(self, directory: Path) -> str:
+        """Return the state that is looked at of a run that was estimated by state: one at a time is read."""
+        states = states_of(directory / TRUTH_FILE)
+        chosen = self._state.get(directory, "")
+        return chosen if chosen in states else next(iter(states), "")
 
     def _first_choices(self, request: RunRequest, partners: list[Path]) -> dict[str, Choice]:
         """Return which other runs are looked at where nobody chose: the newest one, and one of the other records."""
@@ -183,6 +196,8 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
         return (*none, error, _trials_tile(spec, state.value, None, 0)), replace(error, caption=_LAST_ERROR)
     level = _judged_level(run)
     place = level_title(level).lower()
+    if run.state:
+        place = f"{place} of {state_words(run.state)}"
     error = replace(
         error, value=people(totals.mean_size), beside=f"{unit}, {place}", change=f"largest {totals.largest:,}"
     )

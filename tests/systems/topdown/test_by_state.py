@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from silent_watch import SilentWatch
-from topdown_runs import SCENARIO
+from topdown_runs import SCENARIO, ask
 
 from phexplore.data.blocks.generator import block_file, synthesize_states, write_block_file
+from phexplore.data.blocks.nation_generator import StatePlan, plan_nation, synthesize_state
 from phexplore.data.blocks.source import read_population
 from phexplore.data.blocks.states import lines_and_states, populations_of
 from phexplore.errors import PhexploreError
@@ -24,8 +25,10 @@ from phexplore.runs.writing import writing
 from phexplore.simulate.topdown import by_state
 from phexplore.spine.settings import SpineSettings, choice_of
 from phexplore.systems.topdown import streaming
+from phexplore.systems.topdown.results import TopDownResults
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import Estimator, KeptAnswers, Mechanism, PoolLeaves, TopDownOptions
+from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import TopDownSimulation, make_simulation
 from phexplore.systems.topdown.state_store import BASE_BYTES, Room
 from phexplore.systems.topdown.state_workers import StateWorkers
@@ -315,3 +318,52 @@ def test_that_the_marks_of_a_folder_are_json(parts):
 def test_that_nothing_is_left_of_the_states_in_work(parts):
     assert not list(parts[0].glob("*.part"))
     assert streaming.TOP_FILE not in [path.name for path in (parts[0] / trial_file(0)).iterdir()]
+
+
+class TestReading:
+    def test_that_the_page_of_results_reads_the_state_that_was_chosen(self, parts, nation):
+        reader = TopDownRunReader()
+        for state in ("04", "44"):
+            answer = ask(parts[0], "errors", reader, state=state)
+            assert answer.picture is not None
+            (chooser,) = [each for each in answer.choosers if each.id == "state"]
+            assert (chooser.chosen, [option.value for option in chooser.options]) == (state, list(STATES))
+            run = reader.open(parts[0])
+            inside = nation.geoids.astype("U2") == state
+            assert run.files.geoids.tolist() == nation.geoids[inside].tolist()
+            assert int(run.people("State")[0]) == int(nation.totals()[inside].sum())
+
+    @pytest.mark.parametrize("tab", ["worst", "place", "bias", "criterion", "shape", "plausible"])
+    def test_that_every_picture_can_be_drawn_of_a_state(self, parts, tab):
+        assert ask(parts[0], tab, state="25").picture is not None
+
+    def test_that_a_report_has_all_states(self, parts, whole):
+        found, expected = TopDownResults.open(parts[0]), TopDownResults.open(whole[0])
+        assert [tally.broken_totals for tally in found.tallies] == [tally.broken_totals for tally in expected.tallies]
+        assert [entry for tally in found.tallies for entry in tally.entries()] == parts[1]["metrics"]
+
+
+class TestNation:
+    def test_that_the_totals_are_those_of_the_spine_of_2020(self):
+        plans = plan_nation()
+        assert len(plans) == 51
+        assert sum(plan.blocks for plan in plans) == 5_892_698
+        assert sum(plan.tracts for plan in plans) == 84_589
+        assert sum(plan.counties + plan.tribal for plan in plans) == 3_496
+        assert len(plans) + sum(plan.tribal > 0 for plan in plans) == 88
+
+    def test_that_a_state_is_made_as_planned_and_again_the_same(self):
+        plan = StatePlan("35", 3_000, 60, 7, 3)
+        made, again = synthesize_state(plan, 5), synthesize_state(plan, 5)
+        assert (made.geoids == again.geoids).all()
+        assert (made.counts == again.counts).all()
+        assert made.blocks == 3_000
+        assert [len(np.unique(made.geoids.astype(f"U{width}"))) for width in (11, 5)] == [60, 7]
+        tribal = made.places["aiannh"] != ""
+        assert len(np.unique(made.geoids[tribal].astype("U5"))) == 3
+        tracts = made.geoids.astype("U11")
+        assert not set(tracts[tribal]) & set(tracts[~tribal]), "tribal parts are whole tracts"
+
+    def test_that_too_few_blocks_are_refused(self):
+        with pytest.raises(PhexploreError):
+            plan_nation(10)
