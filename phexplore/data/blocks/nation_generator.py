@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.generator import GROUPS_PER_TRACT, areas, populate
 from phexplore.data.blocks.geocodes import texts_of_numbers
 from phexplore.data.blocks.population import BlockPopulation
-from phexplore.data.synthetic.tables import assumptions, counties_of_states, state_figures
+from phexplore.data.synthetic.tables import apportion, assumptions, counties_of_states, state_figures
 from phexplore.errors import PhexploreError
 
 BLOCKS, TRACTS, COUNTY_NODES = 5_892_698, 84_589, 3_496
@@ -69,16 +69,16 @@ def plan_nation(blocks: int = BLOCKS, *, puerto_rico: bool = False) -> tuple[Sta
         own = round(blocks * assumptions().puerto_rico_persons / sum(persons.values()))
         tracts = max(1, round(own * TRACTS / BLOCKS))
         return (StatePlan(PUERTO_RICO, own, tracts, min(78, tracts), 0),)
-    weights = np.array([persons[code] for code in codes], np.float64)
-    own_blocks = _portions(blocks, weights)
-    own_tracts = np.minimum(own_blocks, np.maximum(2, _portions(max(2 * len(codes), round(TRACTS * share)), weights)))
+    weights = np.array([persons[code] for code in codes], np.int64)
+    own_blocks = apportion(weights, blocks)
+    own_tracts = np.minimum(own_blocks, np.maximum(2, apportion(weights, max(2 * len(codes), round(TRACTS * share)))))
     own_counties = np.array([counties[code] for code in codes], np.int64)
     if blocks < BLOCKS:
         own_counties = np.maximum(1, np.rint(own_counties * share).astype(np.int64))
     own_counties = np.minimum(own_counties, own_tracts)
     has_part = np.array([code not in WITHOUT_TRIBAL_PART for code in codes])
     tribal = max(int(has_part.sum()), round((COUNTY_NODES - sum(counties.values())) * share))
-    own_tribal = np.where(has_part, np.maximum(1, _portions(tribal, own_counties * has_part)), 0)
+    own_tribal = np.where(has_part, np.maximum(1, apportion(own_counties * has_part, tribal)), 0)
     return tuple(
         StatePlan(*row)
         for row in zip(
@@ -90,15 +90,6 @@ def plan_nation(blocks: int = BLOCKS, *, puerto_rico: bool = False) -> tuple[Sta
             strict=True,
         )
     )
-
-
-def _portions(total: int, weights: NDArray[np.number]) -> NDArray[np.int64]:
-    """Return whole numbers with this sum in these proportions: largest remainders first."""
-    exact = total * weights / weights.sum()
-    found = np.floor(exact).astype(np.int64)
-    order = np.argsort(found - exact, kind="stable")
-    found[order[: total - int(found.sum())]] += 1
-    return found
 
 
 def synthesize_state(plan: StatePlan, seed: int) -> BlockPopulation:
@@ -115,12 +106,11 @@ def synthesize_state(plan: StatePlan, seed: int) -> BlockPopulation:
     # A group has at most 900 blocks, and a tract no more groups than blocks.
     per_tract = np.minimum(np.maximum(per_tract, -(-blocks_of_tract // 450)), blocks_of_tract)
     tract = np.repeat(np.arange(plan.tracts), per_tract)
-    group = np.concatenate(
-        [
-            np.repeat(np.arange(groups), np.diff(np.linspace(0, blocks, groups + 1).astype(np.int64)))
-            for groups, blocks in zip(per_tract.tolist(), blocks_of_tract.tolist(), strict=True)
-        ]
-    ) + np.repeat(np.cumsum(per_tract) - per_tract, blocks_of_tract)
+    # The blocks of a tract are cut into its groups as evenly as can be.
+    tract_of_block = np.repeat(np.arange(plan.tracts), blocks_of_tract)
+    place = np.arange(plan.blocks) - (np.cumsum(blocks_of_tract) - blocks_of_tract)[tract_of_block]
+    within = place * per_tract[tract_of_block] // blocks_of_tract[tract_of_block]
+    group = within + (np.cumsum(per_tract) - per_tract)[tract_of_block]
     found = populate(plan.code, group, tract, county, rng)
     places = areas(found, 0.0, seed + int(plan.code))
     tracts_of_county = np.bincount(county, minlength=plan.counties)
@@ -130,7 +120,7 @@ def synthesize_state(plan: StatePlan, seed: int) -> BlockPopulation:
     codes = np.full(plan.tracts, "", "U4")
     codes[last_tract] = texts_of_numbers(1 + np.arange(len(chosen)) % 4799, 4)
     remark = f"Synthetic blocks of a nation (seed {seed}); no count describes a real place."
-    return replace(found, places={**places, "aiannh": codes[tract[group]]}, remarks=(remark,))
+    return replace(found, places={**places, "aiannh": codes[tract_of_block]}, remarks=(remark,))
 
 
 def _cut(items: int, groups: int, rng: np.random.Generator) -> NDArray[np.int64]:
