@@ -53,8 +53,8 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
         elif not row.is_open:
             looks[place, _AGREEMENT] = Look.GOOD
     sentence = (
-        f"Started from {matrix.baseline.name}. {UNTOUCHED} left as it was; bold is moved. Agreement is the smallest value as part of "
-        "the largest."
+        f"Reference: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
+        "by the largest."
     )
     return MatrixView(_title(matrix), sentence, Table(headers, rows, looks), _picture(matrix))
 
@@ -90,7 +90,8 @@ def _title(matrix: CommitteeMatrix) -> str:
     moved = f"{who} moved {len(matrix.rows)} number" + ("" if len(matrix.rows) == 1 else "s")
     opened = [row for row in matrix.rows if row.is_open]
     if not opened:
-        return moved if count == 1 else f"{moved}, and agree on all of them"
+        changes = f"{len(matrix.rows)} change" + ("" if len(matrix.rows) == 1 else "s")
+        return f"One proposal, {changes}" if count == 1 else f"{moved}, and agree on all of them"
     widest = min(opened, key=lambda row: row.agreement)
     return f"{moved}; they differ on {len(opened)}, most on {row_words(system_of(matrix.baseline), widest)}: {shown(widest.low)} to {shown(widest.high)}"
 

@@ -189,7 +189,7 @@ def _padded(values: list[float]) -> tuple[float, float]:
 def frontier_title(found: Frontier) -> str:
     """Return how much the scenario could save at the same weighted margin."""
     if found.waste < 5e-4:
-        return "With these weights no other budgets are better: every query has the same marginal price"
+        return "This scenario is already on the best curve"
     share = percent(parse_exact(f"{found.waste:.6f}"))
     return f"With these weights the same margins could be had for {share} less"
 

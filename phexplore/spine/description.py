@@ -213,9 +213,9 @@ def _reason(spine: Spine, name: str, entities: EntitySet, before: Distances, aft
         if PLACE_MCD in spine.settings.targets and name in {"place", "cousub"}:
             towns = _in_strong_states(spine, entities)
             if bool(towns.all() if name == "place" else not towns.any()):
-                other = "towns" if name == "place" else "places"
-                return f"Not targeted: in these states the spine keeps {other} together."
-        return "Not targeted by this spine."
+                these, others = ("Places", "towns") if name == "place" else ("Towns", "places")
+                return f"{these} are not a goal of this spine in these states; {others} are."
+        return "Not a goal of this spine."
     tract = spine.geography.area("tract").of_block
     touched = np.unique(np.stack([tract[entities.blocks], _area_of_member(entities)]), axis=1)
     whole = np.bincount(touched[0], minlength=int(tract.max()) + 1)

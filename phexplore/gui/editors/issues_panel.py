@@ -37,7 +37,7 @@ class IssuesPanel(QWidget):
         self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.list.itemActivated.connect(self._open)
         self.list.itemClicked.connect(self._open)
-        ready = Text("Nothing stands in the way of a run or an export.", look="muted")
+        ready = Text("Ready to run and to export.", look="muted")
         nothing = stacked(ready, 1, margins=(MARGIN, GRID, MARGIN, GRID))
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.list)

@@ -36,7 +36,7 @@ class ScenarioForm(QWidget):
         form.addRow("Note", self.note)
         self.add_rows(form)
         form.addRow("Origin", self._origin)
-        self._errata_label = Text("Papers print")
+        self._errata_label = Text("Corrections to the papers")
         form.addRow(self._errata_label, self.errata)
         self._seen = WhenSeen(self, self.refresh, session.updated)
         self.refresh()

@@ -54,9 +54,7 @@ class HeaderBar(QFrame):
         self.setProperty("look", "bar")
         self.scenario = Chooser("Scenario", tip="The scenario being edited", letters=_LETTERS, run=self._activate)
         self.scenario.setProperty("look", "title")
-        self.reference = Chooser(
-            "Compared with", tip="What figures are compared with", letters=_LETTERS, run=self._compare
-        )
+        self.reference = Chooser("Reference", tip="What figures are compared with", letters=_LETTERS, run=self._compare)
         self.status = Text(bold=True)
         self._state = Text(look="muted")
         self.undo = _button(actions["edit.undo"], "undo", "Undo")
@@ -71,7 +69,7 @@ class HeaderBar(QFrame):
         buttons = (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export)
         row(
             (_captioned("Scenario", self.scenario), 3),
-            (_captioned("Compared with", self.reference), 3),
+            (_captioned("Reference", self.reference), 3),
             column(1, self.status, self._state, gap=2),
             2,
             *((widget, Qt.AlignmentFlag.AlignVCenter) for widget in buttons),

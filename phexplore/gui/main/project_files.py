@@ -119,9 +119,8 @@ def opened_sentence(project: Project) -> str:
     """Return what the user should know about a project just opened, "" for nothing."""
     words = [f"{issue.sentence} {issue.remedy}" for issue in project.issues]
     if project.recovered:
-        words.insert(
-            0, f"{counted(project.recovered, 'edit')} that had not been saved when the program ended were brought back."
-        )
+        was = "was" if project.recovered == 1 else "were"
+        words.insert(0, f"{counted(project.recovered, 'unsaved edit')} {was} recovered.")
     elif project.path is None and (runs := unsaved_runs(project)):
         count = "A finished run" if runs == 1 else f"{runs} finished runs"
         words.insert(

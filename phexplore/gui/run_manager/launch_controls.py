@@ -202,11 +202,11 @@ class StopControl(QWidget):
 
     changed = Signal()
 
-    def __init__(self, part: Field, offer: RunOffer) -> None:
+    def __init__(self, offer: RunOffer) -> None:
         super().__init__()
         self._offer, self._metrics = offer, {each.id: each for each in offer.metrics()}
         first = next(iter(self._metrics.values()))
-        self.box = QCheckBox(f"{capital(part.title)}, once known")
+        self.box = QCheckBox("Stop when precise enough")
         self.figure = Chooser("Figure that may end the run", letters=11)
         for metric in self._metrics.values():
             self.figure.addItem(metric.words, metric.id)
@@ -277,7 +277,7 @@ def control_of(part: Field, offer: RunOffer) -> Any:
         case Optional(Whole()):
             made = OptionalControl(part, kind)
         case Optional():
-            made = StopControl(part, offer)
+            made = StopControl(offer)
         case _:
             made = DataControl(offer)
     made.setToolTip(part.doc)

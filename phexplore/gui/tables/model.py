@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from phexplore.figures.wording import ABSENT
 from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, entered
 from phexplore.gui.binding.system_session import SystemSession
@@ -233,7 +234,7 @@ def _check_state(column: ParameterColumn[Any], cell: Cell) -> Qt.CheckState | No
 
 
 def _spoken(row: Any, column: ParameterColumn[Any], cell: Cell, refusal: Refusal | None) -> str:
-    said = cell.text
+    said = f"no number. {column.absent}" if cell.text == ABSENT else cell.text
     if column.kind.is_checked:
         said = "yes" if cell.is_checked else "no"
     elif refusal is not None:

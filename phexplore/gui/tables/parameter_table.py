@@ -169,6 +169,7 @@ class ParameterColumn(Generic[RowT]):
         follows: keys of columns that decide this one: it is not read where a block gives one of them.
         repeats: whether all rows of a group say the same in it: only the first says it aloud.
         spoken: the column for people who do not see its header, "" for the header.
+        absent: why a cell has no number, where it has none.
     """
 
     key: Hashable
@@ -187,6 +188,7 @@ class ParameterColumn(Generic[RowT]):
     follows: tuple[Hashable, ...] = ()
     repeats: bool = False
     spoken: str = ""
+    absent: str = "Not published, so there is no number."
 
     @property
     def name(self) -> str:
@@ -194,8 +196,9 @@ class ParameterColumn(Generic[RowT]):
         return self.header.replace("\n", " ")
 
     def told(self, row: RowT) -> str:
-        """Return what is said when the pointer rests on a cell."""
-        return self.about if self.tip is None else self.tip(row)
+        """Return what is said when the pointer rests on a cell: first why it has no number, where it has none."""
+        told = self.about if self.tip is None else self.tip(row)
+        return f"{self.absent}\n{told}" if self.cell(row).text == ABSENT else told
 
     def started(self, row: RowT) -> str:
         """Return what an editor begins with; yes or no for a tick."""

@@ -47,17 +47,17 @@ class Reason(enum.Enum):
 _SENTENCES = {
     Reason.EXACT: "{unit}: nothing is off.",
     Reason.FROM_NOTHING: "{unit} has no {what}; {estimate} were put there.",
-    Reason.EMPTIED: "{unit}: {truth} {what} became none.",
-    Reason.ONE_CELL: "{unit}: {truth} {what} became {estimate}, {share} of the error in one cell ({cell}).",
+    Reason.EMPTIED: "{unit}: none of {truth} {what} are published.",
+    Reason.ONE_CELL: "{unit}: {truth} {what}, published {estimate}; {share} of the error is in one cell ({cell}).",
     Reason.ALL_RAISED: (
-        "{unit}: {truth} {what} became {estimate}; no cell lost, as where counts near 0 cannot fall ({cell})."
+        "{unit}: {truth} {what}, published {estimate}. All groups gained, because counts near 0 cannot fall ({cell})."
     ),
     Reason.ALL_LOWERED: (
-        "{unit}: {truth} {what} became {estimate}; no cell gained, as where a unit pays for its neighbours ({cell})."
+        "{unit}: {truth} {what}, published {estimate}. All groups lost, because neighbours took its {what} ({cell})."
     ),
-    Reason.MOVED: "{unit}: {truth} {what} became {estimate}; {what} moved between cells ({cell}).",
-    Reason.SMALL: "{unit} is small: {truth} {what} became {estimate} ({cell}).",
-    Reason.SPREAD: "{unit}: {truth} {what} became {estimate}, spread over many cells ({cell}).",
+    Reason.MOVED: "{unit}: {truth} {what}, published {estimate}; {what} moved between cells ({cell}).",
+    Reason.SMALL: "{unit} is small: {truth} {what}, published {estimate} ({cell}).",
+    Reason.SPREAD: "{unit}: {truth} {what}, published {estimate}; the error is spread over many cells ({cell}).",
 }
 
 

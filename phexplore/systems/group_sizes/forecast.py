@@ -153,7 +153,7 @@ def _protected(method: GroupSizes) -> tuple[str, ...]:
     )
     return (
         f"Whether a group has {most} is protected within {budget}, over all levels and sizes together.",
-        "Whom a group consists of, and anything about them but its size, does not enter at all.",
+        "Only the sizes of groups are used, nothing about their members.",
     )
 
 

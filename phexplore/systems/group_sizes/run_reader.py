@@ -237,8 +237,8 @@ def _shape(run: SizeRun, number: int) -> Figure:
         (
             f"{name}: numbers with groups are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
             (
-                f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of those without groups "
-                f"{empty:.2%} come out as 0."
+                f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of empty sizes "
+                f"{100 * empty:.2f} % stay empty."
             ),
         ),
         Table(("From", "To", "Share, percent"), rows),

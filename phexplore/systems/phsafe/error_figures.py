@@ -258,7 +258,6 @@ def errors_figure(sample: ErrorSample) -> Figure:
     found = histogram(sample)
     edges, shares = found.edges.tolist(), found.shares.tolist()
     peak = max(*shares, *found.high.tolist(), 1e-9)
-    unit = "person" if found.width == 1 else f"{found.width} people"
     over: list[Part] = []
     for left, right, low, high in zip(edges, edges[1:], found.low.tolist(), found.high.tolist(), strict=False):
         over.append(Box(left, right, low, high, Role.TEXT, Fill.FAINT))
@@ -270,7 +269,7 @@ def errors_figure(sample: ErrorSample) -> Figure:
         distribution_title(sample),
         distribution_summary(sample),
         Axis("error, people", domain=(edges[0], edges[-1]), text=whole_text),
-        Axis(f"share of errors per {unit}", domain=(0.0, 1.12 * peak), text=percent_text),
+        Axis("share of errors", domain=(0.0, 1.12 * peak), text=percent_text),
         tuple(
             Mark(
                 parts=(Box(left, right, 0.0, share, Role.MAIN, Fill.SOFT),),

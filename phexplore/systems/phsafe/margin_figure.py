@@ -275,7 +275,7 @@ def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
     wider = sum(1 for row in rows if row.baseline is not None and row.margin > row.baseline)
     narrower = sum(1 for row in rows if row.baseline is not None and row.margin < row.baseline)
     if wider or narrower:
-        text += f"; {wider} wider and {narrower} narrower than the baseline"
+        text += f"; {wider} wider and {narrower} narrower than the reference"
     return text + "."
 
 
@@ -294,7 +294,7 @@ def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: 
         f"Margin, people, {percent}",
         "Target, people",
         "Against target",
-        "Baseline, people",
+        "Reference, people",
         "Exact, people",
         "Normal, people",
         "Paper, people",
@@ -332,7 +332,7 @@ def row_explanation(row: MarginRow, symbol: str) -> str:
     if row.target is not None:
         lines.append(f"target {people(float(row.target))}: {row.standing.value}")
     if row.baseline is not None:
-        lines.append(f"baseline {people(row.baseline)} ({signed_people(row.margin - row.baseline)})")
+        lines.append(f"reference {people(row.baseline)} ({signed_people(row.margin - row.baseline)})")
     budget = "unlimited, no noise" if isinstance(row.budget, Unlimited) else budget_text(row.budget)
     lines.append(f"{symbol} {budget}" + (" · locked" if row.locked else ""))
     return "\n".join(lines)

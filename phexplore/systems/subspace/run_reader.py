@@ -168,8 +168,8 @@ def _by_release(run: ReleaseRun) -> Figure:
         "by-release",
         tuple(rows),
         "root mean square error of an answer, people",
-        f"An answer of {rows[0].name} is {people(rows[0].value or 0.0)} people off"
-        + ("" if rows[0].tick is None else f", {people(rows[0].tick)} by the forecast"),
+        f"Answers of {rows[0].name} are off by {people(rows[0].value or 0.0)} people"
+        + ("" if rows[0].tick is None else f" (forecast {people(rows[0].tick)})"),
         f"One dot per trial, the large one all of them, the stroke the formula.{run.coverage_sentence('the answers')}",
         Table(_RELEASE_HEADERS, tuple(table)),
     )

@@ -256,7 +256,7 @@ def _bias_title(bias: BiasBySize, unit: str) -> str:
         return "No class of counts is raised or lowered by more than two Monte-Carlo errors"
     small, value = bias.labels[0], float(bias.bias[0])
     if value > 0 and small == "0" and clear[0]:
-        return f"Counts of 0 are raised by {value:.2g} {unit} on average; larger ones pay for them"
+        return f"Empty areas gain {value:.2g} {unit} on average; larger areas lose a little"
     worst = int(np.where(clear, np.abs(bias.bias), 0.0).argmax())
     word = "raised" if bias.bias[worst] > 0 else "lowered"
     return f"Counts of {bias.labels[worst]} are {word} most: by {people(abs(float(bias.bias[worst])))} {unit}"
@@ -428,7 +428,7 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
             f"{what}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
             f"{len(values):,} units of the level {level} with shapes ({sum(patch.key in place for patch in patches) / len(patches):.0%} of the "
             f"shapes), mean over {trials_words(trials)}."
-            + (" Blue is too many, the other colour too few." if signed else ""),
+            + (" Blue: published too high. Orange: too low." if signed else ""),
         ),
         Table((level_title(choice.level), f"{what}, {words}"), tuple(values.items())),
         is_signed=signed,

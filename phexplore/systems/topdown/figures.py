@@ -110,8 +110,8 @@ def semantics_figure(
     title = "What can be learned about one person"
     if weakest is not None:
         where = level_title(weakest.name) if weakest in figures.block_within else weakest.name
-        kind = "the block within a " + where.lower() if weakest in figures.block_within else where
-        title = f"Best hidden is {kind}: ε {weakest.epsilon:.2f}"
+        kind = f"which block of its {where.lower()} a person lives in" if weakest in figures.block_within else where
+        title = f"Best protected: {kind} (ε {weakest.epsilon:.2f})"
     return bar_figure(
         "semantics",
         bars,

@@ -377,6 +377,6 @@ def _finding(tree: SpineTree) -> str:
 
 def _summary(tree: SpineTree) -> str:
     bypassed = sum(units for _, units in tree.content.bypassed)
-    first = f"{bypassed:,} units were bypassed. " if bypassed else ""
+    first = f"{bypassed:,} units with one child pass their budget on to it. " if bypassed else ""
     area = f"{tree.content.parts:,} units make up {tree.content.area}. " if tree.content.area else ""
     return f"{first}{area}One row per level from the root down to blocks, each unit as wide as the blocks it holds."

@@ -104,7 +104,7 @@ def test_that_semantics_are_those_of_the_certificate():
     assert found["Everything", "zCDP, optimal α"] == "17.14"
     assert found["Block within", "County"] == "11.70"
     assert found["One attribute", "hhgq"] == "7.24"
-    assert content.title == "Best hidden is the block within a block group: ε 2.93"
+    assert content.title == "Best protected: which block of its block group a person lives in (ε 2.93)"
 
 
 def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):

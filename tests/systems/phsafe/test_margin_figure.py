@@ -70,7 +70,7 @@ def test_that_the_sentence_counts_what_changed_against_the_baseline(us):
     changed = set_budget(us, PH3, us.method.budgets[PH3] * 2)
     sentence = margin_summary(rows_of(changed, us), forecast(changed).conventions)
     assert "46 published queries" in sentence
-    assert sentence.endswith("0 wider and 1 narrower than the baseline.")
+    assert sentence.endswith("0 wider and 1 narrower than the reference.")
 
 
 def test_that_the_table_has_the_numbers_of_the_rows_exactly(us):
@@ -88,4 +88,4 @@ def test_that_a_row_without_noise_says_so(us):
     assert row.margin == 0
     words = row_explanation(row, "ρ")
     assert "ρ unlimited, no noise" in words
-    assert "baseline 20.0 (−20)" in words
+    assert "reference 20.0 (−20)" in words

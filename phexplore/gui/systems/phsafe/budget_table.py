@@ -237,6 +237,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Truncation threshold τ: most people counted per household (one value per table)",
             "99",
             lambda row: ABSENT if row.entry.threshold is None else str(row.entry.threshold),
+            absent="This table counts households, families or homes: nobody is left out of it, so it has no threshold.",
             step=_set_threshold,
             names=("τ", "tau", "threshold"),
         ),

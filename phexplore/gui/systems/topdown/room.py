@@ -30,6 +30,7 @@ _PROCESSING = frozenset({"passes", "constraints", "invariants"})
 class TopDownRoom(PlainRoom):
     """Total and shares, passes and rules, the spine."""
 
+    hidden: ClassVar[frozenset[Area]] = frozenset()
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType(
         {Area.LEVELS: "Post-processing", Area.EXPERIMENT: "Published record"}
     )

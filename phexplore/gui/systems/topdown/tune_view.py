@@ -45,7 +45,7 @@ from phexplore.systems.topdown.tune_answers import (
 
 _TEACHING = (
     "Every simulated setting appears here with the share of areas that meet the criterion. Choose block data and a starting "
-    "strategy and press Start; the search can be paused and gone on with at any time."
+    "strategy and press Start; you can pause and continue the search at any time."
 )
 _FILES = "Block data (*.csv *.csv.gz);;All files (*)"
 
