@@ -96,7 +96,19 @@ def confidence(files: Sequence[Path] = (), runs: Sequence[Path] = ()) -> list[Co
         InputProblemsError: a file is neither.
         RunUnreadableError: there is no such run.
     """
-    opened = [_open(run) for run in runs]
+    return comparisons(files, [_open(run) for run in runs])
+
+
+def comparisons(files: Sequence[Path], opened: Sequence[TopDownRun]) -> list[Comparison]:
+    """Return all comparisons, misses first.
+
+    Args:
+        files: reruns or GLS estimates beside the shipped cells.
+        opened: runs whose errors are compared with reruns.
+
+    Raises:
+        InputProblemsError: a file is neither.
+    """
     found = certificates()
     for path in (resource(SHIPPED), *files):
         published = recognise(Path(path))

@@ -44,6 +44,7 @@ from phexplore.report.run_sections import (
 from phexplore.runs.confidentiality import is_confidential
 from phexplore.systems.run_pictures import run_figures
 from phexplore.systems.run_results import Choice
+from phexplore.systems.topdown.confidence import NOTES, Comparison, comparisons
 from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.system import TOPDOWN
@@ -173,11 +174,21 @@ def run_document(results: TopDownResults, charts: tuple[Chart, ...], now: dateti
     parts = (
         Part("pictures", "What the run shows", charts=charts),
         Part("tables", "The figures", (_ERRORS,), tables=_tables(results)),
+        _confidence(results),
         Part("method", "Checks, specification and method", _cautions(results), sections=_sections(results)),
     )
     keywords = ("TopDown", "P.L. 94-171", "differential privacy")
     subtitle, warning = "Simulated run of TopDown", _warning(results)
     return run_document_of(results.spec, now, subtitle, _tiles(results), parts, warning=warning, keywords=keywords)
+
+
+def _confidence(results: TopDownResults) -> Part:
+    """Return how far figures of the program agree with the Bureau's; of records treated as confidential, no error is read."""
+    found = comparisons((), () if _is_confidential(results) else (results.run,))
+    missed = sum(each.verdict == "misses" for each in found)
+    compared = sum(each.verdict != "not compared" for each in found)
+    table = table_of("confidence", f"{missed} of {compared} figures miss; misses first", _CONFIDENCE, found, NOTES[2])
+    return Part("confidence", "Confidence in these numbers", NOTES[:2], tables=(table,))
 
 
 def _warning(results: TopDownResults) -> str:
@@ -313,6 +324,23 @@ _REDISTRICTING: tuple[Column[Entry], ...] = (
     figures("95 % Wilson\ninterval", _wilson),
     figures("Trials\nmet", lambda entry: entry["criterion"]["trials_met"]),
     figures("Reliable from\npeople", lambda entry: entry["reliable"]["people"]),
+)
+
+
+def _interval(each: Comparison) -> str:
+    return "–" if each.low is None or each.high is None else f"{each.low:.2f} to {each.high:.2f}"
+
+
+_CONFIDENCE: tuple[Column[Comparison], ...] = (
+    heading("Verdict", lambda each: each.verdict, spans=True),
+    words("Compared with", lambda each: each.kind, whole=True),
+    words("Place", lambda each: each.place),
+    words("Figure", lambda each: each.figure),
+    figures("Ours", lambda each: each.ours, 3),
+    figures("Published", lambda each: each.published, 3),
+    figures("Ratio", lambda each: each.ratio, 3, attention=lambda each: each.verdict == "misses"),
+    figures("90 %\ninterval", _interval),
+    words("Ours comes from", lambda each: each.basis),
 )
 
 _WORST_UNITS: tuple[Column[NamedUnit], ...] = (
