@@ -31,6 +31,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Folders of a library, and how their files end."""
 
+CARRIED: Mapping[str, tuple[str, ...]] = {"schemas": (".toml",), "tables": (".csv",)}
+"""What parameters name, and therefore projects bring; presets, spines and rules are copied into a scenario or a project."""
+
 FOLDER = "PHEXPLORE_LIBRARY"
 """The environment variable that names another folder."""
 
@@ -228,7 +231,7 @@ def bring(files: Mapping[str, str]) -> None:
     new: dict[str, str] = {}
     for place, text in files.items():
         kind, _, name = place.partition("/")
-        if not isinstance(text, str) or len(text) > LARGEST or Path(name).suffix not in KINDS.get(kind, ()):
+        if not isinstance(text, str) or len(text) > LARGEST or Path(name).suffix not in CARRIED.get(kind, ()):
             raise LibraryError(f"{place!r} is no file of a library.", "Ask for the file again.")
         if reason := _no_name(kind, name):
             raise LibraryError(f"{place!r}: {reason}", "Ask for the file again, with another name in it.")

@@ -237,7 +237,16 @@ own.save(sys.argv[1])
 
 
 @pytest.mark.parametrize(
-    "place", ["schemas/pl94_persons.toml", "schemas/../x.toml", "code/x.py", "schemas/x.py", "tables/.toml", "x"]
+    "place",
+    [
+        "schemas/pl94_persons.toml",
+        "schemas/../x.toml",
+        "code/x.py",
+        "schemas/x.py",
+        "tables/.toml",
+        "presets/x.phx",
+        "x",
+    ],
 )
 def test_that_a_project_brings_nothing_else(place) -> None:
     from phexplore.library import bring, own_files
