@@ -23,6 +23,7 @@ from phexplore.noise.enclosure import Enclosure, exp_negative
 from phexplore.noise.tables import Law, refine, thresholds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -155,6 +156,32 @@ class TableSampler(Sampler):
                 for place, index, word in ties[:tied].tolist():
                     digits = (int(drawn[place]) << 48 | int(words[word]) >> 16) >> (64 - self._bits)
                     part[place] = self._break_tie(entropy, index, digits)
+
+    def decide(
+        self, first: NDArray[np.uint64], second: NDArray[np.uint64], more: Callable[[int], Entropy]
+    ) -> NDArray[np.int64]:
+        """Return one sample per pair of words, ``int64[n]``: the outcome depends on its own bits alone.
+
+        Args:
+            first: ``uint64[n]``, of which 16 bits are used.
+            second: ``uint64[n]``, the digits that follow them.
+            more: further bits of the sample with this number, asked for once in 2⁶⁴ samples.
+        """
+        from phexplore.noise import _kernels  # noqa: PLC0415 - numba takes half a second to load
+
+        drawn = (first >> np.uint64(48)).astype(np.uint16)
+        out = np.empty(len(first), np.int64)
+        pending = np.empty(len(first), np.int32)
+        count = _kernels.look_up(drawn, self._table, out, pending)
+        words = second[pending[:count]]
+        ties = np.empty((count, 3), np.int64)
+        tied = _kernels.search(
+            pending[:count], drawn, words, self._thresholds, self._guide, self._bits, self._law.two_sided, out, ties
+        )
+        for place, index, word in ties[:tied].tolist():
+            digits = (int(drawn[place]) << 48 | int(words[word]) >> 16) >> (64 - self._bits)
+            out[place] = self._break_tie(more(place), index, digits)
+        return out
 
     def _break_tie(self, entropy: Entropy, index: int, digits: int) -> int:
         """Extend U and the thresholds until they part."""

@@ -1,0 +1,1 @@
+"""TopDown with several outer passes: sparse histograms, each pass rounded before the next."""
