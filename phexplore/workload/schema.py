@@ -101,6 +101,23 @@ class FacilityBounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Answers of every unit that are known before its cells are estimated.
+
+    Attributes:
+        constraint: as production spells it, e.g. ``pl94``.
+        query: the query of this schema whose answers they are.
+        release: id of the schema whose published counts they are, None where they come from the companion.
+        companion_query: the query of the companion with the same answers.
+    """
+
+    constraint: str
+    query: str
+    release: str | None
+    companion_query: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """A product of attributes. Two schemas are equal when their ids are: ids are unique among the shipped files.
 
@@ -116,6 +133,7 @@ class Schema:
         structural_zeros: cells that stay empty.
         facility_bounds: how the number of facilities bounds the number of people, None without facilities.
         companion: id of a schema measured in the same release (the unit histogram), None if there is none.
+        links: what is known from earlier releases or from the companion.
         analytic_only: why this schema can be forecast but not simulated, None if it can be simulated.
         images: for each larger schema of which this one is a coarsening, how its attributes arise:
             attribute of this schema -> per level the levels of the larger schema's attributes it stands for.
@@ -133,6 +151,7 @@ class Schema:
     structural_zeros: tuple[StructuralZero, ...] = field(compare=False, default=())
     facility_bounds: FacilityBounds | None = field(compare=False, default=None)
     companion: str | None = field(compare=False, default=None)
+    links: tuple[Link, ...] = field(compare=False, default=())
     analytic_only: str | None = field(compare=False, default=None)
     images: Mapping[str, Mapping[str, tuple[Mapping[str, tuple[int, ...]], ...]]] = field(
         compare=False, default_factory=dict
@@ -309,6 +328,10 @@ def _schema(entries: Mapping[str, Any]) -> Schema:
         facility_bounds=facility
         and FacilityBounds(facility["query"], tuple(facility["least_per_unit"]), facility["most_per_unit"]),
         companion=entries.get("companion"),
+        links=tuple(
+            Link(item["constraint"], item["query"], item.get("release"), item.get("companion_query"))
+            for item in entries.get("links", ())
+        ),
         analytic_only=entries.get("analytic_only"),
         geography=entries.get("geography", "census-blocks"),
         images=MappingProxyType(

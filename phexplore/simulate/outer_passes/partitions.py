@@ -60,7 +60,8 @@ def projection(fine: MarginalQuery, coarse: MarginalQuery) -> Projection:
         table = np.zeros(len(factor.labels), np.int64)
         if mine is not None and theirs is not None:
             kept = mine != OMITTED
-            table[mine[kept]] = np.where(theirs[kept] == OMITTED, _LEFT_OUT, theirs[kept] * attribute_of[name])
+            answer = theirs[kept].astype(np.int64)
+            table[mine[kept]] = np.where(answer == OMITTED, np.int64(_LEFT_OUT), answer * attribute_of[name])
         tables.append(table)
     return Projection(_strides(fine.shape), tuple(tables))
 

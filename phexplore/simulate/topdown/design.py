@@ -25,6 +25,9 @@ from phexplore.workload.schema_reduction import project_passes, project_shares
 FACILITY_CONSTRAINTS = ("hhgq_total_lb", "hhgq_total_ub")
 """Production's names of the bounds on people per facility."""
 
+FACILITY_COUNTS = "gq_vect"
+"""Production's name of the exact number of facilities of each type in the unit histogram."""
+
 TOTAL_INVARIANT, TOTAL_CONSTRAINT = "tot", "total"
 """Production's names of the exact total of a unit, as a count that is kept and as a constraint."""
 
@@ -70,6 +73,9 @@ class LevelDesign:
         most: whether facilities hold at most so many, and where none are nobody lives.
         zeros: structural zeros that are kept.
         shared_total: whether totals are kept of groups of units together (the two parts of a state), not of each.
+        beside: queries of the schema's companion, measured after those of the plan.
+        orders: per outer pass, the measured queries of its least squares and the queries of its rounder; empty where there is
+            one pass, which the plan has.
     """
 
     name: str
@@ -80,6 +86,13 @@ class LevelDesign:
     most: bool
     zeros: tuple[str, ...]
     shared_total: bool = False
+    beside: Queries = ()
+    orders: tuple[tuple[Queries, Queries], ...] = ()
+
+    @property
+    def measured(self) -> Queries:
+        """Everything that has noisy answers, in the order of budgets and noises."""
+        return self.plan.measured + self.beside
 
     @property
     def measuring(self) -> Measuring:
@@ -106,6 +119,11 @@ class Design:
     spent: Fraction
     images: tuple[tuple[LevelQuery, str], ...]
     remarks: tuple[str, ...]
+
+    @property
+    def has_outer_passes(self) -> bool:
+        """Whether levels are estimated in several outer passes, on counts of an earlier release."""
+        return any(level.orders for level in self.levels)
 
     @property
     def unspent(self) -> Fraction:
@@ -160,6 +178,10 @@ def make_design(
     images: list[tuple[LevelQuery, str]] = []
     found = []
     for level in levels:
+        if _outer(method, level) > 1:
+            outer = _outer_level(method, schema, level, noise)
+            found.append(replace(outer, least=least[level], most=most[level], zeros=zeros[level]))
+            continue
         measured = _measured(method, source, schema, level, images)
         bounded: tuple[MarginalQuery, ...] = (total_query(schema),) if exact[level] else ()
         own_total = exact[level] and not shared[level]
@@ -189,6 +211,49 @@ def make_design(
     return Design(schema, tuple(found), dropped, spent, tuple(images), tuple(remarks))
 
 
+def _outer(method: TopDown, level: str) -> int:
+    """Return how many outer passes a level has."""
+    order = method.passes.get(level)
+    return 1 if order is None else max(len(order.least_squares), len(order.rounder))
+
+
+def _outer_level(method: TopDown, schema: Schema, level: str, noise: Callable[[Fraction], Noise]) -> LevelDesign:
+    """Return a level with several outer passes: nothing is merged or replaced, its data have the scenario's schema."""
+    order = method.passes[level]
+    if schema.id != method.schema:
+        raise DesignError(
+            f"{level} has {_outer(method, level)} outer passes, and the data are in {schema.id}, not in {method.schema}.",
+            "Give data that say everything the scenario counts, or --expand SEED, which invents what is missing.",
+        )
+    if len(order.least_squares) != len(order.rounder) or any(
+        len(inner) != 1 for inner in (*order.least_squares, *order.rounder)
+    ):
+        raise DesignError(
+            f"{level} has outer passes with several inner ones, or without a rounder of their own.",
+            "Give each outer pass one inner pass of least squares and one of the rounder.",
+        )
+    budget = method.total * method.level_shares[level]
+    shares = {parse_query(schema, name): method.query_shares[LevelQuery(level, name)] for name in method.queries_at(level)}
+    measured = {query: budget * share for query, share in shares.items() if share > 0}
+    own = tuple(query for query in measured if query.schema == schema)
+    beside = tuple(query for query in measured if query.schema != schema)
+    orders = tuple(
+        (
+            tuple(query for query in dict.fromkeys(parse_query(schema, name) for name in fits[0]) if query in measured),
+            tuple(dict.fromkeys(parse_query(schema, name) for name in rounds[0])),
+        )
+        for fits, rounds in zip(order.least_squares, order.rounder, strict=True)
+    )
+    if any(not queries for queries, _ in orders):
+        raise DesignError(
+            f"An outer pass of {level} measures nothing.", "Give one of its queries a share, or take out the pass."
+        )
+    ours = [(queries, rounds) for queries, rounds in orders if queries[0].schema == schema]
+    plan = LevelPlan(schema, own, tuple(queries for queries, _ in ours), tuple(rounds for _, rounds in ours))
+    each = measuring([measured[query] for query in (*own, *beside)], noise)
+    return LevelDesign(level, plan, (each,), False, False, False, (), beside=beside, orders=orders)  # noqa: FBT003
+
+
 def measuring(budgets: Sequence[Fraction], noise: Callable[[Fraction], Noise]) -> Measuring:
     """Return the noise of units with these budgets per query.
 
@@ -211,8 +276,8 @@ def _measured(
         query = parse_query(source, name)
         if query.schema != source:
             raise DesignError(
-                f"{level} measures {name}, which belongs to {query.schema.id}: it is forecast, not simulated.",
-                "Remove the query, or choose another scenario.",
+                f"{level} measures {name}, which belongs to {query.schema.id}: that needs an outer pass of its own.",
+                "Remove the query, or give it an outer pass.",
             )
         if share > 0:
             shares[query] = shares.get(query, Fraction(0)) + share
@@ -246,22 +311,14 @@ def _plan(
     order = method.passes.get(level)
     if order is None:
         return LevelPlan(schema, measured, (measured,), ((detailed_query(schema),),), bounded)
-    least_squares, rounder = _inner(order, source, schema, level)
+    least_squares, rounder = _inner(order, source, schema)
     passes = tuple(
         kept for queries in least_squares if (kept := tuple(query for query in queries if query in measured))
     )
     return LevelPlan(schema, measured, passes, rounder, bounded)
 
 
-def _inner(
-    order: Passes, source: Schema, schema: Schema, level: str
-) -> tuple[tuple[Queries, ...], tuple[Queries, ...]]:
-    for kind in (order.least_squares, order.rounder):
-        if len(kind) != 1:
-            raise DesignError(
-                f"{level} has {len(kind)} outer passes; orderings with one are simulated.",
-                "Put the passes into one outer pass.",
-            )
+def _inner(order: Passes, source: Schema, schema: Schema) -> tuple[tuple[Queries, ...], tuple[Queries, ...]]:
     least_squares, rounder = (
         project_passes([[parse_query(source, name) for name in names] for names in kind[0]], schema)
         for kind in (order.least_squares, order.rounder)
@@ -278,8 +335,20 @@ def _names_below(named: dict[str, tuple[str, ...]], method: TopDown, level: str)
 def _zeros(method: TopDown, schema: Schema, levels: Sequence[str], remarks: list[str]) -> dict[str, tuple[str, ...]]:
     constraints = dict(method.constraints)
     known = {zero.name for zero in schema.structural_zeros}
-    found = {level: tuple(sorted(_names_below(constraints, method, level) & known)) for level in levels}
-    left_out = _names_below(constraints, method, method.levels[0]) - known - {*FACILITY_CONSTRAINTS, TOTAL_CONSTRAINT}
+    named = {level: _names_below(constraints, method, level) for level in levels}
+    # A constraint is a structural zero, or a family of them: `size2` stands for `size2_eld0` and the others.
+    found = {
+        level: tuple(sorted(zero for zero in known if any(f"{zero}_".startswith(f"{name}_") for name in names)))
+        for level, names in named.items()
+    }
+    linked = {link.constraint for link in schema.links} | {FACILITY_COUNTS}
+    if schema.companion is not None:
+        linked |= {link.constraint for link in load_schema(schema.companion).links}
+    left_out = {
+        name
+        for name in _names_below(constraints, method, method.levels[0]) - linked - {*FACILITY_CONSTRAINTS, TOTAL_CONSTRAINT}
+        if not any(f"{zero}_".startswith(f"{name}_") for zero in known)
+    }
     if left_out and schema.id == method.schema:
         raise DesignError(
             f"The constraint {min(left_out)} is not known to the schema {schema.id}.",

@@ -161,7 +161,7 @@ def design_json(spec: RunSpec, design: Design) -> dict[str, Any]:
                         "variance": None if noise is None else number(noise.variance()),
                     }
                     for query, budget, noise in zip(
-                        level.plan.measured, level.measuring.budgets, level.measuring.noises, strict=True
+                        level.measured, level.measuring.budgets, level.measuring.noises, strict=True
                     )
                 ],
                 "passes": [[query.name for query in queries] for queries in level.plan.passes],
