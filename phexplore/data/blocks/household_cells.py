@@ -167,9 +167,9 @@ def households_of(members: Members, households: int) -> Households:
     )
     sizes = np.bincount(unit, minlength=households)
     size = np.minimum(sizes, MOST_SIZE)
-    key = np.stack(
-        [size, generations & (size > 2), couple, *children, relative, having(minor)], axis=1
-    ).astype(np.int64)
+    key = np.stack([size, generations & (size > 2), couple, *children, relative, having(minor)], axis=1).astype(
+        np.int64
+    )
     kind = _type_by_key()[key @ _STRIDES]
     # Members that only nearly make a type of three generations are of the same type without.
     key[:, 1] = 0
@@ -187,7 +187,7 @@ def households_of(members: Members, households: int) -> Households:
         age[head],
         members.hispanic[head],
         np.minimum(members.race[head], 6),
-        sum(having(age >= old).astype(np.int64) for old in _OLD),
+        np.stack([having(age >= old) for old in _OLD]).sum(axis=0),
         kind,
         hht,
     )

@@ -146,7 +146,7 @@ def _household_population(
     # Blocks whose people fill fewer households than units are occupied: the rest is one person each, in households only.
     missing = np.repeat(np.arange(blocks), np.maximum(occupied - np.bincount(home, minlength=blocks), 0))
     alone = np.ravel_multi_index((0, 3, 0, 0, 0, 2, 392), load_schema("dhc_households").shape)
-    np.add.at(counted, (missing, 2), 1)
+    np.add.at(counted[:, 2], missing, 1)
     counted[:, 4:11] = rng.multinomial(vacant, VACANCY_SHARES)
     if persons.facilities is not None:
         counted[:, 11:] = persons.facilities[:, 1:]
@@ -206,7 +206,12 @@ def _group_quarters(
 
 
 def _settle(
-    persons: BlockPopulation, occupied: Ints, block: Ints, grown: Ints, groups: tuple[Ints, Ints], rng: np.random.Generator
+    persons: BlockPopulation,
+    occupied: Ints,
+    block: Ints,
+    grown: Ints,
+    groups: tuple[Ints, Ints],
+    rng: np.random.Generator,
 ) -> tuple[Ints, Members]:
     """Return the block of each household and its members; their ages are the numbers of their bands until `_draw_ages`."""
     people = np.bincount(block, minlength=persons.blocks)
@@ -260,9 +265,7 @@ class _Places:
     adult: Ints
 
 
-def _places(
-    home: Ints, drawn: Ints, households: Ints, adults: Ints, minors: Ints, rng: np.random.Generator
-) -> _Places:
+def _places(home: Ints, drawn: Ints, households: Ints, adults: Ints, minors: Ints, rng: np.random.Generator) -> _Places:
     sample = templates()
     sizes = sample.size[drawn]
     household = np.repeat(np.arange(len(home)), sizes)
@@ -288,7 +291,9 @@ def _places(
         left = np.repeat(np.arange(len(wanted)), wanted - np.bincount(at[kept], minlength=len(wanted)))
         start = (np.cumsum(households) - households)[left]
         joins = start + (rng.random(len(left)) * households[left]).astype(np.int64)
-        bands = rng.integers(first_adult, first_adult + 10, len(left)) if adult else rng.integers(0, first_adult, len(left))
+        bands = (
+            rng.integers(first_adult, first_adult + 10, len(left)) if adult else rng.integers(0, first_adult, len(left))
+        )
         codes = rng.choice(kinds, len(left), p=shares)
         parts.append(
             (
@@ -323,7 +328,9 @@ def _draw_ages(members: Members, households: int, rng: np.random.Generator) -> N
     oldest = schema.shape[2] - 1 - free[:, ::-1].argmax(axis=1)
     kind = members.relship - 19  # householders alone and not alone have the same limits
     band = members.age.copy()
-    low = np.maximum(AGE_BAND_STARTS[band], np.minimum(youngest[kind], np.where(AGE_BAND_STARTS[band] < ADULT, 17, 115)))
+    low = np.maximum(
+        AGE_BAND_STARTS[band], np.minimum(youngest[kind], np.where(AGE_BAND_STARTS[band] < ADULT, 17, 115))
+    )
     high = np.minimum(AGE_BAND_STARTS[band] + AGE_BAND_WIDTHS[band] - 1, oldest[kind])
     # A band beyond the limits of its relationship becomes the age nearest to them.
     high, low = np.maximum(high, low), np.where(high < low, np.minimum(low, oldest[kind]), low)
@@ -348,4 +355,5 @@ def _tenures(hht: Ints, age: Ints, rng: np.random.Generator) -> Ints:
     table = tenure_table()
     row = np.clip(np.searchsorted(table.ages, age, side="right") - 1, 0, None)
     cumulative = table.cumulative[hht, row]
-    return (rng.random(len(hht))[:, None] > cumulative).sum(axis=1).clip(0, 3).astype(np.int64)
+    drawn: Ints = (rng.random(len(hht))[:, None] > cumulative).sum(axis=1).clip(0, 3).astype(np.int64)
+    return drawn

@@ -138,11 +138,13 @@ class OuterDescent:
         descent: of the schema, and how it went.
         beside: of the companion, per level; empty where the schema has none.
         repair: what the repair of facility bounds did, per level; empty where none are kept.
+        unsummed: cells in which children, before their repair, do not add up to their parent.
     """
 
     descent: Descent
     beside: Levels
     repair: tuple[RepairRecord, ...]
+    unsummed: int
 
 
 def descend_outer(
@@ -167,7 +169,7 @@ def descend_outer(
     """
     world = outer.world
     kept = {query: sums_up(leaves, world.tree, query.answers) for query, leaves in published.items()}
-    record, progress = TrialRecord(), Progress()
+    record, progress, unsummed = TrialRecord(), Progress(), 0
     estimates: list[dict[Schema, Histograms]] = []
     repairs: list[RepairRecord] = []
     for number, level in enumerate(world.design.levels):
@@ -176,10 +178,13 @@ def descend_outer(
         start = world.tree.levels[number - 1].first_child if number else None
         child_start = np.arange(world.tree.levels[number].units + 1, dtype=np.int64) if start is None else start
         parts, done = [], 0
-        for part in mapper(partial(step.solve, parents=parents, child_start=child_start), _ranges(child_start, parents)):
+        for part in mapper(
+            partial(step.solve, parents=parents, child_start=child_start), _ranges(child_start, parents)
+        ):
             parts.append(part)
             record.within += part.within
             record.numbers += part.numbers
+            unsummed += part.unsummed
             progress.unfinished += part.progress.unfinished
             for name, seconds in part.progress.seconds.items():
                 progress.seconds[name] = progress.seconds.get(name, 0.0) + seconds
@@ -195,7 +200,7 @@ def descend_outer(
     for name, seconds in progress.seconds.items():
         record.seconds[names[name]] = record.seconds.get(names[name], 0.0) + seconds
     levels = [tuple(each[schema] for each in estimates) for schema in outer.schemas]
-    return OuterDescent(Descent(levels[0], record), levels[1] if len(levels) > 1 else (), tuple(repairs))
+    return OuterDescent(Descent(levels[0], record), levels[1] if len(levels) > 1 else (), tuple(repairs), unsummed)
 
 
 def _ranges(child_start: Ints, parents: Mapping[Schema, Histograms] | None) -> list[tuple[int, int]]:
@@ -206,8 +211,10 @@ def _ranges(child_start: Ints, parents: Mapping[Schema, Histograms] | None) -> l
         filled += sum(np.diff(each.starts) for each in parents.values())
     ends = np.cumsum(filled * np.diff(child_start))
     limit = max(_RANGE, int(ends[-1]) // 24) if families else _RANGE
-    edges = np.searchsorted(ends, np.arange(limit, int(ends[-1]), limit)) + 1 if families else []
-    return list(pairwise(sorted({0, families, *(int(edge) for edge in edges if edge < families)})))
+    if not families:
+        return []
+    edges = np.searchsorted(ends, np.arange(limit, int(ends[-1]), limit)) + 1
+    return list(pairwise(sorted({0, families, *(edge for edge in edges.tolist() if edge < families)})))
 
 
 @dataclass(slots=True)
@@ -219,6 +226,7 @@ class _Part:
     within: int = 0
     numbers: int = 0
     solved: int = 0
+    unsummed: int = 0
     repair: RepairRecord | None = None
 
 
@@ -245,9 +253,7 @@ class _Step:
         """What is measured."""
         return self.outer.world.design.levels[self.number]
 
-    def solve(
-        self, span: tuple[int, int], parents: Mapping[Schema, Histograms] | None, child_start: Ints
-    ) -> _Part:
+    def solve(self, span: tuple[int, int], parents: Mapping[Schema, Histograms] | None, child_start: Ints) -> _Part:
         """Return the estimates of the children of some parents.
 
         Args:
@@ -260,12 +266,19 @@ class _Step:
         repairs: list[RepairRecord] = []
         for family in range(*span):
             first, last = int(child_start[family]), int(child_start[family + 1])
-            above = None if parents is None else {schema: each.part(family, family + 1) for schema, each in parents.items()}
+            above = (
+                None if parents is None else {schema: each.part(family, family + 1) for schema, each in parents.items()}
+            )
             if above is not None and last - first == 1:
                 found.append(above)
                 continue
             part.solved += 1
             children = self._family(first, last, above, part)
+            if above is not None:
+                whole = np.array([0, last - first], np.int64)
+                part.unsummed += sum(
+                    each.summed(whole, schema.cells).differences(above[schema]) for schema, each in children.items()
+                )
             if self.outer.repair is not None:
                 began = time.perf_counter()
                 own = self.level.plan.schema
@@ -289,14 +302,17 @@ class _Step:
         classes = self.outer.world.classes[self.number][first:last]
         if (classes < 0).any():
             raise FamilyError(
-                f"A unit of {self.level.name} has no budget of its own and siblings.", "Choose another way of bypassing."
+                f"A unit of {self.level.name} has no budget of its own and siblings.",
+                "Choose another way of bypassing.",
             )
         weights = np.array([each.weights for each in self.level.measurings])[classes]
         for order in self.passes:
             columns = [self.level.measured.index(query) for query in order.measured]
             parent = possible = None
             if above is None:
-                possible = possible_answers(order.fine, self.level.zeros if order.schema == self.level.plan.schema else ())
+                possible = possible_answers(
+                    order.fine, self.level.zeros if order.schema == self.level.plan.schema else ()
+                )
             else:
                 classes_above = answered(above[order.schema], of_cells(order.schema, order.fine))
                 parent = classes_above.cells.astype(np.int64), classes_above.counts
@@ -307,9 +323,7 @@ class _Step:
                 possible,
                 weights[:, columns],
             )
-            counts = solve_pass(
-                order, family, partial(self._measure, part, first), self.chosen.rounder, part.progress
-            )
+            counts = solve_pass(order, family, partial(self._measure, part, first), self.chosen.rounder, part.progress)
             found[order.fine] = counts
             if order.is_last:
                 final[order.schema] = counts

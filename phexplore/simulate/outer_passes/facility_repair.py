@@ -117,7 +117,9 @@ class FacilityRepair:
 class _Unit:
     """One unit under repair."""
 
-    def __init__(self, rules: FacilityRepair, number: int, found: Histograms, people: Ints, noisy: NoisyAnswers) -> None:
+    def __init__(
+        self, rules: FacilityRepair, number: int, found: Histograms, people: Ints, noisy: NoisyAnswers
+    ) -> None:
         self._rules, self._number, self._noisy = rules, number, noisy
         self._people = people.copy()
         self._low, self._high = rules.lower[number], rules.upper[number]

@@ -137,7 +137,10 @@ def _numbers(order: OuterPass, family: Family) -> _Numbers:
     if family.parent is not None:
         classes, totals = family.parent
     else:
-        classes, totals = family.possible if family.possible is not None else np.empty(0, np.int64), np.empty(0, np.int64)
+        classes, totals = (
+            family.possible if family.possible is not None else np.empty(0, np.int64),
+            np.empty(0, np.int64),
+        )
     part_of = way(classes)
     by_part = np.argsort(part_of, kind="stable")
     classes, part_of = classes[by_part], part_of[by_part]
@@ -240,9 +243,7 @@ def _problem(order: OuterPass, family: Family, numbers: _Numbers, open_: Ints, m
     )
 
 
-def _hard_rows(
-    numbers: _Numbers, open_: Ints, families: list[Ints], soft: list[Floats], target: list[Floats]
-) -> int:
+def _hard_rows(numbers: _Numbers, open_: Ints, families: list[Ints], soft: list[Floats], target: list[Floats]) -> int:
     """Add the held sums and the columns of what is open; return how many families of rows they are.
 
     The numbers of a held answer are all fixed or all open, so that no fixed one is in an open column.

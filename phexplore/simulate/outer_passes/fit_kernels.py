@@ -21,7 +21,7 @@ _NEWTON, _CONJUGATE, _SWEEPS = 120, 400, 4
 
 
 @njit(cache=True, nogil=True)
-def fit(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
+def fit(
     weight: Floats,
     measured: Floats,
     rows: Places,
@@ -55,7 +55,7 @@ def fit(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     starts, members = _members(rows, hard_families, count)
     base = measured.copy()
     for _ in range(_SWEEPS):
-        _sweep(weight, rows, hard_families, target, starts, members, base, y)
+        _sweep(weight, target, starts, members, base, y)
     gradient, best_gradient = np.empty(count), np.empty(count)
     direction, residual, conjugate, image, scaled = (
         np.empty(count),
@@ -86,7 +86,19 @@ def fit(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
                 if row >= 0:
                     diagonal[row] += 1.0 / weight[free[place]]
         _newton_step(
-            weight, rows, soft, free[:used], damping, full, diagonal, gradient, direction, residual, conjugate, image, scaled
+            weight,
+            rows,
+            soft,
+            free[:used],
+            damping,
+            full,
+            diagonal,
+            gradient,
+            direction,
+            residual,
+            conjugate,
+            image,
+            scaled,
         )
         slope = 0.0
         for row in range(count):
@@ -108,11 +120,11 @@ def fit(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
             if step > 0.3:
                 best = min(best, worst)
                 continue
-        _sweep(weight, rows, hard_families, target, starts, members, base, y)
+        _sweep(weight, target, starts, members, base, y)
         value, worst = _dual(weight, measured, rows, soft, target, y, base, x, gradient)
         best = min(best, worst)
     _dual(weight, measured, rows, soft, target, y, base, x, gradient)
-    return worst
+    return float(worst)
 
 
 @njit(cache=True, nogil=True)
@@ -243,10 +255,8 @@ def _members(rows: Places, hard_families: int, count: int) -> tuple[NDArray[np.i
 
 
 @njit(cache=True, nogil=True)
-def _sweep(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
+def _sweep(
     weight: Floats,
-    rows: Places,
-    hard_families: int,
     target: Floats,
     starts: NDArray[np.int64],
     members: Places,

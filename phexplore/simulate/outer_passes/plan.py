@@ -71,17 +71,17 @@ def outer_passes(orders: tuple[tuple[Queries, Queries], ...], held: tuple[Held, 
     known = list(held)
     for number, (measured, rounder) in enumerate(orders):
         if not measured or not rounder:
-            raise PlanError(f"Outer pass {number} has no measured query or no rounder.", "Give it at least one of each.")
+            raise PlanError(
+                f"Outer pass {number} has no measured query or no rounder.", "Give it at least one of each."
+            )
         schema = measured[0].schema
         if any(query.schema != schema for query in (*measured, *rounder)):
-            raise PlanError(f"Outer pass {number} asks two histograms at once.", "Give each histogram a pass of its own.")
+            raise PlanError(
+                f"Outer pass {number} asks two histograms at once.", "Give each histogram a pass of its own."
+            )
         kept = _finest([each for each in known if each.query.schema == schema], number)
         fine = next(
-            (
-                query
-                for query in measured
-                if all(query.determines(each) for each in (*measured, *rounder, kept.query))
-            ),
+            (query for query in measured if all(query.determines(each) for each in (*measured, *rounder, kept.query))),
             None,
         )
         if fine is None or fine not in rounder:

@@ -233,7 +233,9 @@ def _outer_level(method: TopDown, schema: Schema, level: str, noise: Callable[[F
             "Give each outer pass one inner pass of least squares and one of the rounder.",
         )
     budget = method.total * method.level_shares[level]
-    shares = {parse_query(schema, name): method.query_shares[LevelQuery(level, name)] for name in method.queries_at(level)}
+    shares = {
+        parse_query(schema, name): method.query_shares[LevelQuery(level, name)] for name in method.queries_at(level)
+    }
     measured = {query: budget * share for query, share in shares.items() if share > 0}
     own = tuple(query for query in measured if query.schema == schema)
     beside = tuple(query for query in measured if query.schema != schema)
@@ -346,7 +348,9 @@ def _zeros(method: TopDown, schema: Schema, levels: Sequence[str], remarks: list
         linked |= {link.constraint for link in load_schema(schema.companion).links}
     left_out = {
         name
-        for name in _names_below(constraints, method, method.levels[0]) - linked - {*FACILITY_CONSTRAINTS, TOTAL_CONSTRAINT}
+        for name in _names_below(constraints, method, method.levels[0])
+        - linked
+        - {*FACILITY_CONSTRAINTS, TOTAL_CONSTRAINT}
         if not any(f"{zero}_".startswith(f"{name}_") for zero in known)
     }
     if left_out and schema.id == method.schema:

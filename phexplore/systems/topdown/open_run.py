@@ -26,6 +26,7 @@ from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.measurements import measuring_run
+from phexplore.systems.topdown.reported_levels import reported_levels
 from phexplore.systems.topdown.run_files import LeafFiles, StateFiles, open_leaf_files, schema_of, states_of
 from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.systems.topdown.summary import answers, criterion_query
@@ -163,7 +164,8 @@ class TopDownRun:
         leaves = self.files.read(path)
         layout = layout_of(self.schema)
         geocodes = layout.geocodes(self.files.geoids)
-        self.tree: GeoTree = tree_of(geocodes, self.spec.scenario.topdown.levels, layout)
+        levels = reported_levels(self.spec.scenario.topdown.levels, layout)
+        self.tree: GeoTree = tree_of(geocodes, levels, layout)
         self.truth = sums_up(leaves, self.tree, self.schema.cells)
         self.groups = criterion_query(self.schema)
         self.metadata: dict[int, dict[str, object]] = {}

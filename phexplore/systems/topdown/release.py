@@ -63,20 +63,25 @@ def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation,
     return [file]
 
 
-def as_population(truth: BlockPopulation, leaves: Histograms) -> BlockPopulation:
+def as_population(truth: BlockPopulation, leaves: Histograms, units: Histograms | None = None) -> BlockPopulation:
     """Return estimates in the shape of the exact counts. Facilities are published exactly, housing by occupancy is not.
 
     Args:
         truth: exact counts.
         leaves: published histograms of the blocks.
+        units: published unit histograms, of a release that has them.
     """
+    facilities = truth.facilities
+    if units is not None and facilities is not None:
+        facilities = np.zeros_like(facilities)
+        facilities[np.repeat(np.arange(units.units), np.diff(units.starts)), units.cells] = units.counts
     return BlockPopulation(
         truth.schema,
         truth.geoids,
         leaves.starts,
         leaves.cells,
         leaves.counts.astype(np.int32),
-        facilities=truth.facilities,
+        facilities=facilities,
         places=dict(truth.places),
         layout=truth.layout,
     )

@@ -11,6 +11,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.published.measurements import looks_like_measurements
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec
+from phexplore.systems.topdown.chained_release import with_release
 from phexplore.systems.topdown.measurements import kept_content
 from phexplore.systems.topdown.published_noise import PublishedNoise
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
@@ -88,6 +89,7 @@ def complete_run(spec: RunSpec) -> RunSpec:
         RunUnreadableError: there is no run.
         InputProblemsError: published answers do not fit the scenario.
     """
+    spec = with_release(spec)
     options = topdown_options(spec)
     if options.measured_content or options.measured_identity:
         return spec

@@ -28,6 +28,7 @@ from phexplore.systems.topdown.error_pictures import answer_labels
 from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.reported_levels import reported_design
 from phexplore.systems.topdown.run_files import MOST_COLUMNS
 from phexplore.systems.topdown.summary import Tally, trial_errors
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
@@ -109,7 +110,9 @@ class TopDownResults:
         def noise(budget: Fraction) -> Noise:
             return noise_of(method.framework, budget)[0]
 
-        return make_design(method, self.run.schema, self.run.levels, noise, has_facilities=False)
+        names = [level for level in method.levels if level not in self.run.tree.dropped]
+        design = make_design(method, self.run.schema, names, noise, has_facilities=False)
+        return reported_design(design, self.run.levels) if design.has_outer_passes else design
 
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:

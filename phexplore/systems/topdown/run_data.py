@@ -12,15 +12,17 @@ from phexplore.data.blocks.ages import TARGET as WITH_AGES
 from phexplore.data.blocks.ages import with_ages
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.facilities import assume_facilities
+from phexplore.data.blocks.households import with_households
 from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.topdown import TopDown
 from phexplore.published.door import read_population
 from phexplore.simulate.topdown.bounds import facility_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
+from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.workload.queries import parse_query
-from phexplore.workload.schema import load_schema
+from phexplore.workload.schema import Schema, load_schema
 
 _MOST_LISTED = 1000
 
@@ -87,6 +89,7 @@ def as_input(
     Raises:
         InputProblemsError: the data are not what the scenario counts.
     """
+    schema = load_schema(method.schema)
     if options.expand is not None and population.schema.id != EXPANDED:
         if population.schema.id != EXPANDABLE:
             raise _refused(
@@ -95,15 +98,33 @@ def as_input(
                 f"--expand takes block files ({EXPANDABLE}); leave it out.",
             )
         population = expand(population, options.expand, is_one_of_several=is_one_of_several)
-    if options.expand is not None and load_schema(method.schema).id == WITH_AGES:
+    if options.expand is not None and schema.id == WITH_AGES:
         population = with_ages(population, options.expand)
-    if load_schema(method.schema).id == "pl94_units" and population.schema.id != "pl94_units":
+    if is_chained(schema) and population.schema != schema:
+        population = _with_households(path, population, schema, options.expand)
+    if schema.id == "pl94_units" and population.schema.id != "pl94_units":
         population = units_of_persons(path, population)
     if population.schema.facility_bounds is not None and population.facilities is None:
         population = assume_facilities(population)
     if not population.blocks:
         raise _refused(path, "The data hold no block.", "Give a file with at least one.")
     return Input(population, population.remarks)
+
+
+def _with_households(path: Path, population: BlockPopulation, schema: Schema, seed: int | None) -> BlockPopulation:
+    """Return data in a DHC schema, invented from redistricting counts by the seed.
+
+    Raises:
+        InputProblemsError: no seed, or counts that do not say enough.
+    """
+    if seed is None or population.schema.id != "pl94_persons" or population.housing is None:
+        raise _refused(
+            path,
+            f"The data are in the schema {population.schema.id}: relationships, ages and households are not in them.",
+            "Give block counts with --expand SEED, which invents them, or microdata that have them.",
+        )
+    both = with_households(assume_facilities(population), seed)
+    return both.persons if schema == both.persons.schema else both.households
 
 
 def units_of_persons(path: Path, persons: BlockPopulation) -> BlockPopulation:

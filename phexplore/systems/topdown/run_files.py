@@ -86,6 +86,7 @@ class LeafFiles:
         counts: Histograms,
         metadata: Mapping[str, Any],
         checkpoint: Callable[[], None] = lambda: None,
+        beside: Histograms | None = None,
     ) -> None:
         """Write the counts of all leaves, some rows at a time.
 
@@ -94,6 +95,7 @@ class LeafFiles:
             counts: in the order of the leaves.
             metadata: JSON values kept in the file.
             checkpoint: called between rows; may raise to stop.
+            beside: unit histograms of the same leaves, written as lists behind; only schemas with too many cells have them.
 
         Raises:
             ValueError: other leaves.
@@ -105,7 +107,7 @@ class LeafFiles:
         number = pa.int64() if largest > np.iinfo(np.int32).max else pa.int32()
         content = {"leaves": self.digest, "counts": counts_digest(counts), "schema": self.schema.id, **metadata}
         if self.schema.cells > MOST_COLUMNS or self.is_listed:
-            self._write_lists(path, counts, {"shape": list(self.schema.shape), **content}, number)
+            self._write_lists(path, counts, {"shape": list(self.schema.shape), **content}, number, beside)
             return
         schema = pa.schema(
             [("geoid", pa.string()), *((name, number) for name in cell_names(self.schema))],
@@ -119,21 +121,38 @@ class LeafFiles:
                 columns = [pa.array(self.geoids[first:last].tolist(), pa.string()), *map(pa.array, rows)]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
-    def _write_lists(self, path: Path, counts: Histograms, content: Mapping[str, Any], number: pa.DataType) -> None:
+    def _write_lists(
+        self,
+        path: Path,
+        counts: Histograms,
+        content: dict[str, Any],
+        number: pa.DataType,
+        beside: Histograms | None,
+    ) -> None:
+        lists = [("", counts)] if beside is None else [("", counts), ("unit_", beside)]
+        if beside is not None:
+            content["unit_counts"] = counts_digest(beside)
         schema = pa.schema(
-            [("geoid", pa.string()), ("cells", pa.list_(pa.int32())), ("counts", pa.list_(number))],
+            [
+                ("geoid", pa.string()),
+                *(
+                    (f"{prefix}{name}", pa.list_(kind))
+                    for prefix, _ in lists
+                    for name, kind in (("cells", pa.int32()), ("counts", number))
+                ),
+            ],
             metadata={"phexplore": json.dumps(content, ensure_ascii=True)},
         )
         with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
             for first in range(0, max(1, counts.units), ROWS_AT_ONCE):
-                part = counts.part(first, min(first + ROWS_AT_ONCE, counts.units))
-                offsets = pa.array(part.starts.astype(np.int32))
-                geoids = self.geoids[first : first + ROWS_AT_ONCE].tolist()
-                columns = [
-                    pa.array(geoids, pa.string()),
-                    pa.ListArray.from_arrays(offsets, pa.array(part.cells, pa.int32())),
-                    pa.ListArray.from_arrays(offsets, pa.array(part.counts.astype(number.to_pandas_dtype()))),
-                ]
+                columns = [pa.array(self.geoids[first : first + ROWS_AT_ONCE].tolist(), pa.string())]
+                for _, whole in lists:
+                    part = whole.part(first, min(first + ROWS_AT_ONCE, whole.units))
+                    offsets = pa.array(part.starts.astype(np.int32))
+                    columns += [
+                        pa.ListArray.from_arrays(offsets, pa.array(part.cells, pa.int32())),
+                        pa.ListArray.from_arrays(offsets, pa.array(part.counts.astype(number.to_pandas_dtype()))),
+                    ]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
     def read(self, path: Path) -> Histograms:
@@ -151,6 +170,25 @@ class LeafFiles:
         if metadata.get("counts") != counts_digest(found):
             raise RunUnreadableError(f"{path} was altered: its counts are not as they were written.", _REMEDY)
         return found
+
+
+def read_units(path: Path, leaves: int, cells: int) -> Histograms:
+    """Return the unit histograms behind the counts of a trial.
+
+    Args:
+        path: of the trial.
+        leaves: how many there are.
+        cells: of the unit histogram.
+
+    Raises:
+        RunUnreadableError: it has none, cannot be read, or was altered.
+    """
+    metadata = read_mark(path, _REMEDY)
+    with reading(path, _REMEDY):
+        found = _read_lists(path, leaves, cells, "unit_")
+    if metadata.get("unit_counts") != counts_digest(found):
+        raise RunUnreadableError(f"{path} was altered: its unit counts are not as they were written.", _REMEDY)
+    return found
 
 
 def schema_of(path: Path) -> Schema:
@@ -250,14 +288,15 @@ def _read_counts(path: Path, leaves: int, cells: int) -> Histograms:
     return Histograms(starts, places[order], counts[order])
 
 
-def _read_lists(path: Path, leaves: int, cells: int) -> Histograms:
+def _read_lists(path: Path, leaves: int, cells: int, prefix: str = "") -> Histograms:
+    names = [f"{prefix}cells", f"{prefix}counts"]
     starts, places, counts = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     end = 0
     with pq.ParquetFile(path) as file:
         check_rows(file, path, leaves)
-        check_columns(file.schema_arrow, dict.fromkeys(("cells", "counts"), lists_of_integers))
+        check_columns(file.schema_arrow, dict.fromkeys(names, lists_of_integers))
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["cells", "counts"], use_threads=False)
+            table = file.read_row_group(group, columns=names, use_threads=False)
             check_filled(table)
             filled, numbers = (column.combine_chunks() for column in table.columns)
             if filled.values.null_count or numbers.values.null_count or not filled.offsets.equals(numbers.offsets):

@@ -73,7 +73,9 @@ class TopDownOptions(Declared):
         microdata: whether microdata and published tables are written for every trial.
         keep_measurements: whether the noisy answers are kept, and in which layout.
         measurements: directory of a run whose kept answers are post-processed again, or published ones; "" draws new ones.
-        measured_identity: of that run.
+        redistricting: run or file whose redistricting counts a DHC run keeps; "" makes a release of its own.
+        redistricting_identity: of that run, or 64 hexadecimal digits over that file.
+        measured_identity: of the run that measured.
         measured_content: 64 hexadecimal digits over the kept answers, "" in runs of the first format.
     """
 
@@ -179,6 +181,17 @@ class TopDownOptions(Declared):
         doc="Post-process what this run kept, or published noisy measurements (folder or ZIP), by the scenario's passes and constraints.",
         said="post-processes the answers of {} again",
     )
+    redistricting: str = parameter(
+        RunDirectory(),
+        default="",
+        option="--redistricting",
+        is_identity=False,  # where the release lies decides nothing, what it is does
+        is_omitted=True,
+        title="redistricting release",
+        doc="DHC: keep the counts of this redistricting run or published microdata; a run makes one without it.",
+        said="stands on the redistricting counts of {}",
+    )
+    redistricting_identity: str = parameter(Text(), default="", is_omitted=True)
     measured_identity: str = parameter(Text(), default="")
     measured_content: str = parameter(Text(), default="", is_omitted=True)
 

@@ -26,7 +26,7 @@ from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE, trial_file
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
-from phexplore.simulate.topdown.design import make_design
+from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.simulate.topdown.driver import (
     Descent,
     Mapper,
@@ -44,7 +44,8 @@ from phexplore.simulate.topdown.measuring import Draw, DrawnMeasurements, Measur
 from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.simulate.topdown.pooling import lowest_pooled, pool, weight_of_leaves
 from phexplore.simulate.topdown.run_checks import spent_on_noise, trial_checks
-from phexplore.spine.tree import tree_of
+from phexplore.spine.tree import GeoTree, tree_of
+from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.facilities import write_facilities
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.measured_units import write_units
@@ -56,10 +57,18 @@ from phexplore.systems.topdown.measurements import (
     measurement_file,
     measuring_run,
 )
+from phexplore.systems.topdown.outer_run import (
+    OuterRun,
+    OuterTrial,
+    confirm_options,
+    outer_run,
+    outer_summary,
+)
 from phexplore.systems.topdown.published_noise import PublishedNoise, publish_answers
 from phexplore.systems.topdown.release import as_population, trial_directory, write_trial_release
+from phexplore.systems.topdown.reported_levels import reported_design, reported_levels
 from phexplore.systems.topdown.run_data import Input, check_input, read_input
-from phexplore.systems.topdown.run_files import LeafFiles
+from phexplore.systems.topdown.run_files import LeafFiles, read_units
 from phexplore.systems.topdown.run_margins import margins_by_level, pooled_remark
 from phexplore.systems.topdown.run_options import (
     KeptAnswers,
@@ -72,6 +81,7 @@ from phexplore.systems.topdown.run_options import (
 from phexplore.systems.topdown.stop_metric import WatchedFigure, parse_watched
 from phexplore.systems.topdown.streaming import StreamedSimulation, is_streamed
 from phexplore.systems.topdown.summary import Levels, Tally, tallied, topdown_summary, trial_errors
+from phexplore.workload.schema import load_schema
 
 
 def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopDownSimulation | StreamedSimulation:
@@ -90,7 +100,7 @@ def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopD
             "TopDown has no non-private mode: its exact counts are the data themselves.",
             "Leave out --non-private; --no-noise estimates from exact measurements.",
         )
-    if is_streamed(spec, directory, place):
+    if not is_chained(load_schema(spec.scenario.topdown.schema)) and is_streamed(spec, directory, place):
         return StreamedSimulation(spec, directory, place)
     return TopDownSimulation(spec, directory, place)
 
@@ -114,6 +124,7 @@ class Prepared:
         published: noise that was drawn elsewhere, None where this run draws it or another one kept it.
         is_counted: whether the true counts are known.
         watched: the figure of the stop rule, None for the coverage.
+        outer: how a scenario with outer passes is estimated, None for all others.
     """
 
     population: BlockPopulation
@@ -126,6 +137,7 @@ class Prepared:
     watched: WatchedFigure | None
     published: PublishedNoise | None = None
     is_counted: bool = True
+    outer: OuterRun | None = None
 
 
 class TopDownSimulation(PreparedSimulation[Prepared]):
@@ -177,15 +189,13 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         watch.checkpoint()
         with watch.phase("prepare"):
             population = given.population
-            tree = tree_of(population.geocodes(), method.levels, population.layout)
+            levels = reported_levels(method.levels, population.layout)
+            tree = tree_of(population.geocodes(), levels, population.layout)
 
             def noise(budget: Fraction) -> Noise:
                 return noise_of(method.framework, budget)[0]
 
-            names = [level.name for level in tree.levels]
-            design = make_design(
-                method, population.schema, names, noise, has_facilities=population.facilities is not None
-            )
+            design = self._design(population, tree, noise)
             if is_counted:
                 check_input(path, population, design)
             full = make_world(design, tree, population)
@@ -203,8 +213,10 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 asked = {PoolLeaves.AUTO: None, PoolLeaves.YES: True, PoolLeaves.NO: False}[self.options.pool_leaves]
                 lowest = lowest_pooled(world, pools_leaves=asked)
                 remarks = (*remarks, pooled_remark(world.design, lowest, weight_of_leaves(world)))
+            outer = outer_run(spec, population, world) if design.has_outer_passes else None
+            remarks = remarks if outer is None else (*remarks, outer.release.remark)
             self._shared = Prepared(
-                population, full, world, files, self.label, margins, lowest, watched, published, is_counted
+                population, full, world, files, self.label, margins, lowest, watched, published, is_counted, outer
             )
         for text in (*remarks, self.label):
             watch.note(text)
@@ -235,6 +247,16 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         population = published.population()
         return published, Input(population, (*population.remarks, _NOT_COUNTED))
 
+    def _design(self, population: BlockPopulation, tree: GeoTree, noise: Callable[[Fraction], Noise]) -> Design:
+        """Return the design over the levels that errors are reported for."""
+        method, has_facilities = self._spec.scenario.topdown, population.facilities is not None
+        names = [level for level in method.levels if level not in tree.dropped]
+        design = make_design(method, population.schema, names, noise, has_facilities=has_facilities)
+        if not design.has_outer_passes:
+            return design
+        confirm_options(self.options, on_cluster=self._cluster is not None)
+        return reported_design(design, [level.name for level in tree.levels])
+
     def _write_exact(self, files: LeafFiles, population: BlockPopulation, watch: Watch, *, is_counted: bool) -> None:
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE) as part:
@@ -258,7 +280,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             path: file.
         """
         shared = self.prepared
-        descent = self.descend(index)
+        trial = None if shared.outer is None else self._outer_trial(shared.outer, index)
+        descent = self.descend(index) if trial is None else trial.found.descent
         leaves = in_code_order(shared.world.tree, descent.leaves)
         levels = sums_up(leaves, shared.full.tree, shared.full.design.schema.cells)
         watched = None
@@ -267,7 +290,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
         if self.options.keep_measurements is KeptAnswers.PUBLISHED:
             publish_answers(self._directory, index, shared.world, shared.files.geoids)
-        checks = trial_checks(shared.world, descent)
+        checked = _checked(shared, descent, trial)
+        units = None if shared.outer is None or trial is None else shared.outer.units(trial)
         if self._truth is not None:
             self._truth.result()
         with ThreadPoolExecutor(1, thread_name_prefix="errors") as beside:
@@ -280,16 +304,17 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                     "covered": figures.covered,
                     "numbers": figures.numbers,
                     "watched": figures.watched,
-                    "checks": checks,
+                    **checked,
                     "failsafe": descent.record.failed,
                     "relaxed": descent.record.relaxed,
                     "unfinished": descent.record.unfinished,
                     "families": descent.record.families,
                 },
                 self._checkpoint,
+                units,
             )
             tallies = folded.result()
-        self._release(index, leaves)
+        self._release(index, leaves, units)
         with self._lock:
             self._tallies[index] = tallies
             for name, seconds in descent.record.seconds.items():
@@ -305,12 +330,12 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         full = self.prepared.full
         return tallied(full.design.levels, trial_errors(full.design.levels, full.truth, levels))
 
-    def _release(self, index: int, leaves: Histograms) -> None:
+    def _release(self, index: int, leaves: Histograms, units: Histograms | None = None) -> None:
         """Write microdata and tables of a trial where they are wanted."""
         if not self.options.microdata:
             return
         began = time.perf_counter()
-        shown = as_population(self.prepared.population, leaves)
+        shown = as_population(self.prepared.population, leaves, units)
         write_trial_release(trial_directory(self._directory, index), self._spec, shown, index)
         with self._lock:
             self._released.add(index)
@@ -347,6 +372,17 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 elsewhere=elsewhere,
                 on_progress=on_progress,
                 on_answers=on_answers,
+            )
+
+    def _outer_trial(self, outer: OuterRun, index: int) -> OuterTrial:
+        with self._mapper() as mapper:
+            return outer.trial(
+                TrialKey(self._spec.seed, index),
+                exact=self._spec.mode is RunMode.NO_NOISE,
+                margins=self.prepared.margins,
+                rounder=RounderOptions(Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION),
+                mapper=mapper,
+                on_progress=self._progress(index),
             )
 
     def _sources(self, index: int) -> list[MeasurementSource]:
@@ -416,15 +452,26 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             watch.phase_done(name, seconds)
         watch.progress("summary", len(trials), len(trials))
         marks = [read_mark(path) for path in self.paths(trials)]
-        return topdown_summary(self._spec, design, tallies, marks, is_counted=shared.is_counted)
+        summary = topdown_summary(self._spec, design, tallies, marks, is_counted=shared.is_counted)
+        return summary if shared.outer is None else {**summary, **outer_summary(shared.outer, self._spec, marks)}
 
     def _errors_of(self, index: int) -> tuple[Tally, ...]:
         """Return the errors of a finished trial; one of an earlier start is read again."""
         missing = self.options.microdata and index not in self._released
         if index in self._tallies and not missing:
             return self._tallies[index]
-        leaves = self.prepared.files.read(self._directory / trial_file(index))
+        path = self._directory / trial_file(index)
+        leaves = self.prepared.files.read(path)
         if missing:
-            self._release(index, leaves)
+            companion = self.prepared.population.schema.companion
+            units = None if companion is None else read_units(path, leaves.units, load_schema(companion).cells)
+            self._release(index, leaves, units)
         full = self.prepared.full
         return self._tallied(sums_up(leaves, full.tree, full.design.schema.cells))
+
+
+def _checked(shared: Prepared, descent: Descent, trial: OuterTrial | None) -> dict[str, Any]:
+    """Return what a trial's file says of its checks."""
+    if shared.outer is None or trial is None:
+        return {"checks": trial_checks(shared.world, descent)}
+    return {"checks": shared.outer.checks(trial), "facility_repair": shared.outer.repair_json(trial)}

@@ -102,7 +102,10 @@ def topdown_summary(
         "estimator": topdown_options(spec).estimator.value,
         "checks": {
             "budget_spent_equals_declared": estimated.spent + estimated.unspent == spec.scenario.topdown.total,
-            **{name: outcome(sum(int(each["checks"][name]) for each in marks)) for name in topdown_checks.CHECKS},
+            **{
+                name: outcome(sum(int(each["checks"][name]) for each in marks))
+                for name in (marks[0]["checks"] if marks else topdown_checks.CHECKS)
+            },
         },
         "failsafe": sum(int(each["failsafe"]) for each in marks),
         "relaxed": sum(int(each["relaxed"]) for each in marks),

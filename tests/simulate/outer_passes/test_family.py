@@ -7,15 +7,7 @@ from dataclasses import replace
 import clarabel
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import LinearConstraint, milp
-
-from phexplore.optimize.rounder import RounderOptions, Target
-from phexplore.simulate.outer_passes import family as family_module
-from phexplore.simulate.outer_passes.family import Family, FamilyError, Progress, solve_pass
-from phexplore.simulate.outer_passes.partitions import possible_answers
-from phexplore.simulate.outer_passes.plan import Held, outer_passes
-from tests.simulate.outer_passes.small import (
+from outer_small import (
     PUBLISHED,
     SCHEMA,
     THREE,
@@ -26,6 +18,14 @@ from tests.simulate.outer_passes.small import (
     coarser,
     histograms_over,
 )
+from scipy import sparse
+from scipy.optimize import LinearConstraint, milp
+
+from phexplore.optimize.rounder import RounderOptions, Target
+from phexplore.simulate.outer_passes import family as family_module
+from phexplore.simulate.outer_passes.family import Family, FamilyError, Progress, solve_pass
+from phexplore.simulate.outer_passes.partitions import possible_answers
+from phexplore.simulate.outer_passes.plan import Held, outer_passes
 
 
 class Noisy:
@@ -199,7 +199,11 @@ def test_every_pass_is_the_optimum_of_the_uncollapsed_problem(monkeypatch, order
             way = histograms_over(parent[None], order.fine)
             above = (way.cells.astype(np.int64), way.counts)
         family = Family(
-            histograms_over(truth, order.fine), held, above, possible_answers(order.fine, ZEROS) if root else None, weights
+            histograms_over(truth, order.fine),
+            held,
+            above,
+            possible_answers(order.fine, ZEROS) if root else None,
+            weights,
         )
         progress = Progress()
         found = solve_pass(order, family, noisy, RounderOptions(target), progress)
@@ -216,7 +220,11 @@ def test_every_pass_is_the_optimum_of_the_uncollapsed_problem(monkeypatch, order
         # Where the interior point method stops early, ours must still be no worse than its feasible point.
         reached = objective(order, truth, noisy, weights, mine)
         assert reached <= objective(order, truth, noisy, weights, collapsed) * (1 + 1e-7)
-        kept = np.array([Rows(order.held.query).matrix @ one for one in truth]) if not len(held_rows[1:]) else held_rows[-1][1]
+        kept = (
+            np.array([Rows(order.held.query).matrix @ one for one in truth])
+            if not len(held_rows[1:])
+            else held_rows[-1][1]
+        )
         above_counts = None if parent is None else Rows(order.fine).matrix @ parent
         best = best_rounding(order, mine, target is Target.WHOLE, kept, above_counts)
         assert rounding_cost(order, mine, target is Target.WHOLE, counts) == pytest.approx(best, abs=1e-4)
