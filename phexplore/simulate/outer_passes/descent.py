@@ -186,6 +186,7 @@ def descend_outer(
             record.numbers += part.numbers
             unsummed += part.unsummed
             progress.unfinished += part.progress.unfinished
+            progress.failed += part.progress.failed
             for name, seconds in part.progress.seconds.items():
                 progress.seconds[name] = progress.seconds.get(name, 0.0) + seconds
             done += part.found[world.design.schema].units
@@ -195,7 +196,7 @@ def descend_outer(
         estimates.append({schema: joined([part.found[schema] for part in parts]) for schema in outer.schemas})
         if outer.repair is not None:
             repairs.append(RepairRecord.together([part.repair for part in parts if part.repair is not None]))
-    record.unfinished = progress.unfinished
+    record.unfinished, record.failed = progress.unfinished, progress.failed
     names = {"measuring": "measure", "least squares": "least_squares", "rounding": "rounder", "repair": "failsafe"}
     for name, seconds in progress.seconds.items():
         record.seconds[names[name]] = record.seconds.get(names[name], 0.0) + seconds

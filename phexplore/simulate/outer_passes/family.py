@@ -64,7 +64,7 @@ class Progress:
     Attributes:
         seconds: of measuring, least squares and rounding.
         unfinished: families whose least squares did not reach the accuracy asked for.
-        failed: families whose rounder could not keep every sum.
+        failed: families in which the failsafe rounded.
         numbers: that least squares had to find.
     """
 
@@ -312,7 +312,7 @@ def _solved(
     columns = np.full(len(open_), -1, np.int32) if is_root else problem.rows[1] - np.int32(held_rows)
     column_count = 0 if is_root else int(columns.max()) + 1
     counts = np.empty(len(open_), np.int64)
-    failed = rounding_kernels.round_parts(
+    rescued, failed = rounding_kernels.round_parts(
         edges,
         problem.rows[0],
         columns,
@@ -325,7 +325,7 @@ def _solved(
         options.snap,
         counts,
     )
-    progress.failed += failed > 0
+    progress.failed += rescued > 0
     progress.seconds["rounding"] += time.perf_counter() - fitted
     if failed:
         raise FamilyError(

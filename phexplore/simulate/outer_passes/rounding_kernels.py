@@ -53,11 +53,14 @@ def round_parts(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
     x: NDArray[np.float64],
     held: Ints,
     column_total: Ints,
-    whole: bool,  # noqa: FBT001 - compiled code knows positional arguments only
+    whole: bool,
     snap: float,
     counts: Ints,
-) -> int:
-    """Fill the rounded counts; return in how many parts no whole counts keep every sum.
+) -> tuple[int, int]:
+    """Fill the rounded counts; return in how many parts counts had to leave floor and ceiling, and how many have none.
+
+    Where least squares did not reach their accuracy, floors may be too large for the sums: whole counts nearest to the estimate in the
+    same network, free to be anything, then keep them (the failsafe).
 
     Args:
         part_start: ``int64[parts + 1]``, where the numbers of each held answer begin.
@@ -90,25 +93,31 @@ def round_parts(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
     node_of_row = np.full(chain_rows, -1, np.int32)
     node_of_child = np.full(held.shape[0], -1, np.int32)
     node_of_column = np.full(column_total.shape[0], -1, np.int32)
-    failed = 0
+    above = np.zeros(chain_rows)
+    for level in range(levels):
+        for number in range(x.shape[0]):
+            above[chain[level, number]] += max(0.0, x[number])
+    nodes = node_of_row, node_of_child, node_of_column
+    rescued, failed = 0, 0
     for part in range(part_start.shape[0] - 1):
-        failed += _round_part(
-            part_start[part],
-            part_start[part + 1],
-            child,
-            column,
-            chain,
-            fraction,
-            target,
-            room,
-            give,
-            whole,
-            node_of_row,
-            node_of_child,
-            node_of_column,
-            counts,
-        )
-    return failed
+        first, last = part_start[part], part_start[part + 1]
+        if not _round_part(
+            first, last, child, column, chain, fraction, target, room, give, whole, False, nodes, counts
+        ):
+            continue
+        for number in range(first, last):
+            counts[number] = 0
+            node_of_child[child[number]] = -1
+            if column[number] >= 0:
+                node_of_column[column[number]] = -1
+            for level in range(levels):
+                node_of_row[chain[level, number]] = -1
+        rescued += 1
+        if _round_part(
+            first, last, child, column, chain, np.maximum(x, 0.0), above, held, column_total, whole, True, nodes, counts
+        ):
+            failed += 1
+    return rescued, failed
 
 
 @njit(cache=True, nogil=True)
@@ -122,13 +131,13 @@ def _round_part(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
     target: NDArray[np.float64],
     room: Ints,
     give: Ints,
-    whole: bool,  # noqa: FBT001
-    node_of_row: Places,
-    node_of_child: Places,
-    node_of_column: Places,
+    whole: bool,
+    free: bool,
+    nodes_of: tuple[Places, Places, Places],
     counts: Ints,
-) -> int:
-    """Round the numbers of one held answer; return 1 where no whole counts keep every sum."""
+) -> bool:
+    """Round the numbers of one held answer, by one at most or, where `free`, by any; return whether no counts keep every sum."""
+    node_of_row, node_of_child, node_of_column = nodes_of
     used, wanted, offered, short = 0, 0, 0, False
     for number in range(first, last):
         if number == first or child[number] != child[number - 1]:
@@ -137,13 +146,13 @@ def _round_part(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
         if room[child[number]] > 0 and (column[number] < 0 or give[column[number]] > 0):
             used += 1
     if short:
-        return 1
+        return True
     if wanted == 0:
-        return 0
+        return False
     levels = chain.shape[0]
     most_nodes = used * (levels + 2) + 2
     supply = np.zeros(most_nodes, np.int64)
-    tails = np.empty(used * (3 * levels + 1) + most_nodes, np.int32)
+    tails = np.empty(used * (3 * levels + 3), np.int32)
     heads, caps, costs = np.empty_like(tails), np.empty(len(tails), np.int64), np.empty(len(tails), np.int64)
     leaf = np.empty(used, np.int32)
     nodes, arcs, leaves = 0, 0, 0
@@ -187,20 +196,24 @@ def _round_part(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
                 tails[arcs], heads[arcs], caps[arcs], costs[arcs] = above, node, ENDLESS_FLOW, SCALE
                 arcs += 1
             above = node
-        share = np.rint(fraction[number]) if whole else fraction[number]
-        tails[arcs], heads[arcs], caps[arcs] = above, end, 1
-        costs[arcs] = np.int64(np.rint(SCALE * (1.0 - 2.0 * share)))
+        wish = np.rint(fraction[number]) if whole else fraction[number]
+        below = np.floor(wish) if free else 0.0
         leaf[leaves] = arcs
         leaves += 1
-        arcs += 1
+        tails[arcs], heads[arcs], caps[arcs], costs[arcs] = above, end, np.int64(below), -SCALE
+        tails[arcs + 1], heads[arcs + 1], caps[arcs + 1] = above, end, 1
+        costs[arcs + 1] = np.int64(np.rint(SCALE * (1.0 - 2.0 * (wish - below))))
+        tails[arcs + 2], heads[arcs + 2], caps[arcs + 2] = above, end, ENDLESS_FLOW if free else 0
+        costs[arcs + 2] = SCALE
+        arcs += 3
     flows = _cheapest(tails, heads, caps, costs, arcs, supply, nodes)
     place, broken = 0, flows[arcs] > 0 or (sink < 0 and offered != wanted)
     for number in range(first, last):
         if room[child[number]] <= 0 or (column[number] >= 0 and give[column[number]] <= 0):
             continue
-        counts[number] += flows[leaf[place]]
+        counts[number] += flows[leaf[place]] + flows[leaf[place] + 1] + flows[leaf[place] + 2]
         place += 1
-    return 1 if broken else 0
+    return broken
 
 
 @njit(cache=True, nogil=True)

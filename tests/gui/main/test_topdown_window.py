@@ -87,12 +87,11 @@ def test_that_every_area_opens_for_every_preset(qtbot, window):
         assert window.rooms["topdown"].session.scenario.baseline == found
 
 
-def test_that_dhc_says_that_it_cannot_be_simulated_yet(qtbot, window):
+def test_that_dhc_can_be_run(qtbot, window):
     window.session.edit_workbook("Add", lambda b: add_scenario(b, preset("dhc-2020-persons-us").scenario))
     window.navigation.choose(Area.RUNS)
     page = window.pages.currentWidget()
-    assert "cannot be simulated yet" in page.forms["topdown"]._blocked
-    assert not page.forms["topdown"].run.isEnabled()
+    assert not page.forms["topdown"]._blocked
 
 
 def test_that_the_headline_follows_edits_within_a_frame(qtbot, window):

@@ -91,11 +91,13 @@ def test_that_data_of_an_unrelated_schema_are_refused():
         design_of(blocks(), UNITS)
 
 
-def test_that_several_outer_passes_are_refused():
+def test_that_outer_passes_need_a_rounder_each_and_the_schema_of_the_scenario():
     order = PERSONS.passes["Tract"]
     passes = {**PERSONS.passes, "Tract": replace(order, least_squares=order.least_squares * 2)}
-    with pytest.raises(DesignError, match="Tract has 2 outer passes"):
+    with pytest.raises(DesignError, match="without a rounder of their own"):
         design_of(full(), replace(PERSONS, passes=passes))
+    with pytest.raises(DesignError, match="2 outer passes, and the data are in pl94_reduced16"):
+        design_of(blocks(), replace(PERSONS, passes=passes))
 
 
 def test_that_a_level_without_passes_is_estimated_at_once():
