@@ -16,6 +16,7 @@ from typing import Any
 
 from phexplore.accounting.composition import confirm_spent
 from phexplore.data.blocks.population import BlockPopulation
+from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
@@ -195,7 +196,9 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             def noise(budget: Fraction) -> Noise:
                 return noise_of(method.framework, budget)[0]
 
-            design = self._design(population, tree, noise)
+            design = _reported(method, population, tree, noise)
+            if design.has_outer_passes:
+                confirm_options(self.options, on_cluster=self._cluster is not None)
             if is_counted:
                 check_input(path, population, design)
             full = make_world(design, tree, population)
@@ -246,16 +249,6 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             return published, read_input(path, method, self.options)
         population = published.population()
         return published, Input(population, (*population.remarks, _NOT_COUNTED))
-
-    def _design(self, population: BlockPopulation, tree: GeoTree, noise: Callable[[Fraction], Noise]) -> Design:
-        """Return the design over the levels that errors are reported for."""
-        method, has_facilities = self._spec.scenario.topdown, population.facilities is not None
-        names = [level for level in method.levels if level not in tree.dropped]
-        design = make_design(method, population.schema, names, noise, has_facilities=has_facilities)
-        if not design.has_outer_passes:
-            return design
-        confirm_options(self.options, on_cluster=self._cluster is not None)
-        return reported_design(design, [level.name for level in tree.levels])
 
     def _write_exact(self, files: LeafFiles, population: BlockPopulation, watch: Watch, *, is_counted: bool) -> None:
         if population.facilities is not None:
@@ -475,3 +468,12 @@ def _checked(shared: Prepared, descent: Descent, trial: OuterTrial | None) -> di
     if shared.outer is None or trial is None:
         return {"checks": trial_checks(shared.world, descent)}
     return {"checks": shared.outer.checks(trial), "facility_repair": shared.outer.repair_json(trial)}
+
+
+def _reported(
+    method: TopDown, population: BlockPopulation, tree: GeoTree, noise: Callable[[Fraction], Noise]
+) -> Design:
+    """Return the design over the levels that errors are reported for."""
+    names = [level for level in method.levels if level not in tree.dropped]
+    design = make_design(method, population.schema, names, noise, has_facilities=population.facilities is not None)
+    return reported_design(design, [level.name for level in tree.levels]) if design.has_outer_passes else design
