@@ -45,12 +45,14 @@ def values(found: Published) -> ValueTable:
                 code, query = row["geocode"].strip(), row["query"].strip()
                 estimate, deviation = float(row["estimate"]), float(row["std_dev"])
                 held = cells.setdefault(code, {})
-            except (ValueError, KeyError, AttributeError) as error:
+            except (ValueError, KeyError, AttributeError, TypeError) as error:
                 raise found.refused(f"the line is no estimate ({error}).", _REMEDY, path, number) from error
             if query in held or not (np.isfinite(estimate) and np.isfinite(deviation) and deviation >= 0):
                 raise found.refused(f"{query} of {code} stands twice, or is no number.", _REMEDY, path, number)
             held[query] = (estimate, deviation)
             titles.setdefault(query, (row.get("query_description") or query).strip())
+    if not cells:
+        raise found.refused("it holds no estimates.", _REMEDY)
     table = np.array([[held.get(query, (np.nan, np.nan)) for query in titles] for held in cells.values()])
     codes = list(cells)
     return ValueTable(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phexplore.data.blocks.delimited import Header, Problems, read_batches, read_header, refuse
+from phexplore.data.blocks.delimited import Header, Problems, missing_columns, read_batches, read_header, refuse
 from phexplore.data.blocks.facilities import join_units
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
 from phexplore.data.blocks.layouts import PL94_UNITS, GeographyColumn, PersonLayout
@@ -122,6 +122,7 @@ def _counted(header: Header) -> BlockPopulation:
     problems = Problems(header.path)
     geography = [_present(header, column) for column in PL94_UNITS.geography]
     names = [*(column.name for column in geography), *_COUNTED]
+    missing_columns(header, names, "Fetch the file again.")
     numbers, tables = [], []
     for batch in read_batches(header, names):
         number = np.zeros(batch.rows, np.int64)

@@ -56,7 +56,7 @@ def values(found: Published) -> ValueTable:
                     f"{row['PRODUCT_TABLE'].strip()} {row['QUERY'].strip()}",
                 )
                 held, draw, count = counts.setdefault(key, {}), int(row["ITERATION"]), int(row["COUNT"])
-            except (ValueError, KeyError, AttributeError) as error:
+            except (ValueError, KeyError, AttributeError, TypeError) as error:
                 raise found.refused(f"the line is no count of a rerun ({error}).", _REMEDY, path, number) from error
             if draw in held:
                 raise found.refused(f"iteration {draw} of this cell stands twice.", _REMEDY, path, number)

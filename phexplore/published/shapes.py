@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -120,8 +121,8 @@ def _records(found: Published) -> Iterator[tuple[dict[str, Any], list[NDArray[np
     """Yield fields, rings and the number of outer rings of every record with a shape."""
     paths = [part.path for part in found.parts if part.path.suffix.lower() != ".shx"]
     for path in paths:
-        read = _shapefile if found.kind == "tiger-shapes" else _geopackage
-        for fields, rings, outer in read(found, path):
+        read = _shapefile(found, path) if found.kind == "tiger-shapes" else _geopackage(found, path)
+        for fields, rings, outer in read:
             if not all(ring.ndim == 2 and len(ring) and bool(np.all(np.abs(ring) <= _MOST_DEGREES)) for ring in rings):
                 remedy = "Bring the shapes to degrees of longitude and latitude (NAD83, EPSG:4269)."
                 raise found.refused("its coordinates are not degrees.", remedy, path)
@@ -140,7 +141,7 @@ def _beside(path: Path) -> dict[str, Path]:
     }
 
 
-def _shapefile(found: Published, path: Path) -> Iterator[tuple[dict[str, Any], list[NDArray[np.float64]], int]]:
+def _shapefile(found: Published, path: Path) -> list[tuple[dict[str, Any], list[NDArray[np.float64]], int]]:
     import shapefile  # noqa: PLC0415 - only shapes need it
 
     files = _beside(path)
@@ -151,19 +152,22 @@ def _shapefile(found: Published, path: Path) -> Iterator[tuple[dict[str, Any], l
     shp, dbf = (
         BytesIO(read_whole(files[suffix] if suffix != ".shp" else path, LARGEST_SHAPES)) for suffix in (".shp", ".dbf")
     )
+    records = []
     try:
-        with shapefile.Reader(shp=shp, dbf=dbf, encoding=_codec(encoding), encodingErrors="replace") as reader:
-            names = [field[0] for field in reader.fields if field[0] != "DeletionFlag"]
-            for shape, record in zip(reader.iterShapes(), reader.iterRecords(), strict=True):
-                fields = dict(zip(names, record, strict=True))
-                if shape.shapeType == shapefile.NULL:
-                    continue
-                points = np.array(shape.points, np.float64).reshape(-1, 2)
-                ends = [*shape.parts[1:], len(points)]
-                rings = [points[first:last] for first, last in zip(shape.parts, ends, strict=True)]
-                yield fields, rings, sum(_area(ring) < 0 for ring in rings)
-    except (*_DAMAGE, shapefile.ShapefileException) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", shapefile.PossiblyCorruptFileHeader)  # what it would only tell the terminal
+            with shapefile.Reader(shp=shp, dbf=dbf, encoding=_codec(encoding), encodingErrors="replace") as reader:
+                names = [field[0] for field in reader.fields if field[0] != "DeletionFlag"]
+                for shape, record in zip(reader.iterShapes(), reader.iterRecords(), strict=True):
+                    if shape.shapeType != shapefile.NULL:
+                        points = np.array(shape.points, np.float64).reshape(-1, 2)
+                        ends = [*shape.parts[1:], len(points)]
+                        rings = [points[first:last] for first, last in zip(shape.parts, ends, strict=True)]
+                        outer = sum(_area(ring) < 0 for ring in rings)
+                        records.append((dict(zip(names, record, strict=True)), rings, outer))
+    except (*_DAMAGE, shapefile.ShapefileException, shapefile.PossiblyCorruptFileHeader) as error:
         raise found.refused(f"it is damaged ({str(error)[:80]}).", _FETCH, path) from error
+    return records
 
 
 def _codec(name: str) -> str:

@@ -134,16 +134,18 @@ class _Areas:
         if not self.columns or not len(blocks):
             return
         coded = [rows.column(name) for name in self.columns]
-        keys = np.stack([blocks, *(column.index.astype(np.int64) for column in coded)], axis=1)
-        found, first = np.unique(keys, axis=0, return_index=True)
-        for key, row in zip(found.tolist(), first.tolist(), strict=True):
-            texts = tuple(column.texts[at].strip() for column, at in zip(coded, key[1:], strict=True))
-            known = self._of_block.setdefault(key[0], texts)
+        found, first, which = np.unique(blocks, return_index=True, return_inverse=True)
+        for name, column in zip(self.columns, coded, strict=True):
+            differs = column.index != column.index[first][which]
+            rows.refuse(differs, name, _always(f"Its block lies in two areas of {name}."), _ONE_AREA)
+        for block, row in zip(found.tolist(), first.tolist(), strict=True):
+            texts = tuple(column.text(row).strip() for column in coded)
+            known = self._of_block.setdefault(block, texts)
             if known != texts:
                 name = next(each for each, one, other in zip(self.columns, known, texts, strict=True) if one != other)
-                here = np.zeros(len(blocks), bool)
-                here[row] = True
-                rows.refuse(here, name, _always(f"The block {key[0]:015d} lies in two areas of {name}."), _ONE_AREA)
+                rows.refuse(
+                    blocks == block, name, _always(f"Block {block:015d} lies in two areas of {name}."), _ONE_AREA
+                )
 
     def of(self, numbers: NDArray[np.int64], geoids: NDArray[np.str_]) -> dict[str, NDArray[np.str_]]:
         """Return public codes by class, for the blocks with these numbers and codes."""
