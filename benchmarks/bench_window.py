@@ -27,6 +27,7 @@ if os.environ.get("QT_QPA_PLATFORM", "offscreen") == "offscreen":  # its own scr
     os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).with_name('screen.json')}"
 
 STEPS = 200
+PROOFS = 30
 SIZES = ((1280, 800), (1920, 1080))
 STARTS = 5
 POLLING_S = 1 / 125
@@ -49,6 +50,7 @@ def main() -> None:
         bench.window.resize(width, height)
         for area in (BUDGETS, OVERVIEW):
             result[f"{area}_{width}x{height}"] = bench.edits(area)
+    result["proven"] = bench.proofs()
     result["slider"] = bench.slider()
     if not options.without_run:
         result["run"] = bench.run()
@@ -194,6 +196,31 @@ class Bench:
             found += [chart.canvas for chart in page.charts]
             self.wait(0.2)
         return found
+
+    def proofs(self):
+        """Edit the margin of one query from rest until the proven ε of the edit is painted, and again: milliseconds."""
+        from phexplore.systems.phsafe.budget_edits import edit_margin
+
+        self.go(BUDGETS)
+        session = self.window.session
+        wall, processor = [], []
+        for step in range(PROOFS):
+            self.wait(0.5)  # what follows a pause in the edits is done
+            people = Fraction(30 + step)
+            start, used = time.perf_counter(), time.process_time()
+            session.edit("Prove", lambda s, m=people: edit_margin(s, self.query, m), merge_key="bench")
+            version = session.shown
+            while self.window.headline._proven[0] is not version and time.perf_counter() - start < 5:
+                self.application.processEvents()
+            self.application.processEvents()  # paints it
+            wall.append(1e3 * (time.perf_counter() - start))
+            processor.append(1e3 * (time.process_time() - used))
+        session.project.end_merge()
+        return {
+            "edit_to_proven_median_ms": statistics.median(wall),
+            "edit_to_proven_p95_ms": sorted(wall)[int(0.95 * PROOFS)],
+            "processor_median_ms": statistics.median(processor),
+        }
 
     def edits(self, area: str):
         """Edit the margin of one query, wait until all of it is painted, and again: milliseconds."""
