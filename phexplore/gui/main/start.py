@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DONE, EXPECTED_FAILURE, BAD_INPUT = 0, 1, 2
 FRAME_HEIGHT = 40
 """Pixels a window manager takes for the title; it is not known before the window is shown."""
+_SCREEN_PART = 0.88
+"""Of a screen with room, at a first start."""
+_LARGEST = 1680, 1050
 
 
 def main(path: str | None = None, on_shown: Callable[[MainWindow], object] | None = None) -> int:
@@ -84,7 +87,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     if report := crashes.begin():
         log.write(report)
         QTimer.singleShot(0, window, lambda: window.notice.tell_of_crash(report))
-    if settings.read(GEOMETRY).isEmpty() and not _has_room(window):
+    if settings.read(GEOMETRY).isEmpty() and not _fit_screen(window):
         window.showMaximized()
     else:
         window.show()
@@ -114,10 +117,16 @@ def _dress(settings: Settings) -> None:
     look.choose(settings.read(THEME))
 
 
-def _has_room(window: MainWindow) -> bool:
-    """Return whether the screen shows the whole window with a frame around it."""
+def _fit_screen(window: MainWindow) -> bool:
+    """Take most of a large screen; return whether the screen shows the whole window with a frame around it."""
+    from PySide6.QtCore import QSize
+
     room, size = window.screen().availableSize(), window.size()
-    return room.width() >= size.width() and room.height() >= size.height() + FRAME_HEIGHT
+    wanted = size.expandedTo((room * _SCREEN_PART).boundedTo(QSize(*_LARGEST)))
+    if room.width() < wanted.width() or room.height() < wanted.height() + FRAME_HEIGHT:
+        return False
+    window.resize(wanted)
+    return True
 
 
 def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashed: bool) -> None:

@@ -17,6 +17,7 @@ from phexplore.gui.run_manager.run_rows import (
     trials_words,
 )
 from phexplore.gui.run_manager.runs_table import progress_words
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.flow import FlowRow
@@ -92,6 +93,14 @@ class RunDetails(QFrame):
         facts = (self._title, self._facts, self._words, self.progress, self.failure)
         margins = (MARGIN, GRID + HALF, MARGIN, GRID + HALF)
         column(*facts, FlowRow(*self.buttons.values(), gap=GRID), (self.log, 1), of=self, margins=margins)
+        appearance().changed.connect(self._follow_depth)
+        self._follow_depth()
+
+    def _follow_depth(self, _colours: object = None) -> None:
+        """Leave the log and the directory to experts."""
+        self.log.setVisible(appearance().is_expert)
+        if self.row is not None:
+            self.show_row(self.row)
 
     def show_row(self, row: RunRow | None) -> None:
         """Show a run, or nothing."""
@@ -104,7 +113,8 @@ class RunDetails(QFrame):
         self._title.setText(row.title)
         made = f"made {started_words(row.directory)}" if started_words(row.directory) else ""
         facts = (f"{trials_words(row)} trials", kind_words(row.spec), data_words(row.spec), made)
-        self._facts.setText(" · ".join(part for part in facts if part) + f"\n{row.directory}")
+        directory = f"\n{row.directory}" if appearance().is_expert else ""
+        self._facts.setText(" · ".join(part for part in facts if part) + directory)
         self._show_progress(row)
         self.failure.show_row(row)
         for action, button in self.buttons.items():

@@ -37,6 +37,15 @@ _STATE_WORDS = {
     RunState.FAILED: "failed",
 }
 
+_PHASE_WORDS = {
+    "prepare": "preparing",
+    "measure": "measuring",
+    "least_squares": "estimating",
+    "rounder": "rounding",
+    "failsafe": "repairing what could not be rounded",
+    "summary": "summing up",
+}
+"""What people call the phases; others are named by a plain verb already."""
 MOST_NOTES = 199
 """Lines of the log kept in memory; the run directory keeps all."""
 
@@ -118,7 +127,10 @@ def after_event(row: RunRow, event: Event) -> RunRow:
         case Started(trials=_, present=present):
             changed = replace(row, trials=present, problem="", remedy="", details="", phase="", seconds_left=None)
         case PhaseDone(name, seconds):
-            changed, words = replace(row, phase="", seconds_left=None), f"{name}: {seconds:.2f} s"
+            changed, words = (
+                replace(row, phase="", seconds_left=None),
+                f"{_PHASE_WORDS.get(name, name)}: {seconds:.2f} s",
+            )
         case TrialDone():
             changed = replace(row, trials=row.trials + 1)
         case Progress(phase, done, total, seconds_left):

@@ -438,7 +438,7 @@ def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple
     cells: list[int | None] = [*([] if one else [None]), *own]
     cell = own[0] if one and choice.cell is None else choice.cell
     named: Sequence[tuple[str, str, str, Sequence[Option], str, int]] = (
-        ("table", "&Table", "Table", [Option(each, each, tables()[each].title) for each in names], query.table, 10),
+        ("table", "&Table", "Table", [Option(each, each, tables()[each].title) for each in names], query.table, 19),
         ("level", "&Level", "Level", [Option(each.text, each.title) for each in levels], query.level.text, 19),
         (
             "region", "Re&gion", "Region",
