@@ -11,15 +11,8 @@ from typing import Protocol
 
 import typer
 
-from phexplore.cli import (
-    data_commands,
-    decide_commands,
-    demo_commands,
-    run_commands,
-    scenario_commands,
-)
-from phexplore.cli.run_options import with_words
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
+from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular_target
 from phexplore.preparing import PREPARING, heard_by
@@ -30,6 +23,17 @@ from phexplore.systems.registry import systems
 from phexplore.systems.sources import load_scenario
 
 DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
+
+PARTS = (
+    ("presets library check forecast diff export formats", lazy("phexplore.cli.scenario_commands", "register")),
+    (
+        "solve less-noise compare frontier committee approve bundle verify sweep keys",
+        lazy("phexplore.cli.decide_commands", "register"),
+    ),
+    ("synth data", lazy("phexplore.cli.data_commands", "register")),
+    ("run report", lazy("phexplore.cli.run_commands", "register")),
+)
+"""Commands and what adds them: one that is named loads no module of another."""
 
 
 class Window(Protocol):
@@ -52,8 +56,12 @@ def gui(file: str = typer.Argument("", help="A project (.phx) or a production co
     raise typer.Exit(_window[-1](file or None))
 
 
-def program() -> typer.Typer:
-    """Return the command line with the commands of every system that is known now."""
+def program(first: str = "") -> typer.Typer:
+    """Return the command line with the commands of every system that is known now.
+
+    Args:
+        first: word of the arguments; where it is a command of `PARTS`, those beside it in its module are enough.
+    """
     app = typer.Typer(
         name="phexplore",
         help="Tune, forecast, simulate and hand over disclosure-avoidance parameters. Without a command: the window.",
@@ -63,12 +71,14 @@ def program() -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "obj": load_scenario},
     )
-    for commands in (scenario_commands, decide_commands, data_commands, run_commands):
-        commands.register(app)
-    for system in systems().values():
-        if system.commands is not None:
-            system.commands(app)
-    demo_commands.register(app)
+    own = [register for names, register in PARTS if first in names.split()]
+    for register in own or [register for _, register in PARTS]:
+        register(app)
+    if not own:
+        for system in systems().values():
+            if system.commands is not None:
+                system.commands(app)
+        lazy("phexplore.cli.demo_commands", "register")(app)
     app.command()(gui)
     return app
 
@@ -87,12 +97,14 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     try:
         _refuse_impossible_names(arguments)
         if arguments[0] == "run":
+            from phexplore.cli.run_options import with_words
+
             arguments = with_words(arguments)
         with (
             ProgressLine() as line,
             heard_by(lambda ready, kernels: line.show(Progress(PREPARING, ready, kernels))),
         ):
-            status = program()(arguments, standalone_mode=False)
+            status = program(arguments[0])(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         if (failed := _status_of(error)) is None:
             raise

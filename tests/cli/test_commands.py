@@ -9,9 +9,10 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from population_files import with_value, write_csv
 
-from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, run
+from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, PARTS, program, run
 from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
 from phexplore.model.phsafe import PrivacyFramework
@@ -357,3 +358,12 @@ def test_that_the_command_line_starts_without_the_window_and_without_heavy_parts
 
 def test_that_statuses_are_those_of_the_contract():
     assert (DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED) == (0, 1, 2, 130)
+
+
+def test_that_a_command_loads_its_own_module_and_is_what_it_is_among_all():
+    whole = typer.main.get_command(program()).commands
+    for names, _ in PARTS:
+        own = set(typer.main.get_command(program(names.split()[0])).commands)
+        assert own == {*names.split(), "gui"}
+        assert own <= set(whole)
+    assert set(typer.main.get_command(program("no such command")).commands) == set(whole)
