@@ -13,6 +13,8 @@ install_program() {
   $BUILD/tools/bin/python -m build --no-isolation --wheel --outdir $BUILD/wheel . >/dev/null
   install $BUILD/program/bin/python --no-deps --force-reinstall $BUILD/wheel/*.whl
 }
+# Sizes in the documentation are those of the last build.
+state() { sed -i "/<!-- size of the $1 -->/s/| [^|]*<!--/| $2 <!--/" docs/install.md; say "$1: $2"; }
 wants() { case " $what " in *" $1 "*) true ;; *) false ;; esac; }
 what=${*:-wheel folder deb materials}
 mkdir -p dist $BUILD
@@ -46,7 +48,9 @@ version=$($BUILD/program/bin/python -c 'from importlib.metadata import version; 
 
 if wants wheel; then
   PHEXPLORE_MACHINE_CODE=$machine_code $BUILD/tools/bin/python -m build --no-isolation --wheel --outdir dist . >/dev/null
-  say "$(cd dist && ls -t phexplore-"$version"-*.whl | head -1)"
+  wheel=$(ls -t dist/phexplore-"$version"-*.whl | head -1)
+  state wheel "$(du -m "$wheel" | cut -f1) MB, and what it needs from the package index"
+  say "$wheel"
 fi
 if wants materials; then
   cp $BUILD/materials.json dist/phexplore-$version.cdx.json
@@ -57,13 +61,14 @@ if wants folder || wants deb; then
   PYTHONSAFEPATH=1 $BUILD/program/bin/python -m PyInstaller --noconfirm --log-level ERROR \
     --distpath $BUILD/folder --workpath $BUILD/work packaging/phexplore.spec
   cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
-  # A tenth of LLVM is names that nothing looks up. Other libraries are left as they came: stripping breaks repaired wheels.
-  find $BUILD/folder/phexplore -name 'libllvmlite.so' -exec strip --strip-unneeded {} +
+  # A hundred megabytes of names that nothing looks up. Libraries in *.libs are left as they came: stripping breaks repaired wheels.
+  find $BUILD/folder/phexplore -type f \( -name '*.so' -o -name '*.so.[0-9]*' \) ! -path '*.libs/*' -exec strip --strip-unneeded {} +
 fi
 if wants folder; then
   name=phexplore-$version-linux-$(uname -m)
-  tar -C $BUILD/folder --owner=0 --group=0 -czf "dist/$name.tar.gz" phexplore
-  say "dist/$name.tar.gz ($(du -m "dist/$name.tar.gz" | cut -f1) MB, unpacked $(du -sm $BUILD/folder/phexplore | cut -f1) MB)"
+  tar -C $BUILD/folder --owner=0 --group=0 -cJf "dist/$name.tar.xz" phexplore
+  state folder "$(du -m "dist/$name.tar.xz" | cut -f1) MB packed, $(du -sm $BUILD/folder/phexplore | cut -f1) MB unpacked"
+  say "dist/$name.tar.xz"
 fi
 if wants deb; then
   root=$BUILD/deb
@@ -82,5 +87,6 @@ if wants deb; then
     packaging/debian/control.in >$root/DEBIAN/control
   chmod -R u=rwX,go=rX $root
   dpkg-deb --root-owner-group -Zzstd -z12 --build $root "dist/phexplore_${version}_$architecture.deb" >/dev/null
-  say "dist/phexplore_${version}_$architecture.deb ($(du -m "dist/phexplore_${version}_$architecture.deb" | cut -f1) MB)"
+  state deb "$(du -m "dist/phexplore_${version}_$architecture.deb" | cut -f1) MB"
+  say "dist/phexplore_${version}_$architecture.deb"
 fi
