@@ -48,12 +48,14 @@ class PointRuns:
         data: input of all; None for what came with the parameters.
         trials: releases per point.
         seed: of every run.
+        workers: points run at the same time; they change no figure.
     """
 
     home: Path
     data: Path | None = None
     trials: int = 1
     seed: int = 1
+    workers: int = 1
 
     @property
     def directory(self) -> Path:
@@ -143,4 +145,4 @@ def _run(found: Sweep, asked: PointRuns, tell: Callable[[object], None]) -> Swee
         done += 1
         return summary
 
-    return with_runs(found, asked.directory, run)
+    return with_runs(found, asked.directory, run, asked.workers)

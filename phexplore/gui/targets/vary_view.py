@@ -43,6 +43,7 @@ _WORDING = Wording(
 _LETTERS = 14
 _WIDE = (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 _MOST_TRIALS = 10_000
+_MOST_WORKERS = 16
 _LARGEST_SEED = 2**31 - 1
 
 
@@ -119,6 +120,7 @@ class VaryView(QWidget):
         self.data = LineField("Data of the runs", example="what came with the parameters, or demo")
         self.trials = NumberField("Trials per point", 1, _MOST_TRIALS, 1)
         self.seed = NumberField("Seed of every run", 0, _LARGEST_SEED, 1)
+        self.workers = NumberField("Points run at the same time", 1, _MOST_WORKERS, 1)
         self.reason, self.progress, self.doing = Reason(), QProgressBar(), Text("", look="muted", wrap=True)
         self.progress.setAccessibleName("Points that are done")
         self.start_button = TextButton("Vary", look="primary", symbol="run", name="Compute every point", run=self.start)
@@ -168,7 +170,7 @@ class VaryView(QWidget):
         runs = None
         if self.runs.isChecked():
             data = Path(typed) if typed else None
-            runs = PointRuns(self._home(), data, self.trials.value(), self.seed.value())
+            runs = PointRuns(self._home(), data, self.trials.value(), self.seed.value(), self.workers.value())
         return SweepRequest(self._session.scenario, grid | other, (asked,) if asked else (), runs)
 
     def _doubt(self, request: SweepRequest) -> str:
@@ -188,7 +190,12 @@ class VaryView(QWidget):
         self._run_fields = stacked(
             Text(common, look="muted", wrap=True),
             FlowRow(labelled("Data", self.data), choose, gap=GRID),
-            FlowRow(labelled("Trials", self.trials), labelled("Seed", self.seed), gap=GRID),
+            FlowRow(
+                labelled("Trials", self.trials),
+                labelled("Seed", self.seed),
+                labelled("At once", self.workers),
+                gap=GRID,
+            ),
         )
         self.data.setMinimumWidth(2 * _LETTERS * GRID)
         about = Text(

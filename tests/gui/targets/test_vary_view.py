@@ -69,6 +69,7 @@ def test_that_a_cancelled_sweep_goes_on_from_what_was_run(qtbot, view, tmp_path)
     qtbot.mouseClick(view.cancel_button, Qt.MouseButton.LeftButton)
     assert not view.service.is_busy
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "sweeps").glob("*/*/summary.json")}
+    view.workers.setValue(2)
     numbers = _answered(qtbot, view)
     assert len(numbers.rows) == 3
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
