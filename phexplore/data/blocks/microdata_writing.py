@@ -32,7 +32,7 @@ SCHEMA_BUILD_ID = "1.1.0"
 RECORDS_AT_ONCE = 1 << 19
 LARGEST_EPNUM = 999_999_999
 _COMPRESSION = 3
-_PARTS = ((0, 2), (2, 5), (5, 11), (11, 12), (11, 15))
+PARTS = ((0, 2), (2, 5), (5, 11), (11, 12), (11, 15))
 """State, county, tract, block group and block in a 15-digit code."""
 
 Metadata = Sequence[tuple[str, str]]
@@ -213,7 +213,7 @@ def _beginnings(geoids: NDArray[np.str_], blocks: NDArray[np.int64], kind: str) 
     code = characters(geoids[first:last], CENSUS_BLOCKS.public_length).astype(np.uint8)
     bar = np.full((last - first, 1), ord("|"), np.uint8)
     front = np.tile(np.frombuffer(f"{kind}|{SCHEMA_BUILD_ID}|".encode(), np.uint8), (last - first, 1))
-    parts = [column for low, high in _PARTS for column in (code[:, low:high], bar)]
+    parts = [column for low, high in PARTS for column in (code[:, low:high], bar)]
     return np.concatenate([front, *parts], axis=1)[blocks - first]
 
 

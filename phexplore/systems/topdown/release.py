@@ -9,6 +9,7 @@ import numpy as np
 
 from phexplore.data.blocks.age_microdata_writing import AGE_LAYOUTS, write_persons_with_ages
 from phexplore.data.blocks.cell_lists import write_cells
+from phexplore.data.blocks.columnar_microdata import write_person_columns
 from phexplore.data.blocks.microdata_writing import Metadata, write_persons, write_units
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.published_tables import published_tables, write_tables
@@ -16,6 +17,7 @@ from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import RELEASE_DIRECTORY
 from phexplore.simulate.topdown.histograms import Histograms
 
+PERSON_COLUMNS_FILE = "persons.parquet"
 PERSONS_FILE, UNITS_FILE, CELLS_FILE, TABLES_DIRECTORY = "persons.txt", "units.txt", "cells.csv", "tables"
 
 
@@ -29,7 +31,9 @@ def trial_directory(directory: Path, index: int) -> Path:
     return directory / RELEASE_DIRECTORY / f"trial-{index:05d}"
 
 
-def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation, index: int) -> list[Path]:
+def write_trial_release(
+    place: Path, spec: RunSpec, population: BlockPopulation, index: int, *, in_columns: bool = False
+) -> list[Path]:
     """Write one trial and return the files.
 
     Persons and units go into production's 13 and 9 columns, those with ages into the ones of the 2010 demonstration and of 1940 with
@@ -41,9 +45,13 @@ def write_trial_release(place: Path, spec: RunSpec, population: BlockPopulation,
         spec: what the run does.
         population: exact counts of the blocks.
         index: number of the trial.
+        in_columns: whether persons of the redistricting data become Parquet: of runs that are estimated by state.
     """
     metadata = _metadata(spec, index, population)
     match population.schema.id:
+        case "pl94_persons" if population.layout.id == "census-blocks" and in_columns:
+            file = place / PERSON_COLUMNS_FILE
+            write_person_columns(population, file, metadata)
         case "pl94_persons" if population.layout.id == "census-blocks":
             file = place / PERSONS_FILE
             write_persons(population, file, metadata)

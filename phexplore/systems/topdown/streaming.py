@@ -358,7 +358,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
             facilities=data.facilities,
         )
         place = trial_directory(self._directory, index) / data.code
-        write_trial_release(place, self._spec, shown, index)
+        write_trial_release(place, self._spec, shown, index, in_columns=True)
         self._count_seconds([("microdata", time.perf_counter() - began)])
 
     # What is on disk already

@@ -25,6 +25,7 @@ from phexplore.runs.writing import writing
 from phexplore.simulate.topdown import by_state
 from phexplore.spine.settings import SpineSettings, choice_of
 from phexplore.systems.topdown import streaming
+from phexplore.systems.topdown.release import trial_directory
 from phexplore.systems.topdown.results import TopDownResults
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import Estimator, KeptAnswers, Mechanism, PoolLeaves, TopDownOptions
@@ -341,6 +342,21 @@ class TestReading:
         found, expected = TopDownResults.open(parts[0]), TopDownResults.open(whole[0])
         assert [tally.broken_totals for tally in found.tallies] == [tally.broken_totals for tally in expected.tallies]
         assert [entry for tally in found.tallies for entry in tally.entries()] == parts[1]["metrics"]
+
+
+def test_that_microdata_in_columns_are_the_records_of_the_text(folder, tmp_path):
+    spec = spec_of(folder, options=replace(EXPANDED, microdata=True))
+    run(tmp_path / "parts", spec)
+    run(tmp_path / "whole", spec, Place())
+    lines = (trial_directory(tmp_path / "whole", 0) / "persons.txt").read_text().splitlines()
+    head, *text = [line.split("|") for line in lines if not line.startswith("#")]
+    tables = [pq.read_table(trial_directory(tmp_path / "parts", 0) / state / "persons.parquet") for state in STATES]
+    assert tables[0].column_names == head
+    found = [row for table in tables for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    number = head.index("EPNUM")
+    assert [list(map(str, row[:number] + row[number + 1 :])) for row in found] == [
+        row[:number] + row[number + 1 :] for row in text
+    ]
 
 
 class TestNation:
