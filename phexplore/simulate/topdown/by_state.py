@@ -206,7 +206,7 @@ def top_of_nation(
     Args:
         states: in any order.
         design: of the three levels, given their units.
-        classes: of the units of the three levels.
+        classes: of the units of the three levels, ``int8[units]`` each.
         group_of: the state whose part a code names.
         root: name and share of the level above the states; its intervals are made here.
     """
