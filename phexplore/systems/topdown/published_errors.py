@@ -36,6 +36,8 @@ def published_errors(path: Path, run: Path | None = None) -> dict[str, Any]:
         InputProblemsError: the file has no true and published columns.
         RunUnreadableError: there is no such run, or its true counts are not known.
     """
+    if path == Path():
+        raise InputProblemsError([Issue(("published file",), "No file is named.", _REMEDY)])
     found = recognise(path)
     if found is None:
         sentence = "No layout of a published file is recognised."

@@ -32,7 +32,7 @@ class TopDownRoom(PlainRoom):
 
     hidden: ClassVar[frozenset[Area]] = frozenset()
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType(
-        {Area.LEVELS: "Post-processing", Area.EXPERIMENT: "Published record"}
+        {Area.LEVELS: "Post-processing", Area.EXPERIMENT: "Published"}
     )
     has_table: ClassVar[bool] = True
     neighbours: ClassVar[str] = "TopDown is always stated for bounded neighbours: one record replaced."
