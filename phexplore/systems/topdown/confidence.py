@@ -155,11 +155,11 @@ def certificates() -> list[Comparison]:
             _equal(stated["scenario"], "ρ", Fraction(scenario.topdown.total), Fraction(stated["rho"]), Fraction(0))
         )
         printed = {
-            f"ε per attribute: {name}": (value, forecast.attributes, name)
+            f"{name}: ε of the attribute": (value, forecast.attributes, name)
             for name, value in stated["attributes"].items()
         }
         printed |= {
-            f"ε of the block within {name}": (value, forecast.block_within, name)
+            f"{name}: ε of the block within": (value, forecast.block_within, name)
             for name, value in stated["block_within"].items()
         }
         for figure, (value, entries, name) in printed.items():
@@ -201,7 +201,11 @@ def _reruns(table: ValueTable, runs: Sequence[TopDownRun]) -> list[Comparison]:
         level, area = str(table.levels[row]), str(table.codes[row])
         place, published = f"{level} {area}", float(rmse[row])
         ours, draws, basis = _ours(code, level, area, float(table.true[row, 0]), runs)
-        found.append(_compared("Reruns (AMC)", place, f"{name}: RMSE", ours, published, draws, len(errors), basis))
+        found.append(
+            _compared(
+                "Reruns (AMC)", place, f"{name.split(maxsplit=2)[-1]}: RMSE", ours, published, draws, len(errors), basis
+            )
+        )
     return found
 
 
