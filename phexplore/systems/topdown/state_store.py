@@ -42,7 +42,7 @@ from phexplore.workload.schema import Schema
 BASE_BYTES = 420 << 20
 """What a run takes beside its data: the interpreter, the libraries, the solver, the top of a nation's tree."""
 
-READ_BYTES, HELD_BYTES, WHOLE_BYTES = 2200, 1300, 3200
+READ_BYTES, HELD_BYTES, WHOLE_BYTES = 3000, 2400, 3200
 """Of a block of 2,016 cells while it is read, while its state is estimated, and in a tree that is in memory as a whole."""
 
 
