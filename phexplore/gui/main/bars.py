@@ -101,7 +101,7 @@ class HeaderBar(QFrame):
         entries = [("nothing", ""), *kept, *others, *shipped]
         self.reference.offer(entries, tips=[title for title, _key in entries])
         # A comparison with another system says nothing here; it comes back with a scenario of that system.
-        self.reference.select(workbook.comparison if workbook.comparison in dict(entries).values() else "")
+        self.reference.select(workbook.comparison if workbook.comparison in {key for _title, key in entries} else "")
         project = self._session.project
         self._state.setText("" if project.is_clean else "not saved")
         status = status_now(project)

@@ -33,13 +33,15 @@ def test_that_paths_and_parts_follow_once_nothing_is_edited(window, qtbot):
     assert "≤ 6.93" in explained["hhgq alone"]
 
 
-def test_that_one_click_spends_the_slack_and_compares(window):
+def test_that_one_click_spends_the_slack_and_compares(window, qtbot):
     _add(window, "pl94-2020-persons-us")
     before = window.session.scenario
     window.actions_table["decide.less-noise"].trigger()
     after = window.session.scenario
     assert after is not before
     assert window.session.shown.reference.scenario == before
+    # A preset has the same title.
+    qtbot.waitUntil(lambda: window.header.reference.currentData() == before.name)
     assert forecast(after).proven() <= forecast(before).loss.epsilon
     assert "less variance" in after.note
     window.session.undo()
