@@ -24,13 +24,13 @@ _SHOWN = 0.98
 
 def longitude_text(value: float) -> str:
     """Return a longitude as people write it."""
-    return f"{abs(value):.2f}° {'W' if value < 0 else 'E'}"
+    return f"{abs(value):.3f}° {'W' if value < 0 else 'E'}"
 
 
 def latitude_text(value: float) -> str:
     """Return the latitude of an upward coordinate of `area_true` as people write it."""
     degrees = math.degrees(math.asin(min(max(math.radians(value), -1.0), 1.0)))
-    return f"{abs(degrees):.2f}° {'N' if degrees > 0 else 'S'}"
+    return f"{abs(degrees):.3f}° {'N' if degrees > 0 else 'S'}"
 
 
 def area_true(ring: NDArray[np.floating]) -> NDArray[np.float32]:

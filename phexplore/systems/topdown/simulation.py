@@ -65,7 +65,8 @@ from phexplore.systems.topdown.outer_run import (
     outer_run,
     outer_summary,
 )
-from phexplore.systems.topdown.published_noise import PublishedNoise, publish_answers
+from phexplore.systems.topdown.published_noise import PublishedNoise
+from phexplore.systems.topdown.published_writing import publish_answers
 from phexplore.systems.topdown.release import as_population, trial_directory, write_trial_release
 from phexplore.systems.topdown.reported_levels import reported_design, reported_levels
 from phexplore.systems.topdown.run_data import Input, check_input, read_input

@@ -23,7 +23,8 @@ from phexplore.published.measurements import NoisyMeasurements, describe_measure
 from phexplore.runs.spec import RunSpec, RunSpecError, describe_blocks
 from phexplore.runs.store import TRUTH_FILE, prepare_directory, trial_file
 from phexplore.systems.topdown.measured_units import MeasuredUnits
-from phexplore.systems.topdown.published_noise import PublishedNoise, published_directory
+from phexplore.systems.topdown.published_noise import PublishedNoise
+from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.reprocessing import complete_run
 from phexplore.systems.topdown.run_options import KeptAnswers, TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
