@@ -21,7 +21,7 @@ from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 
-_DIRECTLY = 1200
+_DIRECTLY = 500
 """So many polygons are painted within a frame; more come from a picture that is made beside the frames."""
 _REST_MS, _SLICE_SECONDS = 90, 0.012
 """After so long without another view the picture of the last one is made, in slices of so much time."""
