@@ -63,4 +63,4 @@ if [ "$(cat $VENV/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   echo "$stamp" >$VENV/.stamp
 fi
 # After every change of a kernel, so that nobody waits for a compiler later.
-$VENV/bin/python packaging/prepare_kernels.py
+$VENV/bin/python packaging/prepare_kernels.py || say "the solver could not be prepared; it is when it is first used"
