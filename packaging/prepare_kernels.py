@@ -35,6 +35,8 @@ JOURNEYS = [
     "run counties-invariant-2010 --trials 1 --seed 1 --out counties",
     BLOCKS.format(preset="pl94-2020-persons-us", out="persons"),
     BLOCKS.format(preset="pl94-2020-units-us", out="units") + " --expand 1",
+    BLOCKS.format(preset="dhc-2020-persons-us", out="dhc-persons") + " --expand 1",
+    BLOCKS.format(preset="dhc-2020-units-us", out="dhc-units") + " --expand 1",
     "run pl94-2020-persons-us --data states.csv.gz --expand 1 --trials 2 --workers 2 --seed 1 --out states --keep-measurements --microdata",
     "run pl94-2020-persons-us --data states.csv.gz --estimator pooled --trials 1 --seed 1 --out pooled",
     "run pl94-2020-persons-us --data blocks.csv.gz --rounder-target whole --trials 1 --seed 1 --out whole",

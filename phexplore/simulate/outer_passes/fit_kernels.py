@@ -11,8 +11,9 @@ point found by solving hard rows one after the other, each exactly; the same swe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from phexplore.compiled import kernel
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -20,7 +21,7 @@ Places = NDArray[np.int32]
 _NEWTON, _CONJUGATE, _SWEEPS = 120, 400, 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit(
     weight: Floats,
     measured: Floats,
@@ -127,7 +128,7 @@ def fit(
     return float(worst)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dual(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     weight: Floats,
     measured: Floats,
@@ -168,7 +169,7 @@ def _dual(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     return value, worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _newton_step(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     weight: Floats,
     rows: Places,
@@ -232,7 +233,7 @@ def _newton_step(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one
             conjugate[row] = scaled[row] + turn * conjugate[row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _members(rows: Places, hard_families: int, count: int) -> tuple[NDArray[np.int64], Places]:
     """Return where the numbers of each hard row begin, and these numbers."""
     numbers = rows.shape[1]
@@ -254,7 +255,7 @@ def _members(rows: Places, hard_families: int, count: int) -> tuple[NDArray[np.i
     return starts, members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep(
     weight: Floats,
     target: Floats,

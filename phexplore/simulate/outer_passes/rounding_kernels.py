@@ -9,9 +9,9 @@ none to give.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from phexplore.compiled import kernel
 from phexplore.optimize.network_simplex import (
     ARC,
     ARC_FIELDS,
@@ -43,7 +43,7 @@ SCALE = 1 << 24
 """Whole costs per person: fractions are rounded to this part of one."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def round_parts(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     part_start: Ints,
     child: Places,
@@ -120,7 +120,7 @@ def round_parts(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
     return rescued, failed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round_part(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one by one
     first: int,
     last: int,
@@ -216,7 +216,7 @@ def _round_part(  # noqa: PLR0913, PLR0917 - compiled code takes its arrays one 
     return broken
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheapest(tails: Places, heads: Places, caps: Ints, costs: Ints, arcs: int, supply: Ints, nodes: int) -> Ints:
     """Return the cheapest flow on each arc, and behind them how much of the supply found no way."""
     table = np.zeros((arcs + nodes, ARC_FIELDS), np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 from phexplore.data.blocks.age_microdata_writing import AGE_LAYOUTS, write_persons_with_ages
 from phexplore.data.blocks.cell_lists import write_cells
 from phexplore.data.blocks.columnar_microdata import write_person_columns
+from phexplore.data.blocks.dhc_microdata_writing import write_dhc_persons, write_dhc_units
 from phexplore.data.blocks.microdata_writing import Metadata, write_persons, write_units
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.published_tables import published_tables, write_tables
@@ -58,6 +59,12 @@ def write_trial_release(
         case "pl94_units" if population.layout.id == "census-blocks":
             file = place / UNITS_FILE
             write_units(population, file, metadata)
+        case "dhc_persons" if population.layout.id == "census-blocks":
+            write_dhc_persons(population, place / PERSONS_FILE, metadata)
+            return [place / PERSONS_FILE]
+        case "dhc_households" if population.layout.id == "census-blocks":
+            write_dhc_units(population, place / UNITS_FILE, metadata)
+            return [place / UNITS_FILE]
         case schema if schema in AGE_LAYOUTS:
             file = place / PERSONS_FILE
             write_persons_with_ages(population, file, metadata)

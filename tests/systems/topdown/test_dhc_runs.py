@@ -1,0 +1,117 @@
+"""DHC runs from public blocks: what is kept of the redistricting release, what is written, what is refused."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from topdown_runs import run, spec_of
+
+from phexplore.data.blocks.expansion import expand
+from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+from phexplore.data.blocks.households import with_households
+from phexplore.data.blocks.source import read_population
+from phexplore.runs.spec import RunMode, RunSpecError
+from phexplore.simulate.outer_passes.partitions import answered, of_cells
+from phexplore.simulate.topdown.histograms import histograms_of
+from phexplore.systems.topdown.chained_release import kept_query, redistricting_of
+from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
+
+OPTIONS = TopDownOptions(expand=3, microdata=True)
+PRODUCTS = ("persons", "units")
+
+
+@pytest.fixture(scope="module")
+def block_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("blocks") / "blocks.csv.gz"
+    write_block_file(synthesize_blocks(40, 7), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def both(block_file):
+    return with_households(expand(read_population(block_file), 3), 3)
+
+
+def spec(block_file, product, **wishes):
+    scenario = topdown_presets()[f"dhc-2020-{product}-us"].scenario
+    return replace(spec_of(block_file, options=wishes.pop("options", OPTIONS)), scenario=scenario, trials=1, **wishes)
+
+
+def records(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="|"))
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_the_expansion_keeps_every_redistricting_count_and_every_zero(block_file, both, product):
+    given = expand(read_population(block_file), 3)
+    found = both.persons if product == "persons" else both.households
+    assert not found.schema.structurally_empty()[found.cells].any()
+    counted = redistricting_of(found)
+    if product == "persons":
+        assert histograms_of(counted).differences(histograms_of(given)) == 0
+        assert (counted.facilities == given.facilities).all()
+    else:
+        assert (counted.dense(0, counted.blocks) == given.housing).all()
+        assert (found.totals() == given.housing[:, 1]).all()
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_run_keeps_what_it_stands_on_and_writes_production_layouts(block_file, both, tmp_path, product):
+    summary = run(tmp_path / "run", spec(block_file, product))
+    assert all(value is True for name, value in summary["checks"].items() if name != "facility_bounds")
+    assert summary["failsafe"] == 0
+    assert {"redistricting_counts", "structural_zeros", "non_negativity", "sums_before_repair"} <= set(
+        summary["checks"]
+    )
+    assert summary["redistricting_release"]["preset"] == f"pl94-2020-{product}-us"
+    table = pq.read_table(tmp_path / "run" / "trial-00000.parquet")
+    assert table.column_names[:3] == ["geoid", "cells", "counts"]
+    total = sum(map(sum, table.column("counts").to_pylist()))
+    written = records(next((tmp_path / "run").glob(f"*/trial-00000/{product}.txt")))
+    if product == "persons":
+        assert len(written) == total == both.persons.total
+        assert len(written[0]) == 16
+        assert [int(row["EPNUM"]) for row in written] == list(range(len(written)))
+    else:
+        assert len(written[0]) == 27
+        kinds = Counter((row["RTYPE"], row["TEN"] != "0") for row in written)
+        assert kinds["2", True] == total
+        assert len(written) == int(both.households.facilities.sum())
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_exact_answers_give_the_data_back(block_file, both, tmp_path, product):
+    run(tmp_path / "run", spec(block_file, product, mode=RunMode.NO_NOISE, options=TopDownOptions(expand=3)))
+    table = pq.read_table(tmp_path / "run" / "trial-00000.parquet").to_pydict()
+    truth = histograms_of(both.persons if product == "persons" else both.households)
+    assert np.concatenate([np.array(row, int) for row in table["cells"]]).tolist() == truth.cells.tolist()
+    assert np.concatenate([np.array(row, int) for row in table["counts"]]).tolist() == truth.counts.tolist()
+
+
+def test_a_named_release_is_kept(block_file, both, tmp_path):
+    scenario = topdown_presets()["pl94-2020-persons-us"].scenario
+    run(tmp_path / "pl94", replace(spec(block_file, "persons", options=TopDownOptions(expand=3)), scenario=scenario))
+    options = TopDownOptions(expand=3, redistricting=str(tmp_path / "pl94"))
+    run(tmp_path / "run", spec(block_file, "persons", options=options))
+    released = pq.read_table(tmp_path / "pl94" / "trial-00000.parquet")
+    counts = np.stack([column.to_numpy() for column in released.columns[1:]], axis=1)
+    table = pq.read_table(tmp_path / "run" / "trial-00000.parquet").to_pydict()
+    cells = np.concatenate([np.array(row, int) for row in table["cells"]])
+    rows = np.repeat(np.arange(len(counts)), [len(row) for row in table["cells"]])
+    found = np.zeros_like(counts)
+    query = kept_query(both.persons.schema)
+    np.add.at(found, (rows, of_cells(query.schema, query)(cells)), np.concatenate(table["counts"]))
+    assert (found == counts).all()
+    assert answered(histograms_of(both.persons), of_cells(query.schema, query)).total == counts.sum()
+
+
+def test_wishes_without_a_meaning_are_refused(block_file, tmp_path):
+    with pytest.raises(RunSpecError, match="pooled"):
+        run(tmp_path / "x", spec(block_file, "persons", options=TopDownOptions(expand=3, estimator=Estimator.POOLED)))
