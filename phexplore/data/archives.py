@@ -130,7 +130,7 @@ def members(archive: Path) -> tuple[Path, ...]:
     """
     with ExitStack() as opened:
         found = _archive(archive, opened)
-        names = [info.filename for info in found.infolist() if not info.is_dir()]
+        names = [info.filename for info in found.infolist() if not info.filename.endswith("/")]
     if len(names) > MOST_MEMBERS:
         raise unreadable(archive, f"The archive holds {len(names):,} files.", "Give one of fewer files.")
     places = []

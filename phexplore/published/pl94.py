@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phexplore.data.blocks.areas import area_classes, first_filled
-from phexplore.data.blocks.delimited import Header, Problems, read_batches, read_head, readable, refuse
+from phexplore.data.blocks.delimited import Header, Problems, missing_columns, read_batches, read_head, readable, refuse
 from phexplore.data.blocks.layouts import whole
 from phexplore.data.blocks.reading import whole_count
 from phexplore.published.cells import LEAVES, TABLES, Blocks, Contradiction, cells_of
@@ -243,6 +243,7 @@ def _table(
     names = (*_KEYS, *fields)[: _width(path)]
     header = Header(path, _delimiter(path), names, 0, encoding="latin-1")
     columns = [f"{name}{line:03d}" for line in lines]
+    missing_columns(header, columns, "Fetch the set again: the segment has too few fields.")
     table = np.zeros((len(numbers), len(lines)), np.int32)
     seen = np.zeros(len(numbers), bool)
     problems = Problems(path)
@@ -315,8 +316,12 @@ def _areas(found: Published, files: _Set) -> _Areas:
     for piece in _piped(files.header) if b"|" in _first(files.header) else _fixed(found, files.header):
         for name, texts in piece.items():
             columns[name].append(texts)
+    if not columns:
+        raise found.refused("its geographic header is empty.", "Fetch the set again.", files.header)
     raw = {name: np.concatenate(parts) for name, parts in columns.items()}
     kept = np.isin(raw["GEOCOMP"], ["00", ""])
+    if not kept.any():
+        raise found.refused("its geographic header has no whole areas.", "Fetch the set again.", files.header)
     raw = {name: texts[kept] for name, texts in raw.items()}
     levels = np.array([rules["levels"].get(text, "") for text in raw["SUMLEV"].tolist()] or [""])[: len(raw["SUMLEV"])]
     codes = np.full(len(levels), "", "U20")
