@@ -48,7 +48,7 @@ def describe(found: Published) -> Description:
 
 
 def assigned(found: Published) -> tuple[NDArray[np.str_], dict[str, NDArray[np.str_]]]:
-    """Return the blocks of assignment files, ascending, and the public codes of their areas by class, "" for none.
+    """Return the blocks of assignment files, ``U[blocks]``, ascending, and the public code of the area of each by class, "" for none.
 
     Raises:
         InputProblemsError: the files cannot be read.

@@ -147,7 +147,7 @@ class Blocks:
         """Return them as a population. Where group quarters are not known they are invented by the rule of expansion.
 
         Args:
-            places: areas that the blocks lie in, in the order they were added.
+            places: areas that the blocks lie in, ``U[blocks]`` by class, in the order they were added.
             remarks: to be said of it.
             repeated: makes the refusal of a block that stands twice.
             seed: of what is invented.
