@@ -31,6 +31,7 @@ OWN = {
     "metrics/topdown/shapes",
     "metrics/topdown/summary",
     "metrics/topdown/worst",
+    "simulate/outer_passes/partitions",
     "simulate/subspace/cell_counts",
     "simulate/topdown/histograms",
     "spine/spine_file",

@@ -4,7 +4,7 @@ A schema of a million cells cannot be measured in full below the root, nor need 
 changes nothing. Here the random bits of a sample are those of its address (a place and an answer) under a key, AES-256 of
 one block each, so that drawing only what is looked at gives the numbers that drawing everything would have given.
 
-Source of the mechanism: `phexplore.noise.sampler`; of the bits: FIPS 197, one block per address.
+Source of the mechanism: `phexplore.noise.sampler`; of the bits: FIPS 197 (2001), one block per address.
 """
 
 from __future__ import annotations

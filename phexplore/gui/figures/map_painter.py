@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QObject, QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
@@ -21,6 +20,10 @@ from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.gui.theme.metrics import GAP
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _DIRECTLY = 500
 """So many polygons are painted within a frame; more come from a picture that is made beside the frames."""
 _REST_MS, _SLICE_SECONDS = 90, 0.012
@@ -32,7 +35,7 @@ class MapOutlines:
 
     def __init__(self) -> None:
         self.paths: list[QPainterPath] = []
-        self.boxes: NDArray[np.float64] = np.empty((0, 4))
+        self.boxes: NDArray[np.float64] | None = None
         self._outlines: tuple[int, ...] = ()
 
     def use(self, patches: Sequence[Patch]) -> None:
@@ -40,6 +43,8 @@ class MapOutlines:
         outlines = tuple(id(patch.rings[0]) if patch.rings else 0 for patch in patches)
         if outlines == self._outlines and len(self.paths) == len(patches):
             return
+        import numpy as np  # late: the first picture of the window has no map
+
         self._outlines, self.paths = outlines, []
         self.boxes = np.full((len(patches), 4), np.nan)
         for place, patch in enumerate(patches):
@@ -55,17 +60,20 @@ class MapOutlines:
     def at(self, figure: Figure, x: float, y: float) -> Hashable:
         """Return the key of the polygon that holds a place, None where there is none."""
         place = QPointF(x, y)
-        for number in self.seen(QRectF(place, place)).tolist():
+        for number in self.seen(QRectF(place, place)):
             if self.paths[number].contains(place):
                 key: Hashable = figure.patches[number].key
                 return key
         return None
 
-    def seen(self, view: QRectF) -> NDArray[np.int64]:
+    def seen(self, view: QRectF) -> list[int]:
         """Return the numbers of the polygons whose boxes touch a part of the map."""
+        if self.boxes is None:
+            return []
         left, bottom, right, top = self.boxes.T
         touching = (left <= view.right()) & (right >= view.left()) & (bottom <= view.bottom()) & (top >= view.top())
-        return np.flatnonzero(touching)
+        numbers: list[int] = touching.nonzero()[0].tolist()
+        return numbers
 
 
 def _polygon(ring: NDArray[np.float32]) -> QPolygonF:
@@ -154,7 +162,7 @@ class MapPictures(QObject):
         figure: Figure,
         outlines: MapOutlines,
         colours: Colours,
-        numbers: NDArray[np.int64],
+        numbers: Sequence[int],
     ) -> None:
         painter = _brush_on(image, pixels)
         for _ in polygons(painter, pixels, figure, outlines, colours, numbers):
@@ -208,7 +216,7 @@ def polygons(
     figure: Figure,
     outlines: MapOutlines,
     colours: Colours,
-    numbers: NDArray[np.int64],
+    numbers: Sequence[int],
 ) -> Iterator[None]:
     """Paint some polygons one by one.
 
@@ -228,7 +236,7 @@ def polygons(
     painter.scale(pixels.per_x, -pixels.per_y)
     edge = QPen(QColor(colours.border), 0)
     known: dict[tuple[int, float] | None, QColor] = {}
-    for number in numbers.tolist():
+    for number in numbers:
         found = tint_of(tint, figure.patches[number].value)
         colour = known.get(found)
         if colour is None:

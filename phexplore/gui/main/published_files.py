@@ -16,7 +16,6 @@ from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Room
 from phexplore.gui.dialogs.messages import Message
-from phexplore.gui.experiments.page import ExperimentPage
 from phexplore.gui.main.pages import Navigation, Pages
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.model.data_kinds import DataKind
@@ -107,6 +106,8 @@ class PublishedFiles(QObject):
 
     def _experiment(self, name: str, file: Path) -> None:
         """Make an experiment of the active scenario's system from a file, and show it."""
+        from phexplore.gui.experiments.page import ExperimentPage  # late: it loads numpy
+
         self._places.navigation.choose(Area.EXPERIMENT)
         page = self._places.pages.show_area(self._places.room.system.id, Area.EXPERIMENT)
         if isinstance(page, ExperimentPage):

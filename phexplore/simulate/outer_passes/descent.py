@@ -2,6 +2,8 @@
 
 A unit has a histogram of its schema and, where the schema has a companion, one of that (the unit histogram of a household
 release). Both go down the tree together: an only child copies its parent, the other families are solved pass by pass.
+
+Source: production's `L2PlusRounder_interleaved`, as told in its configuration of 2020 for persons and households.
 """
 
 from __future__ import annotations

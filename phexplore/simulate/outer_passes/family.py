@@ -2,6 +2,8 @@
 
 Numbers exist per child and class where the child's held sum and the parent's count are above 0. A number that its held sum or its
 column decides alone is set; the others are least squares under the held sums and the columns, then rounded.
+
+Source: production's `L2PlusRounder_interleaved`, as told in its configuration of 2020 for persons and households.
 """
 
 from __future__ import annotations
