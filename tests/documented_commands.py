@@ -44,7 +44,8 @@ NOT_RUN_HERE = {
 
 _SMALLER = {
     r"--persons \d+": "--persons 1500",
-    r"--blocks \d+": "--blocks 40",
+    r"--nation --blocks \d+": "--nation --blocks 204",
+    r"(?<!--nation )--blocks \d+": "--blocks 40",
     r"--trials \d+": "--trials 1",
     r"--districts \d+": "--districts 6",
 }

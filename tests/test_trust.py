@@ -29,8 +29,17 @@ RUNNING = {
     "jsonpickle",
 }
 """Modules that run code found in data."""
-OWN_PIPE = {"phexplore/gui/binding/frames.py": "pickle", "phexplore/runs/cluster.py": "pickle"}
-"""The window and its own reader of results, and a run that sends pieces to the cluster its user named, talk in pickles: nothing comes from a file."""
+OWN_PIPE = {
+    "phexplore/gui/binding/frames.py": "pickle",
+    "phexplore/runs/cluster.py": "pickle",
+    "phexplore/compiled.py": "pickle",
+    "phexplore/published/deployments.py": "yaml",
+}
+"""The window and its own reader of results, and a run that sends pieces to the cluster its user named, talk in pickles: nothing comes from a file.
+
+Machine code comes from beside the program or from a folder that only its user can write, as the program itself does. Records in YAML are read
+by its safe loader alone, which makes plain values.
+"""
 FIXED_NAMES = {"phexplore/gui/main/warmup.py": "importlib.import_module"}
 """Imports modules by names that stand in the source."""
 LOCAL_SCREEN = {"phexplore/gui/main/display.py": {"socket"}}
@@ -111,6 +120,14 @@ def test_that_nothing_can_run_code_from_a_file(trees):
                 allowed = named.get("allow_pickle")
                 if not (isinstance(allowed, ast.Constant) and allowed.value is False):
                     wrong.append(f"{name}:{node.lineno}: {called} without allow_pickle=False")
+            if (
+                called.startswith("yaml.")
+                and called.endswith(("load", "scan", "parse", "compose"))
+                and called != "yaml.safe_load"
+            ):
+                loader = named.get("Loader")
+                if not (isinstance(loader, ast.Attribute) and loader.attr == "SafeLoader"):
+                    wrong.append(f"{name}:{node.lineno}: {called} without the safe loader")
             shell = named.get("shell")
             if shell is not None and not (isinstance(shell, ast.Constant) and shell.value is False):
                 wrong.append(f"{name}:{node.lineno}: {called} through a shell")

@@ -217,7 +217,7 @@ class _Drawing:
         axes.set_xlabel(figure.x.title)
         if figure.has_rows:
             labels = figure.rows
-            bottom = len(labels) - 0.5
+            bottom = max(len(labels), 1) - 0.5
             axes.set_ylim(bottom, -0.5)
             names = [_name(label.group, label.name, before.group if before else None)
                      for label, before in zip(labels, (None, *labels), strict=False)]  # fmt: skip
@@ -225,9 +225,10 @@ class _Drawing:
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
         else:
-            axes.set_ylim(*figure.y_range)
+            bottom, top = figure.y_range
+            axes.set_ylim(bottom, top if top > bottom else bottom + 1.0)  # a picture that only says why it is empty
             axes.set_ylabel(figure.y.title)
-            _ticks(figure.y, *figure.y_range, axes.yaxis)
+            _ticks(figure.y, bottom, top, axes.yaxis)
             axes.grid(visible=True, axis="y")
         if figure.cells:
             axes.set_xticks([number + 0.5 for number in range(len(figure.columns))], list(figure.columns), color=INK)

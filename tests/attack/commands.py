@@ -47,6 +47,9 @@ PATHS = {
         *(f"sdhc-2020-us --grid missing --out o --{part} {{}}" for part in ("runs", "data", "picture")),
     ],
     "less-noise": ["{} --json", "missing --out {}"],
+    "published errors": ["{}", "missing --run {}"],
+    "published confidence": ["{}", "missing --run {}"],
+    "measurements describe": ["{}"],
     "verify": ["{}", "BUNDLE --trust {}"],
     "truncation": [
         "{} --query PH3/state_A-G", "sdhc-2020-us --query PH3/state_A-G --sizes {}", "sdhc-2020-us --query PH3/state_A-G --run {}",

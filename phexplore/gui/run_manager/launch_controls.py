@@ -76,13 +76,14 @@ class ListControl(Chooser):
 
     def __init__(self, part: Field, entries: Mapping[Any, str]) -> None:
         super().__init__(capital(part.title), letters=11)
-        self.changed = self.currentIndexChanged
+        self._kind, self.changed = part.kind, self.currentIndexChanged
         self.read = self.currentData
         self.offer((words, value) for value, words in entries.items())
 
     def show_value(self, value: Any) -> None:
         """Choose an entry."""
-        self.setCurrentIndex(next((n for n in range(self.count()) if self.itemData(n) == value), -1))
+        held = self._kind.held(value)
+        self.setCurrentIndex(next((n for n in range(self.count()) if self.itemData(n) == held), -1))
 
 
 class OptionalControl(QWidget):

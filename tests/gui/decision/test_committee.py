@@ -161,7 +161,7 @@ def test_that_the_headline_counts_who_moved_and_not_what_a_file_cannot_hold(us, 
     ((alan,), _) = read_proposals([tmp_path / "Alan.json"], us, read_proposal)
     view = matrix_view(committee_matrix([replace(us, name="Chair"), alan], us))
     assert view.title.startswith("1 of 2 members moved 2 numbers; they differ on 2, most on")
-    assert matrix_view(committee_matrix([alan], us)).title == "1 member moved 2 numbers"
+    assert matrix_view(committee_matrix([alan], us)).title == "One proposal, 2 changes"
 
 
 @pytest.mark.defect("M5")

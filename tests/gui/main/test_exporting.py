@@ -34,7 +34,7 @@ def export_text(order):
 
 
 def test_that_every_format_of_the_reports_is_offered_and_the_production_files() -> None:
-    mine = {"group-sizes-json", "group-sizes-csv", "subspace-json", "subspace-csv"}
+    mine = {"deployments-registry", "group-sizes-json", "group-sizes-csv", "subspace-json", "subspace-csv"}
     assert {form.id for form in FORMATS} == {"phsafe-config", "das-ini", *PHSAFE.formats, *TOPDOWN.formats, *mine}
     assert len({form.file_name for form in FORMATS}) == len(FORMATS)
     assert all(form.file_name.endswith(form.suffix) for form in FORMATS)

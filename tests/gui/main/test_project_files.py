@@ -137,7 +137,7 @@ def test_that_edits_of_a_project_that_was_never_saved_come_back_after_a_crash(qu
     lost._keeping._journal.close(remove=False)  # as when the process ends without a word
     opening = first_project(None)
     assert opening.project.scenario.phsafe.budgets[query] == Fraction(1, 3)
-    assert opening.note.startswith("1 edit that had not been saved")
+    assert opening.note.startswith("1 unsaved edit was recovered")
     assert opening.project.scratch == scratch
     opening.project.close()
 

@@ -65,7 +65,7 @@ def test_that_pictures_fill_a_folder_or_one_file(finished, tmp_path):
     folder = report_files(run, "png", tmp_path / "pictures", NOW)
     assert [path.name for path in folder] == [
         "by-level.png",
-        *(f"{picture}-{level}.png" for picture in ("shape", "by-truth", "by-size") for level in (1, 2, 3)),
+        *(f"{picture}-{level}.png" for picture in ("by-truth", "by-size", "shape") for level in (1, 2, 3)),
         "promises.png",
     ]
     (sheet,) = report_files(run, "svg", tmp_path / "all.svg", NOW)

@@ -58,7 +58,7 @@ def test_that_the_table_has_a_line_per_answer(run, tmp_path):
 
 def test_that_pictures_fill_a_folder_or_one_file(run, tmp_path):
     folder = report_files(run, "png", tmp_path / "pictures", NOW)
-    assert [path.name for path in folder] == ["by-release.png", "shape.png", "by-truth.png", "promises.png"]
+    assert [path.name for path in folder] == ["by-release.png", "by-truth.png", "shape.png", "promises.png"]
     (single,) = report_files(run, "svg", tmp_path / "all.svg", NOW)
     assert single.read_bytes().startswith(b"<?xml")
 
@@ -67,7 +67,7 @@ def test_that_pictures_of_several_releases_have_names_of_their_own(tmp_path):
     run_here(tmp_path / "run", specification(TWO_RELEASES, counts_file(tmp_path), trials=2))
     names = [path.name for path in report_files(tmp_path / "run", "svg", tmp_path / "out", NOW)]
     assert names == [
-        "by-release.svg", "shape-1.svg", "shape-2.svg", "by-truth-1.svg", "by-truth-2.svg", "promises.svg",
+        "by-release.svg", "by-truth-1.svg", "by-truth-2.svg", "shape-1.svg", "shape-2.svg", "promises.svg",
     ]  # fmt: skip
 
 

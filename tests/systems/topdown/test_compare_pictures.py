@@ -104,7 +104,7 @@ def test_that_places_are_the_units_with_most_people(tmp_path):
 
 
 @pytest.mark.parametrize("figure", CompareFigure)
-@pytest.mark.parametrize("by", CompareBy)
+@pytest.mark.parametrize("by", [by for by in CompareBy if by is not CompareBy.AREA])  # these runs know no towns
 def test_that_every_grouping_and_figure_has_rows_for_every_run(tmp_path, by, figure):
     one, _, _ = write(tmp_path, 1)
     other, _, _ = write(tmp_path, 2, hour=2)
@@ -124,7 +124,7 @@ def test_that_runs_of_one_scenario_are_told_apart_by_when_they_started(tmp_path)
     assert names[0].startswith("A ")
     assert names[1].startswith("B ")
     assert len(set(names)) == 2
-    assert all("2026-05-0" in name for name in names)
+    assert all("4 May" in name for name in names)
 
 
 def test_that_a_single_run_says_how_to_compare(tmp_path):

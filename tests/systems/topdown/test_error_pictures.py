@@ -202,4 +202,4 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
     assert {len(piece.key) for piece in picture.patches} == {11}
     assert np.isfinite([piece.value for piece in picture.patches]).all()
     assert not ask(run.directory, "map", level="Tract", shapes=str(path), value="SHARE").picture.tint.is_signed
-    assert "Choose a file of shapes" in ask(run.directory, "map", level="Tract").picture.summary
+    assert "Choose shapes of the areas" in ask(run.directory, "map", level="Tract").picture.summary

@@ -117,7 +117,7 @@ def test_that_the_picture_has_failures_first_and_says_what_is_missing(runs):
     failed = [row for row in picture.marks if row.is_warned]
     assert failed
     assert failed[0].key[0] in {"Block", "Tract"}
-    assert f"{len(failed)} of 10 checks find more than in the truth" in picture.title
+    assert f"{len(failed)} of 10 checks fail, most: " in picture.title
     assert "13 checks need records" in picture.summary
     assert next(row["Result"] for row in records(picture) if row["Check"] == "9") == "Not checked"
     assert any(row.text.startswith("needs householders by sex") for row in picture.marks)

@@ -305,12 +305,18 @@ class TestRefusals:
             self.prepare(block_file, tmp_path, Scenario("units", UNITS))
         assert "--expand" in refused.value.issues[0].remedy
 
-    def test_that_full_data_are_not_expanded(self, tmp_path):
+    def test_that_full_data_need_no_expansion(self, tmp_path):
         from phexplore.data.blocks.microdata_writing import write_persons
+        from phexplore.simulate.topdown.histograms import histograms_of
+        from phexplore.systems.topdown.run_data import read_input
 
         write_persons(full(), tmp_path / "persons.txt")
-        with pytest.raises(InputProblemsError, match="cannot be expanded"):
-            self.prepare(tmp_path / "persons.txt", tmp_path, options=EXPANDED)
+        plain, asked = (
+            histograms_of(read_input(tmp_path / "persons.txt", SCENARIO.topdown, options).population)
+            for options in (TopDownOptions(), EXPANDED)
+        )
+        assert plain.counts.tolist() == asked.counts.tolist()
+        assert plain.cells.tolist() == asked.cells.tolist()
 
     def test_that_people_where_nobody_can_be_are_listed(self, tmp_path):
         from phexplore.data.blocks.cell_lists import write_cells
