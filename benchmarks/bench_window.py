@@ -195,7 +195,7 @@ class Bench:
             page.chart("margins").select_key(self.query)
             found += [chart.canvas for chart in page.charts]
             self.wait(0.2)
-        return found
+        return [widget for widget in found if not widget.visibleRegion().isEmpty()]
 
     def proofs(self):
         """Edit the margin of one query from rest until the proven ε of the edit is painted, and again: milliseconds."""
