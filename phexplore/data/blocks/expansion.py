@@ -60,13 +60,15 @@ def expand(blocks: BlockPopulation, seed: int, *, is_one_of_several: bool = Fals
         is_one_of_several: whether these are the blocks of one state of a population of several.
 
     Raises:
-        ValueError: the population is in another schema.
+        ValueError: the population is in another schema, or not everybody is in a household.
         PhexploreError: a negative seed.
     """
     if seed < 0:
         raise PhexploreError(f"A seed is a whole number of 0 or more, got {seed}.", "Leave out the sign.")
     if blocks.schema.id not in {"pl94_reduced16", "pl94_persons"}:
         raise ValueError(f"only pl94_reduced16 and pl94_persons can be expanded, got {blocks.schema.id}")
+    if blocks.schema.id == "pl94_persons" and (blocks.cells >= blocks.schema.cells // 8).any():
+        raise ValueError("people of pl94_persons whose group quarters are known are not expanded")
     states = blocks.geoids.astype("U2")
     if not is_one_of_several and len(codes := blocks.states) > 1:
         edges = [*np.searchsorted(states, codes).tolist(), blocks.blocks]

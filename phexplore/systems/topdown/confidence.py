@@ -109,14 +109,16 @@ def comparisons(files: Sequence[Path], opened: Sequence[TopDownRun]) -> list[Com
     Raises:
         InputProblemsError: a file is neither.
     """
-    found = certificates()
-    for path in (resource(SHIPPED), *files):
+    read = []
+    for path in (*files, resource(SHIPPED)):  # what may be refused first
         published = recognise(Path(path))
         if published is None or published.kind not in _KINDS:
             raise InputProblemsError(
                 [Issue((Path(path).name,), "This is no file of reruns and no GLS estimates.", _REMEDY)]
             )
-        table = values_of(published)
+        read.append((published, values_of(published)))
+    found = certificates()
+    for published, table in read:
         found += list(_reruns(table, opened) if table.replicates is not None else _deviations(published, table))
     return sorted(found, key=lambda each: (_ORDER.index(each.verdict), -_distance(each)))
 

@@ -112,7 +112,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             tables=(
                 shares_table(method),
                 noise_table(scenario, figures),
-                *semantics_tables(method, figures),
+                *semantics_tables(method, figures, with_proven=True),
                 *_passes(scenario),
             ),
         ),

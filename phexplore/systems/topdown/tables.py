@@ -12,14 +12,15 @@ from phexplore.systems.topdown.forecast import LevelQueryForecast, SemanticLoss,
 from phexplore.systems.topdown.proven_loss import proven_parts
 
 
-def semantics_tables(method: TopDown, loss: TopDownForecast) -> tuple[TableView, ...]:
-    """Return the loss per attribute and of the block within wider areas, as the certificates print them, and what is proven.
+def semantics_tables(method: TopDown, loss: TopDownForecast, *, with_proven: bool) -> tuple[TableView, ...]:
+    """Return the loss per attribute and of the block within wider areas, as the certificates print them.
 
     Args:
         method: the parameters.
         loss: their forecast.
+        with_proven: a column of what is proven, which certificates of earlier releases do not have.
     """
-    proven = proven_parts(method, loss)
+    proven = proven_parts(method, loss) if with_proven else {}
 
     def bound(entry: SemanticLoss) -> str:
         return f"≤ {rounded_up(proven[entry.name][1], 4)}" if entry.name in proven else "–"
@@ -28,7 +29,7 @@ def semantics_tables(method: TopDown, loss: TopDownForecast) -> tuple[TableView,
         heading("What is protected", lambda entry: entry.name),
         figures(loss.framework.symbol, lambda entry: exact_text(entry.rho)),
         figures("ε at δ = 1e-10", lambda entry: f"{entry.epsilon:.2f}"),
-        figures("Proven ε", bound),
+        *((figures("Proven ε", bound),) if with_proven else ()),
     )
     within = (heading("What is protected", lambda entry: f"block within {entry.name}"), *columns[1:])
     return (
