@@ -3,6 +3,16 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh packaging/bootstrap.sh
-[ $# -gt 0 ] || sh packaging/lint.sh
-[ $# -gt 0 ] || set -- -m "not slow"
-QT_QPA_PLATFORM=${QT_QPA_PLATFORM:-offscreen} exec .venv/bin/python -m pytest "$@"
+export QT_QPA_PLATFORM="${QT_QPA_PLATFORM:-offscreen}"
+[ $# -eq 0 ] || exec .venv/bin/python -m pytest "$@"
+sh packaging/lint.sh
+# The window's tests beside all others: two cores are at work.
+beside= window=$(mktemp)
+trap 'kill $beside 2>/dev/null || true; rm -f "$window"' EXIT
+.venv/bin/python -m pytest -m "not slow" tests/gui >"$window" 2>&1 &
+beside=$!
+status=0
+.venv/bin/python -m pytest -m "not slow" --ignore=tests/gui || status=$?
+wait $beside || status=$?
+cat "$window"
+exit $status
