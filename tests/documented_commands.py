@@ -38,13 +38,14 @@ NOT_RUN_HERE = {
     ),
     'phexplore bundle proposal.phx --sign-with "ssh-keygen -Y sign -f ada.key -n phexplore-bundle" --signer "Ada Lovelace, Chair" '
     "--out by_agent.zip": "needs OpenSSH; tests/decide/test_sshsig.py signs so where it is installed",
+    "make nation": "measures for an hour",
     "python benchmarks/effects_topdown.py --trials 3 --full --json effects.json": "measures for an hour",
 }
 """Printed commands that no test runs as they stand, each with the reason."""
 
 _SMALLER = {
     r"--persons \d+": "--persons 1500",
-    r"--nation --blocks \d+": "--nation --blocks 204",
+    r"--nation --blocks \d+": "--nation --blocks 408",
     r"(?<!--nation )--blocks \d+": "--blocks 40",
     r"--trials \d+": "--trials 1",
     r"--districts \d+": "--districts 6",

@@ -58,9 +58,9 @@ def plan_nation(blocks: int = BLOCKS, *, puerto_rico: bool = False) -> tuple[Sta
         PhexploreError: fewer blocks than there are to be counties, or more than the nation has.
     """
     counties = counties_of_states()
-    if not 4 * len(counties) <= blocks <= BLOCKS:
+    if not 8 * len(counties) <= blocks <= BLOCKS:
         raise PhexploreError(
-            f"A synthetic nation has {4 * len(counties):,} to {BLOCKS:,} blocks, got {blocks:,}.",
+            f"A synthetic nation has {8 * len(counties):,} to {BLOCKS:,} blocks, got {blocks:,}.",
             "Choose a number between.",
         )
     persons, share = {code: each.persons for code, each in state_figures().items()}, blocks / BLOCKS
