@@ -24,6 +24,7 @@ NOTEBOOKS = Path(__file__).parents[1] / "docs" / "notebooks"
 
 def executed(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a notebook with the outputs of its cells, run in this directory; an error of a cell is raised."""
+    plt.close("all")  # what else drew in this process
     names: dict[str, Any] = {"__name__": "__main__"}
     number = 0
     for cell in notebook["cells"]:

@@ -143,6 +143,8 @@ def draw(target: FigureBase, figure: Figure) -> None:
 def draw_into(axes: Axes, figure: Figure) -> None:
     """Draw a figure into axes of somebody else's, with its title and key; nothing outside them is touched.
 
+    A figure with nothing to draw says what would be there in place of a title.
+
     Args:
         axes: empty axes of matplotlib.
         figure: what to draw.
@@ -152,7 +154,7 @@ def draw_into(axes: Axes, figure: Figure) -> None:
         _MOST_TITLE
         * min(1.0, axes.get_position().width / _AXES * axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH)
     )
-    axes.set_title("\n".join(wrap(figure.title, max(letters, _LEAST_TEXT))), loc="left", fontsize=9)
+    axes.set_title("\n".join(wrap(figure.title or figure.summary, max(letters, _LEAST_TEXT))), loc="left", fontsize=9)
     if figure.key:
         from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415 - only files pay for matplotlib
 

@@ -94,7 +94,12 @@ def kill_many(nursery, folder: Path, us, kills: int, seed: int) -> int:
 
 
 def test_that_a_program_killed_at_any_moment_loses_no_acknowledged_edit(nursery, tmp_path, us):
-    assert kill_many(nursery, tmp_path, us, 25, seed=1) > 0
+    for number in range(10):  # on a loaded machine, 25 kills may all fall between two saves
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        if kill_many(nursery, folder, us, 25, seed=1 + 25 * number):
+            return
+    pytest.fail("no kill cut off a save")
 
 
 @pytest.mark.slow

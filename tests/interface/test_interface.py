@@ -84,7 +84,8 @@ def test_that_every_figure_is_drawn_into_axes_of_the_user(preset) -> None:
     for figure in found.figures:
         drawn, axes = plt.subplots(1, 2)
         assert found.plot(axes[0], figure=figure.id) is axes[0]
-        assert axes[0].get_title(loc="left")
+        said = axes[0].get_title(loc="left")
+        assert "".join(said.split()) == "".join((figure.title or figure.summary).split())
         assert not axes[1].has_data()
         assert len(found.table(figure.id)) == len(figure.table.rows)
         plt.close(drawn)
