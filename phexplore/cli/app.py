@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import typer
 
@@ -83,6 +84,26 @@ def program(first: str = "") -> typer.Typer:
     return app
 
 
+def overview() -> str:
+    """Return the help of the program, a line per command; no option of a command is made for it."""
+    app = program()
+    for command in app.registered_commands:
+        command.callback = _without_options(command.callback)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            group.typer_instance.registered_commands = []
+    shown = typer.main.get_command(app)
+    return shown.get_help(typer.Context(shown, info_name=app.info.name, **shown.context_settings))
+
+
+def _without_options(command: Callable[..., Any] | None) -> Callable[[], None]:
+    def described() -> None:
+        """Stand for the command."""
+
+    described.__name__, described.__doc__ = (command.__name__, command.__doc__) if command else ("", "")
+    return described
+
+
 def run(arguments: list[str], window: Window | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled.
 
@@ -95,6 +116,9 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     if not arguments or _is_file(arguments[0]):
         arguments = ["gui", *arguments]
     try:
+        if arguments in (["-h"], ["--help"]):
+            print(overview())  # noqa: T201 - the terminal asked for it
+            return DONE
         _refuse_impossible_names(arguments)
         if arguments[0] == "run":
             from phexplore.cli.run_options import with_words

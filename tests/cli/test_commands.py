@@ -367,3 +367,11 @@ def test_that_a_command_loads_its_own_module_and_is_what_it_is_among_all():
         assert own == {*names.split(), "gui"}
         assert own <= set(whole)
     assert set(typer.main.get_command(program("no such command")).commands) == set(whole)
+
+
+def test_that_the_short_way_to_the_help_prints_what_the_commands_print(capsys):
+    assert call(capsys, "--help")[:2] == call(capsys, "-h")[:2]
+    short = call(capsys, "--help")[1]
+    program()(["--help"], prog_name="phexplore", standalone_mode=False)
+    assert short == capsys.readouterr().out
+    assert all(f"  {name} " in short for names, _ in PARTS for name in names.split())
