@@ -300,15 +300,15 @@ def ratio_interval(ratio: float, draws: int, reruns: int) -> tuple[float, float]
         draws: of ours, 0 where ours is expected and not drawn.
         reruns: of theirs, 0 for a stated standard deviation.
     """
-    from scipy import stats  # noqa: PLC0415 - loads slowly
+    from scipy.special import chdtri, fdtri  # noqa: PLC0415 - only this page needs it
 
-    tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+    tails = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     if draws and reruns:
-        spread = stats.f(draws, reruns).ppf(tails)
+        spread = fdtri(draws, reruns, tails)
     elif reruns:
-        spread = reruns / stats.chi2(reruns).ppf(tails)[::-1]
+        spread = reruns / chdtri(reruns, tails)  # of the upper tail
     elif draws:
-        spread = stats.chi2(draws).ppf(tails) / draws
+        spread = chdtri(draws, tails[::-1]) / draws
     else:
         return ratio, ratio
     low, high = (ratio / float(np.sqrt(each)) for each in spread[::-1])
