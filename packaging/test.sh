@@ -9,10 +9,10 @@ sh packaging/lint.sh
 # The window's tests beside all others: two cores are at work.
 beside= window=$(mktemp)
 trap 'kill $beside 2>/dev/null || true; rm -f "$window"' EXIT
-.venv/bin/python -m pytest -m "not slow" tests/gui >"$window" 2>&1 &
+.venv/bin/python -m pytest -m "not slow" --durations=25 tests/gui >"$window" 2>&1 &
 beside=$!
 status=0
-.venv/bin/python -m pytest -m "not slow" --ignore=tests/gui || status=$?
+.venv/bin/python -m pytest -m "not slow" --durations=25 --ignore=tests/gui || status=$?
 wait $beside || status=$?
 cat "$window"
 exit $status

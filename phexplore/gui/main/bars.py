@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from phexplore.accuracy.proven_loss import rounded_up, slack
 from phexplore.figures.tile import TileContent
@@ -26,6 +27,7 @@ from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.tile import Tile, TileLine
 from phexplore.model.workbook import activate, compare_with
+from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets
 
 _FRAME_MS = 25
@@ -233,6 +235,8 @@ def _proven_words(view: ScenarioView) -> str:
 class BottomBar(QFrame):
     """Holds the run strip and the button that opens the list of issues."""
 
+    _preparing = Signal(int, int)
+
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("look", "bar")
@@ -240,10 +244,22 @@ class BottomBar(QFrame):
         self.depth_switch = TextButton("", look="link", name="How much is shown")
         self.issues = SymbolButton("tick", "Show the issues", text="No issues", checkable=True)
         self.strip_place = row()
-        parts = (self.message, 1), (self.strip_place, 3), self.depth_switch, (self.issues, Qt.AlignmentFlag.AlignRight)
+        self.bar = QProgressBar(self, textVisible=False, maximumHeight=GRID, visible=False, accessibleName=PREPARING)
+        parts = (
+            (self.message, 1),
+            self.bar,
+            (self.strip_place, 3),
+            self.depth_switch,
+            (self.issues, Qt.AlignmentFlag.AlignRight),
+        )
         row(*parts, of=self, margins=(MARGIN, HALF, GRID, HALF))
         self._clock = QTimer(self, singleShot=True, interval=_MESSAGE_MS)
         self._clock.timeout.connect(lambda: self.message.setText(""))
+        self._clock.timeout.connect(self.bar.hide)
+        self._preparing.connect(self._show_preparing)
+        hear = self._preparing.emit  # from whatever thread of the window compiles a kernel
+        listeners.append(hear)
+        self.destroyed.connect(partial(listeners.remove, hear))
 
     def switch_depth_by(self, action: QAction) -> None:
         """Let the button at the foot do what an action of the menu does."""
@@ -262,6 +278,12 @@ class BottomBar(QFrame):
         """Show a short message for a while."""
         self.message.setText(text)
         self._clock.start()
+
+    def _show_preparing(self, ready: int, kernels: int) -> None:
+        self.say(f"{PREPARING}…")
+        self.bar.setMaximum(max(kernels, 1))
+        self.bar.setValue(ready)
+        self.bar.show()
 
     def count_issues(self, counts: tuple[int, int]) -> None:
         """Show how many errors and warnings there are."""
