@@ -244,7 +244,11 @@ class BottomBar(QFrame):
         self.depth_switch = TextButton("", look="link", name="How much is shown")
         self.issues = SymbolButton("tick", "Show the issues", text="No issues", checkable=True)
         self.strip_place = row()
-        self.bar = QProgressBar(self, textVisible=False, maximumHeight=GRID, visible=False, accessibleName=PREPARING)
+        self.bar = QProgressBar(self)
+        self.bar.setAccessibleName(PREPARING)
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumHeight(GRID)
+        self.bar.hide()
         parts = (
             (self.message, 1),
             self.bar,
