@@ -1,6 +1,6 @@
-"""The tables of the redistricting data, P1 to P5 and H1, at every level, from histograms of blocks.
+"""The tables of the redistricting data and of the DHC that people know, at every level, from histograms of blocks.
 
-What a cell counts is read from ``resources/tables/pl94/*.toml``; a table is one more file.
+What a cell counts is read from ``resources/tables/pl94`` and ``dhc``; a table is one more file.
 """
 
 from __future__ import annotations
@@ -67,9 +67,21 @@ class PublishedTable:
     schema: Schema
     cells: tuple[PublishedCell, ...]
 
-    def selection(self) -> NDArray[np.bool_]:
-        """Return which cells of the schema each line counts, ``bool[lines, cells of the schema]``."""
-        return np.stack([self.schema.selection(cell.where) for cell in self.cells])
+    def selection(self, cells: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which of some ``cells[n]`` of the schema each line counts, ``bool[lines, n]``.
+
+        Raises:
+            IndexError, UnknownNameError: a line names a level or an attribute that the schema lacks.
+        """
+        levels = np.unravel_index(cells, self.schema.shape)
+        counted = np.ones((len(self.cells), len(cells)), bool)
+        for row, line in enumerate(self.cells):
+            for name, chosen in line.where.items():
+                place = self.schema.position(name)
+                keep = np.zeros(self.schema.shape[place], bool)
+                keep[list(chosen)] = True
+                counted[row] &= keep[levels[place]]
+        return counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +99,9 @@ class Tabulation:
     counts: NDArray[np.int64]
 
 
+_FOLDERS = ("tables/pl94", "tables/dhc")
+
+
 @lru_cache(maxsize=8)
 def published_tables(schema: str) -> tuple[PublishedTable, ...]:
     """Return the tables that can be computed from a schema, by id; none for a schema without tables.
@@ -99,7 +114,7 @@ def published_tables(schema: str) -> tuple[PublishedTable, ...]:
 
 
 def _shipped_tables() -> list[PublishedTable]:
-    return [_read(path) for path in sorted(resource("tables/pl94").glob("*.toml"))]
+    return [_read(path) for folder in _FOLDERS for path in sorted(resource(folder).glob("*.toml"))]
 
 
 def own_tables() -> list[PublishedTable]:
@@ -143,11 +158,11 @@ _NATIONS = frozenset({"US", "Nation"})
 def _leaves(population: BlockPopulation, table: PublishedTable) -> NDArray[np.int64]:
     from scipy.sparse import csr_array  # noqa: PLC0415 - heavy, and only tables need it
 
+    used, place = np.unique(population.cells, return_inverse=True)
     histogram = csr_array(
-        (population.counts.astype(np.int64), population.cells, population.starts),
-        shape=(population.blocks, population.schema.cells),
+        (population.counts.astype(np.int64), place, population.starts), shape=(population.blocks, len(used))
     )
-    lines: NDArray[np.int64] = np.asarray((histogram @ csr_array(table.selection().T.astype(np.int64))).todense())
+    lines: NDArray[np.int64] = np.asarray((histogram @ csr_array(table.selection(used).T.astype(np.int64))).todense())
     return lines
 
 
@@ -171,7 +186,7 @@ def write_tables(
         names = ", ".join(population.schema.id for population in populations)
         raise PhexploreError(
             f"No published table is computed from the schema {names}.",
-            "Tables need data of the redistricting schemas, or of 16 cells per block.",
+            "Tables need data of the redistricting or DHC schemas, or of 16 cells per block.",
         )
     return tuple(
         _write(tabulate(population, table, levels), directory / f"{table.id}.csv") for population, table in tables
@@ -206,7 +221,7 @@ def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable:
     if wrong or not table.cells:
         raise SchemaError(f"{(wrong or ['nothing'])[0]!r} is no code of a cell.", "Use letters and digits.")
     try:
-        table.selection()
+        table.selection(np.zeros(1, np.int64))
     except (IndexError, PhexploreError) as error:
         raise SchemaError(
             f"A cell names a level the schema lacks: {error}.", "Correct the levels; the schema says which there are."

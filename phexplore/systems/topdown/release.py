@@ -37,9 +37,9 @@ def write_trial_release(
 ) -> list[Path]:
     """Write one trial and return the files.
 
-    Persons and units go into production's 13 and 9 columns, those with ages into the ones of the 2010 demonstration and of 1940 with
-    a list of cells beside them; a schema without a published layout becomes a list of cells. Tables
-    P1 to P5 (or P1 to P4 of 16 cells) and H1 are written for every level where the schema determines them.
+    Persons and units go into production's 13 and 9 columns, those of the DHC into 16 and 27, those with ages into the ones of the 2010
+    demonstration and of 1940 with a list of cells beside them; a schema without a published layout becomes a list of cells. The tables
+    that the schema determines are written for every level: P1 to P5 (or P1 to P4 of 16 cells), H1, those of the DHC.
 
     Args:
         place: directory that is written.
@@ -60,11 +60,11 @@ def write_trial_release(
             file = place / UNITS_FILE
             write_units(population, file, metadata)
         case "dhc_persons" if population.layout.id == "census-blocks":
-            write_dhc_persons(population, place / PERSONS_FILE, metadata)
-            return [place / PERSONS_FILE]
+            file = place / PERSONS_FILE
+            write_dhc_persons(population, file, metadata)
         case "dhc_households" if population.layout.id == "census-blocks":
-            write_dhc_units(population, place / UNITS_FILE, metadata)
-            return [place / UNITS_FILE]
+            file = place / UNITS_FILE
+            write_dhc_units(population, file, metadata)
         case schema if schema in AGE_LAYOUTS:
             file = place / PERSONS_FILE
             write_persons_with_ages(population, file, metadata)
