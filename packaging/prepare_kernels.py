@@ -14,7 +14,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import numba
 
@@ -22,34 +24,41 @@ import phexplore
 
 PACKAGE = Path(phexplore.__file__).parent
 BLOCKS = "run {preset} --data blocks.csv.gz --trials 1 --seed 1 --out {out}"
-JOURNEYS = [
+DATA = [
     "synth pl94 --blocks 60 --seed 1 --out blocks.csv.gz",
     "synth pl94 --blocks 90 --states 04,44 --tribal 0.2 --seed 1 --out states.csv.gz",
     "synth sdhc --persons 3000 --seed 1 --out population",
-    "run sdhc-2020-us --data population --trials 2 --seed 1 --out sdhc",
-    "run sdhc-2020-us --data population --no-noise --out sdhc-exact",
-    "tabulate population --out tables",
-    "tabulate population --out truncated --truncate sdhc-2020-us",
-    "run group-sizes-census-2010 --trials 1 --seed 1 --out sizes",
-    "group-sizes experiment --trials 1 --epsilons 1 --largest 12 --out experiment",
-    "run counties-invariant-2010 --trials 1 --seed 1 --out counties",
-    BLOCKS.format(preset="pl94-2020-persons-us", out="persons"),
-    BLOCKS.format(preset="pl94-2020-units-us", out="units") + " --expand 1",
-    BLOCKS.format(preset="dhc-2020-persons-us", out="dhc-persons") + " --expand 1",
-    BLOCKS.format(preset="dhc-2020-units-us", out="dhc-units") + " --expand 1",
-    "run pl94-2020-persons-us --data states.csv.gz --expand 1 --trials 2 --workers 2 --seed 1 --out states --keep-measurements --microdata",
-    "run pl94-2020-persons-us --data states.csv.gz --estimator pooled --trials 1 --seed 1 --out pooled",
-    "run pl94-2020-persons-us --data blocks.csv.gz --rounder-target whole --trials 1 --seed 1 --out whole",
-    "run pl94-2020-persons-us --data blocks.csv.gz --block-by-block --trials 1 --seed 1 --out apart",
-    "run pl94-2020-persons-us --data blocks.csv.gz --no-noise --out exact",
-    "run ppmf-2021-04-low-persons-us --data blocks.csv.gz --trials 1 --seed 1 --out april",
-    "report states --format html --out states.html",
-    "spine build states.csv.gz --preset pl94-2020 --out blocks.spine",
-    "spine variance blocks.spine pl94-2020-persons-us --queries total,detailed",
-    "spine variance blocks.spine pl94-2020-persons-us --queries total --fit top-down",
-    "spine describe blocks.spine",
-    "forecast pl94-2020-persons-us",
 ]
+LANES = (
+    [
+        BLOCKS.format(preset="pl94-2020-persons-us", out="persons"),
+        BLOCKS.format(preset="pl94-2020-units-us", out="units") + " --expand 1",
+        "run pl94-2020-persons-us --data states.csv.gz --expand 1 --trials 2 --workers 2 --seed 1 --out states --keep-measurements --microdata",
+        "run pl94-2020-persons-us --data states.csv.gz --estimator pooled --trials 1 --seed 1 --out pooled",
+        "run pl94-2020-persons-us --data blocks.csv.gz --rounder-target whole --trials 1 --seed 1 --out whole",
+        "run pl94-2020-persons-us --data blocks.csv.gz --block-by-block --trials 1 --seed 1 --out apart",
+        "run pl94-2020-persons-us --data blocks.csv.gz --no-noise --out exact",
+        "run ppmf-2021-04-low-persons-us --data blocks.csv.gz --trials 1 --seed 1 --out april",
+        BLOCKS.format(preset="dhc-2020-persons-us", out="dhc-persons") + " --expand 1",
+        BLOCKS.format(preset="dhc-2020-units-us", out="dhc-units") + " --expand 1",
+        "report states --format html --out states.html",
+    ],
+    [
+        "run sdhc-2020-us --data population --trials 2 --seed 1 --out sdhc",
+        "run sdhc-2020-us --data population --no-noise --out sdhc-exact",
+        "tabulate population --out tables",
+        "tabulate population --out truncated --truncate sdhc-2020-us",
+        "run group-sizes-census-2010 --trials 1 --seed 1 --out sizes",
+        "group-sizes experiment --trials 1 --epsilons 1 --largest 12 --out experiment",
+        "spine build states.csv.gz --preset pl94-2020 --out blocks.spine",
+        "spine variance blocks.spine pl94-2020-persons-us --queries total,detailed",
+        "spine variance blocks.spine pl94-2020-persons-us --queries total --fit top-down",
+        "spine describe blocks.spine",
+        "forecast pl94-2020-persons-us",
+        "run counties-invariant-2010 --trials 1 --seed 1 --out counties",
+    ],
+)
+"""Beside each other after `DATA`, one lane per core; what needs a file of another journey stands after it in its lane."""
 
 
 def stamp() -> str:
@@ -66,31 +75,48 @@ def main() -> int:
     done = PACKAGE / "_machine_code" / f".prepared-{numba.config.CPU_NAME or 'own'}"
     if done.is_file() and done.read_text() == stamp():
         return 0
-    live = sys.stderr.isatty()
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "HOME": folder, "XDG_CACHE_HOME": folder}
-        for number, journey in enumerate(JOURNEYS):
-            bar = "█" * round(24 * number / len(JOURNEYS))
-            start, end = ("\r", "\x1b[K") if live else ("", "\n")
-            sys.stderr.write(
-                f"{start}Preparing the solver, once per computer {bar:░<24} {number}/{len(JOURNEYS)}: {journey.split(' --')[0]}{end}"
-            )
-            sys.stderr.flush()
-            ended = subprocess.run(  # noqa: S603 - this program, with words written out above
-                [sys.executable, "-m", "phexplore", *journey.split()],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if ended.returncode:
-                sys.stderr.write(f"\n{journey}\n{ended.stderr}")
-                return 1
-    sys.stderr.write("\r\x1b[K" if live else "")
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(LANES)) as pool:
+        told = _Told(len(DATA) + sum(map(len, LANES)))
+        if not (_travel(DATA, folder, told) and all(list(pool.map(lambda lane: _travel(lane, folder, told), LANES)))):
+            return 1
     done.parent.mkdir(exist_ok=True)
     done.write_text(stamp())
     return 0
+
+
+def _travel(journeys: list[str], folder: str, told: _Told) -> bool:
+    """Use the program in a folder of its own home; return whether every journey came to its end."""
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "HOME": folder, "XDG_CACHE_HOME": folder}
+    for journey in journeys:
+        ended = subprocess.run(  # noqa: S603 - this program, with words written out above
+            [sys.executable, "-m", "phexplore", *journey.split()],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if ended.returncode:
+            sys.stderr.write(f"\n{journey}\n{ended.stderr}")
+            return False
+        told.ended(journey)
+    return True
+
+
+class _Told:
+    """The bar."""
+
+    def __init__(self, journeys: int) -> None:
+        self._journeys, self._ended, self._lock = journeys, 0, Lock()
+
+    def ended(self, journey: str) -> None:
+        with self._lock:
+            self._ended += 1
+            bar = "█" * round(24 * self._ended / self._journeys)
+            start, end = ("\r", "\x1b[K") if sys.stderr.isatty() else ("", "\n")
+            text = f"Preparing the solver, once per computer {bar:░<24} {self._ended}/{self._journeys}"
+            sys.stderr.write(f"{start}{text}: {journey.partition(' --')[0]}{end}")
+            sys.stderr.flush()
 
 
 if __name__ == "__main__":
