@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _HEAD = 1 << 16
 _LISTED = 6
 _BESIDE = {"ppmf-persons": {"ppmf-units", "block-assignment"}, "pl94-legacy": {"block-assignment"}}
+_RERUNS, _MICRODATA = "amc-replicates", {"ppmf-persons", "ppmf-units"}
 _BESIDE["nhgis-demonstration"] = _BESIDE["blocks"] = {"block-assignment"}
 
 
@@ -151,7 +152,18 @@ def recognise(*paths: Path) -> Published | None:
         Published(kind, _kinds()["titles"][kind], paths[0], tuple(sorted(parts, key=lambda part: str(part.path))))
         for kind, parts in found.items()
     ]
-    return _together(groups, tuple(ignored)) if groups else None
+    return _together(_reruns(groups), tuple(ignored)) if groups else None
+
+
+def _reruns(groups: Sequence[Published]) -> list[Published]:
+    """Return the groups, microdata of which one file is named PPMF0 as the reruns they are."""
+    own = [group for group in groups if len(group.parts) > 1 and any(part.is_first for part in group.parts)]
+    own = [group for group in own if group.kind in _MICRODATA]
+    if not own:
+        return list(groups)
+    parts = tuple(part for group in own for part in group.parts)
+    made = Published(_RERUNS, _kinds()["titles"][_RERUNS], own[0].source, parts)
+    return [made, *(group for group in groups if group not in own)]
 
 
 def describe(found: Published) -> Description:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,9 @@ from phexplore.model.issues import InputProblemsError, Issue
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_FIRST = re.compile(r"(?i)(?<![a-z0-9])ppmf[_-]?0+(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,11 @@ class Part:
 
     path: Path
     layout: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is iteration 0 of the Bureau's reruns, by its name or that of its folder."""
+        return any(_FIRST.search(name) for name in (self.path.name, self.path.parent.name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +20,7 @@ from phexplore.data.blocks.microdata_reading import microdata_from, recognise
 from phexplore.data.blocks.population import BlockPopulation, from_dense, from_filled
 from phexplore.data.blocks.reading import whole_count
 from phexplore.data.blocks.source import read_population as read_blocks
-from phexplore.published.forms import Published
+from phexplore.published.forms import Part, Published
 from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def population(found: Published, seed: int = 0) -> BlockPopulation:
         InputProblemsError: the files cannot be read, or persons and units contradict each other.
     """
     del seed
-    made = _united(found, [_read(found, part.path, part.layout) for part in found.parts])
+    made = _united(found, [read_part(found, part) for part in found.parts])
     for group in found.beside:
         if group.kind == "ppmf-units":
             made = join_units(made, population(group))
@@ -82,11 +81,21 @@ def _united(found: Published, parts: Sequence[BlockPopulation]) -> BlockPopulati
     )
 
 
-def _read(found: Published, path: Path, layout: str) -> BlockPopulation:
+def read_part(found: Published, part: Part) -> BlockPopulation:
+    """Return the people or units of one file.
+
+    Args:
+        found: what it belongs to.
+        part: the file.
+
+    Raises:
+        InputProblemsError: every problem with line and column.
+    """
+    path = part.path
     if found.kind == "blocks":
         return read_blocks(path)
     header = read_header(path)
-    if layout == "ppmf-2010-unit-counts":
+    if part.layout == "ppmf-2010-unit-counts":
         return _counted(header)
     known = recognise(header)
     if known is None:

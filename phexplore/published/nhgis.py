@@ -1,5 +1,6 @@
 """NHGIS privacy-protected 2010 demonstration tables: published values (``_dp``) beside Summary File 1 (``_sf``), at any level.
 
+Wide extracts have a line per area and a pair of columns per value; the first extracts were long, with a line per area and value.
 Facts: ../shared/data/published/NOTES.md, section 1. The counts of Summary File 1 were themselves protected by swapping; they stand for
 the truth by convention.
 """
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 SIDES = ("dp", "sf")
 SWAPPED = "The counts that stand for the truth are those of Summary File 1, which were swapped."
 _COLUMN = re.compile(r"([A-Z0-9]{3})(\d{3})_(dp|sf)")
+_LINE = re.compile(r"[A-Z0-9]{3}\d{3}")
+_EXTRACT = "Take the extract with race by Hispanic origin and voting age (P8 to P11)."
 _VINTAGE = re.compile(r"ppdd_(\d{8}(?:_\d+-\d+)?)_")
 
 
@@ -52,16 +55,38 @@ class _Rows:
     counts: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """One file.
+
+    Attributes:
+        header: of the file.
+        names: its columns of values, ``H72001_dp``; of a long file, those it would have if it were wide.
+        long: the areas of a long file; None for a wide one.
+        order: columns of `long`.
+    """
+
+    header: Header
+    names: frozenset[str]
+    long: _Rows | None = None
+    order: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """Of the file."""
+        return self.header.path
+
+
 def describe(found: Published) -> Description:
     """Return what the tables hold."""
     levels: Counter[str] = Counter()
     notes = [SWAPPED]
     known: list[set[str]] = []
     for path in _paths(found):
-        header = _header(path)
-        for rows in _rows(found, header, ()):
+        table = _table(found, path)
+        for rows in _rows(found, table, ()):
             levels.update(rows.levels.tolist())
-        known.append(_tables(header))
+        known.append(_tables(table))
         notes += [f"{path.name}: {words}" for words in _vintage(path.name)]
     shared = set.intersection(*known)
     if lacking := [name for name in (*TABLES, "P5") if name not in shared]:
@@ -81,20 +106,19 @@ def population(found: Published, seed: int = 0) -> BlockPopulation:
     Raises:
         InputProblemsError: the files cannot be read, hold no blocks, or lack the tables that make cells.
     """
-    headers = _of_one_vintage(found)
-    shared = set.intersection(*map(_tables, headers))
+    files = _of_one_vintage(found)
+    shared = set.intersection(*map(_tables, files))
     further = [name for name in ("P5", "H1") if name in shared]
     blocks = Blocks(quarters="P5" in further)
     lines = {
         name: [f"{_rules()['tables'][name]}{line:03d}_sf" for line in LEAVES[name]] for name in (*TABLES, *further)
     }
-    for header in headers:
-        if lacking := [name for name in TABLES if name not in _tables(header)]:
-            remedy = "Take the extract with race by Hispanic origin and voting age (P8 to P11)."
+    for table in files:
+        if lacking := [name for name in TABLES if name not in _tables(table)]:
             raise found.refused(
-                f"the tables {', '.join(lacking)} are missing: {_without(lacking)}.", remedy, header.path, 1
+                f"the tables {', '.join(lacking)} are missing: {_without(lacking)}.", _EXTRACT, table.path, 1
             )
-        for rows in _rows(found, header, [column for columns in lines.values() for column in columns]):
+        for rows in _rows(found, table, [column for columns in lines.values() for column in columns]):
             _add(found, blocks, rows, list(lines))
     if blocks.empty:
         remedy = "Runs need the file of blocks, nhgis_ppdd_<vintage>_block_<state>; this one shows published errors."
@@ -130,13 +154,13 @@ def values(found: Published, form: str = "summary") -> ValueTable:
     Raises:
         InputProblemsError: the files cannot be read, or lack the tables.
     """
-    headers = _of_one_vintage(found)
-    figures = _figures(found, headers) if form == "summary" else []
+    files = _of_one_vintage(found)
+    figures = _figures(found, files) if form == "summary" else []
     names = tuple(each["name"] for each in figures) if figures else _CELL_NAMES[form]()
     parts = [
         (rows, [_formed(form, found, rows, side) for side in np.split(rows.counts, len(SIDES), axis=1)])
-        for header in headers
-        for rows in _rows(found, header, [f"{line}_{side}" for side in SIDES for line in _lines(header, figures)])
+        for table in files
+        for rows in _rows(found, table, [f"{line}_{side}" for side in SIDES for line in _lines(table, figures)])
     ]
     published, true = (np.concatenate([sides[side] for _, sides in parts]).astype(np.float64) for side in range(2))
     return ValueTable(
@@ -157,22 +181,22 @@ _CELL_NAMES: Mapping[str, Callable[[], tuple[str, ...]]] = {
 }
 
 
-def _figures(found: Published, headers: Sequence[Header]) -> list[Mapping[str, Any]]:
+def _figures(found: Published, files: Sequence[_Table]) -> list[Mapping[str, Any]]:
     """Return the figures of the summary that every file has."""
     figures = [
         figure
         for figure in _rules()["summary"]
-        if all(any(f"{line}_dp" in header.names for line in figure["lines"]) for header in headers)
+        if all(any(f"{line}_dp" in table.names for line in figure["lines"]) for table in files)
     ]
     if not figures:
         raise found.refused("it has no table that is known.", "Take the extract with the tables P1 to P12 and P42.")
     return figures
 
 
-def _lines(header: Header, figures: Sequence[Mapping[str, Any]]) -> list[str]:
+def _lines(table: _Table, figures: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the columns, without the side, of some figures, or of the four tables of cells."""
     if figures:
-        return [next(line for line in each["lines"] if f"{line}_dp" in header.names) for each in figures]
+        return [next(line for line in each["lines"] if f"{line}_dp" in table.names) for each in figures]
     return [f"{_rules()['tables'][name]}{line:03d}" for name in TABLES for line in LEAVES[name]]
 
 
@@ -193,22 +217,25 @@ def _cells(found: Published, rows: _Rows, counts: NDArray[np.int64]) -> NDArray[
 
 
 def _paths(found: Published) -> tuple[Path, ...]:
-    if long := found.of("nhgis-long"):
-        remedy = "Take the wide extract, with pairs of columns _dp and _sf."
-        raise found.refused(
-            "it has one line per value, the form of the first extracts, which is not read.", remedy, long[0], 1
-        )
-    return found.of("nhgis-wide")
+    return found.of("nhgis-wide", "nhgis-long")
 
 
-def _of_one_vintage(found: Published) -> list[Header]:
+def _of_one_vintage(found: Published) -> list[_Table]:
     paths = _paths(found)
     vintages = sorted({match[1] for path in paths if (match := _VINTAGE.search(path.name))})
     if len(vintages) > 1:
         raise found.refused(
             f"the files are of several vintages: {', '.join(vintages)}.", "Name the files of one of them."
         )
-    return [_header(path) for path in paths]
+    return [_table(found, path) for path in paths]
+
+
+def _table(found: Published, path: Path) -> _Table:
+    header = _header(path)
+    if path in found.of("nhgis-wide"):
+        return _Table(header, frozenset(header.names))
+    rows, order = _pivoted(header)
+    return _Table(header, frozenset(order), rows, order)
 
 
 def _header(path: Path) -> Header:
@@ -224,8 +251,8 @@ def _header(path: Path) -> Header:
     return header
 
 
-def _tables(header: Header) -> set[str]:
-    codes = {match[1] for name in header.names if (match := _COLUMN.fullmatch(name))}
+def _tables(table: _Table) -> set[str]:
+    codes = {match[1] for name in table.names if (match := _COLUMN.fullmatch(name))}
     return {name for name, code in _rules()["tables"].items() if code in codes} | {
         code for code in codes if code not in _rules()["tables"].values()
     }
@@ -243,40 +270,118 @@ def _vintage(name: str) -> Iterator[str]:
             yield f"made from {words}."
 
 
-def _rows(found: Published, header: Header, columns: Sequence[str]) -> Iterator[_Rows]:
-    """Yield the areas of a file piece by piece; lines of commas only are left out.
+def _rows(found: Published, table: _Table, columns: Sequence[str]) -> Iterator[_Rows]:
+    """Yield the areas of a file piece by piece.
 
     Raises:
         InputProblemsError: every problem with line and column.
     """
-    identifier = next(name for name in header.names if name.lower() == "gisjoin")
-    if lacking := [name for name in columns if name not in header.names]:
-        remedy = "Take the extract with race by Hispanic origin and voting age (P8 to P11)."
-        raise found.refused(f"the columns {', '.join(lacking[:5])} … are missing.", remedy, header.path, header.line)
-    texts = [identifier, *(["name"] if "name" in header.names else [])]
+    if lacking := [name for name in columns if name not in table.names]:
+        sentence = f"the columns {', '.join(lacking[:5])} … are missing."
+        raise found.refused(sentence, _EXTRACT, table.path, table.header.line)
+    if table.long is None:
+        yield from _wide(table.header, columns)
+    else:
+        yield replace(table.long, counts=table.long.counts[:, [table.order.index(name) for name in columns]])
+
+
+def _wide(header: Header, columns: Sequence[str]) -> Iterator[_Rows]:
+    """Yield the areas of a wide file; lines of commas only are left out."""
+    texts = _texts(header)
     problems = Problems(header.path)
     for batch in read_batches(header, columns, texts):
-        joins = np.array([text.strip() for text in batch.identifiers[identifier].to_pylist()] or [""])[: batch.rows]
-        here = joins != ""
-        levels, codes, wrong = _areas(joins, header.path.name)
-        refuse(
-            problems,
-            header,
-            wrong & here,
-            column=identifier,
-            sentence=lambda row, joins=joins: f"The area {str(joins[row])[:40]!r} is no identifier of NHGIS (gisjoin).",  # type: ignore[misc]
-            remedy="Take the file as it was downloaded; spreadsheets change codes.",
-            first=batch.first,
-        )
+        joins, levels, codes, here = _identified(problems, header, batch, texts[0])
         counts = _counts(problems, header, batch, columns, here)
         names = (
-            np.array(batch.identifiers["name"].to_pylist() or [""])[: batch.rows]
+            np.array(batch.identifiers[texts[1]].to_pylist() or [""])[: batch.rows]
             if len(texts) > 1
-            else np.full(batch.rows, "")
+            else np.full(len(joins), "")
         )
         yield _Rows(levels[here], codes[here], names[here], counts[here])
         problems.finish()
     problems.finish()
+
+
+def _texts(header: Header) -> list[str]:
+    """Return the columns of identifiers and of names; long files may have the names of either side."""
+    names = {name.lower(): name for name in header.names}
+    own = next((names[name] for name in ("name", "name_sf", "name_dp") if name in names), None)
+    return [names["gisjoin"], *([own] if own is not None else [])]
+
+
+def _identified(
+    problems: Problems, header: Header, batch: Batch, identifier: str
+) -> tuple[NDArray[np.str_], NDArray[np.str_], NDArray[np.str_], NDArray[np.bool_]]:
+    """Return identifiers, levels and public codes of some lines, and which lines hold an area."""
+    joins = np.array([text.strip() for text in batch.identifiers[identifier].to_pylist()] or [""])[: batch.rows]
+    here = joins != ""
+    levels, codes, wrong = _areas(joins, header.path.name)
+    refuse(
+        problems,
+        header,
+        wrong & here,
+        column=identifier,
+        sentence=lambda row: f"The area {str(joins[row])[:40]!r} is no identifier of NHGIS (gisjoin).",
+        remedy="Take the file as it was downloaded; spreadsheets change codes.",
+        first=batch.first,
+    )
+    return joins, levels, codes, here
+
+
+def _pivoted(header: Header) -> tuple[_Rows, tuple[str, ...]]:
+    """Return the areas of a long file with a column per value and side, in the order ``H72001_dp`` … ``H72001_sf`` ….
+
+    Raises:
+        InputProblemsError: every problem with line and column; a value that stands twice, or that an area lacks and others have.
+    """
+    texts = _texts(header)
+    problems = Problems(header.path)
+    found: dict[str, tuple[str, str, str]] = {}
+    lines: dict[str, int] = {}
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    places: dict[str, int] = {}  # of `found`
+    for batch in read_batches(header, ["var_code", *SIDES], texts):
+        joins, levels, codes, here = _identified(problems, header, batch, texts[0])
+        variables = batch.columns["var_code"]
+        own = np.array([_LINE.fullmatch(text.strip().upper()) is not None for text in variables.texts] or [False])
+        refuse(
+            problems,
+            header,
+            ~own[variables.index] & here,
+            column="var_code",
+            sentence=lambda row, of=variables: f"var_code {of.text(row)[:40]!r} is no line of a table of NHGIS.",  # type: ignore[misc]
+            first=batch.first,
+        )
+        counts = _counts(problems, header, batch, SIDES, here)
+        problems.finish()
+        for row in np.unique(joins, return_index=True)[1].tolist():
+            if here[row] and joins[row] not in found:
+                name = batch.identifiers[texts[1]][row].as_py().strip() if len(texts) > 1 else ""
+                found[str(joins[row])] = (str(levels[row]), str(codes[row]), name)
+                places[str(joins[row])] = len(places)
+        named = zip((text.strip().upper() for text in variables.texts), own.tolist(), strict=False)
+        of_text = [lines.setdefault(text, len(lines)) if known else 0 for text, known in named]
+        rows = np.flatnonzero(here)
+        area = np.array([places[join] for join in joins[rows].tolist()], np.int64)
+        parts.append((area, np.array(of_text or [0])[variables.index[rows]], counts[rows]))
+    problems.finish()
+    area, line, counts = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else _NO_LINES
+    table = np.full((len(found), len(lines), len(SIDES)), -1, np.int64)
+    table[area, line] = counts
+    if len(area) != len(found) * len(lines) or table.min(initial=0) < 0:
+        number = np.bincount(area * len(lines) + line, minlength=len(found) * len(lines))
+        at = int(np.flatnonzero(number != 1)[0])
+        place, value = list(found)[at // len(lines)], list(lines)[at % len(lines)]
+        times = "lacks it" if number[at] == 0 else f"has it {number[at]} times"
+        problems.add(f"Of {value}, every area has one line; {place} {times}.", "Fetch the file again.")
+        problems.finish()
+    levels, codes, names = (np.array([each[place] for each in found.values()], np.str_) for place in range(3))
+    order = tuple(f"{name}_{side}" for side in SIDES for name in lines)
+    flat = table.transpose(0, 2, 1).reshape(len(found), -1)
+    return _Rows(levels, codes, names, flat), order
+
+
+_NO_LINES = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(SIDES)), np.int64))
 
 
 def _counts(

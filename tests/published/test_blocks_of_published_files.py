@@ -118,6 +118,54 @@ def test_that_real_files_of_nhgis_are_read_with_their_traps(real_data, tmp_path)
     assert (table.published - table.true)[:, table.columns.index("total")].tolist() == [-2, -2]
 
 
+def long_form(wide, long, encoding="utf-8"):
+    """Write a wide extract as the first extracts were: one line per area and value, the names of both sides."""
+    with wide.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["gisjoin"]]
+    lines = [name.removesuffix("_dp") for name in rows[0] if name.endswith("_dp")]
+    written = ["gisjoin,name_dp,var_code,dp,name_sf,sf"] + [
+        f"{row['gisjoin']},{row['name']},{line},{row[f'{line}_dp']},{row['name']},{row[f'{line}_sf']}"
+        for line in lines
+        for row in rows
+    ]
+    long.write_bytes("\r\n".join(written).encode(encoding))
+    return rows
+
+
+@pytest.mark.parametrize("made", ["20200527_block_RI", "20200527_tract", "20210428_12-2_block_RI"])
+def test_that_the_long_form_holds_what_the_wide_one_does(made, real_data, tmp_path):
+    wide = real_data / "published" / "nhgis" / "made" / f"nhgis_ppdd_{made}.csv"
+    path = tmp_path / f"nhgis_ppdd_{made}.csv"
+    long_form(wide, path)
+    for form in ("summary", "cells16"):
+        ours, theirs = (values_of(recognise(each), form=form) for each in (path, wide))
+        assert ours.codes.tolist() == theirs.codes.tolist()
+        assert ours.names.tolist() == theirs.names.tolist()
+        assert np.array_equal(ours.published, theirs.published)
+        assert np.array_equal(ours.true, theirs.true)
+    if "block" in made:
+        ours, theirs = read_population(path), read_population(wide)
+        assert np.array_equal(ours.dense(0, ours.blocks), theirs.dense(0, theirs.blocks))
+
+
+def test_that_the_long_form_may_be_latin_1_and_is_refused_where_a_value_is_missing(real_data, tmp_path):
+    wide = real_data / "published" / "nhgis" / "made" / "nhgis_ppdd_20200527_county.csv"
+    text = wide.read_text(encoding="utf-8")
+    with wide.open(encoding="utf-8", newline="") as file:
+        name = next(row["name"] for row in csv.DictReader(file) if row["gisjoin"])
+    changed, path = tmp_path / "changed.csv", tmp_path / "nhgis_ppdd_20200527_county.csv"
+    changed.write_text(text.replace(name, "Cañada"), encoding="utf-8")
+    long_form(changed, path, "latin-1")
+    assert values_of(recognise(path)).names[0] == "Cañada"
+    lines = path.read_bytes().split(b"\r\n")
+    path.write_bytes(b"\r\n".join([*lines, lines[5]]))
+    with pytest.raises(PhexploreError, match="has it 2 times"):
+        values_of(recognise(path))
+    path.write_bytes(b"\r\n".join([*lines, lines[5].replace(lines[5][:8], b"G4400050")]))
+    with pytest.raises(PhexploreError, match="lacks it"):
+        values_of(recognise(path))
+
+
 def test_that_microdata_of_2020_keep_their_areas_and_join_units(real_data):
     found = read_population(real_data / "published" / "ppmf" / "made" / "2020_ppmf_bystate.zip")
     assert (found.blocks, found.total) == (16, 1_059)

@@ -52,7 +52,8 @@ def samples(real_data, tmp_path_factory):
             else content[: content.rfind(b"\n", 0, HEAD) + 1] or content[:HEAD]
         )
         found.append((path.name, kept, beside))
-    return found
+    long = "gisjoin,name_dp,var_code,dp,name_sf,sf\r\nG4400070,A,H72001,3,A,4\r\nG4400070,A,H73001,3,A,4\r\n"
+    return [*found, ("nhgis_ppdd_20200527_county.csv", long.encode(), [])]
 
 
 def damaged(content, rng):

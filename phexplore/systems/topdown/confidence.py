@@ -2,14 +2,15 @@
 
 A cell of the Bureau's reruns has a root mean square error around iteration 0. Ours is that of the same cell in runs: of the same area
 where a run has it, else of the areas of the same level whose true count is within a factor of two. Without a run it is the expected error
-after least squares on the spine of 2020. The interval of the ratio is that of two independent variances of normal errors (F distribution,
+after least squares on the spine of 2020; of cells of the DHC, that of what is measured at the level itself, which is an upper bound as
+long as counts are large. The interval of the ratio is that of two independent variances of normal errors (F distribution,
 90 %); expected errors have no Monte-Carlo error of their own. A comparison misses where the interval does not hold 1.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -19,24 +20,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import exact_text
-from phexplore.model.scenario import Scenario
-from phexplore.model.topdown import LevelQuery
+from phexplore.model.topdown import TopDown
 from phexplore.published.door import recognise, values_of
 from phexplore.published.forms import Published, ValueTable
+from phexplore.published.reruns import Cell, known_cells
 from phexplore.resources import resource
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.uniform_spine import spine_variances, uniform_spine
+from phexplore.systems.topdown.uniform_spine import UniformSpine, uniform_spine
 from phexplore.workload.queries import parse_query
+from phexplore.workload.schema import Schema, load_schema
 
 SHIPPED = "published/amc_2010_cells.csv"
 """The seven cells of the Bureau's reruns that came with the program."""
 LEVEL = 0.90
 """Of the intervals."""
+MOST_AREAS = 20
+"""Of a level that are compared one by one."""
 _FACTOR = 2.0
+_MOST_SUMMED = 100
+_BESIDE = {"Tract": "Tract_Subset"}
+"""Levels of the spine of the DHC that stand for those of tabulation."""
 _NEAR = 1e-9
 _PRINTED = Fraction(1, 200)
 """Certificates print two digits behind the point."""
@@ -193,87 +201,146 @@ def _equal(place: str, figure: str, ours: Fraction | None, printed: Fraction, wi
 
 
 def _reruns(table: ValueTable, runs: Sequence[TopDownRun]) -> list[Comparison]:
+    """Return every cell of reruns beside ours; where a level has many areas, they are taken together."""
     if table.true is None or table.replicates is None:
         raise ValueError("the table has no reruns")
-    errors = table.replicates[:, :, 0] - table.true[:, 0]
-    rmse = np.sqrt((errors**2).mean(axis=0))
-    found = []
-    for row, name in enumerate(table.names.tolist()):
-        code = next((part.rstrip(":") for part in name.split() if part.rstrip(":") in _cells()), "")
-        level, area = str(table.levels[row]), str(table.codes[row])
-        place, published = f"{level} {area}", float(rmse[row])
-        ours, draws, basis = _ours(code, level, area, float(table.true[row, 0]), runs)
-        found.append(
-            _compared(
-                "Reruns (AMC)", place, f"{name.split(maxsplit=2)[-1]}: RMSE", ours, published, draws, len(errors), basis
-            )
-        )
+    squares = ((table.replicates[:, :, 0] - table.true[:, 0]) ** 2).mean(axis=0)
+    number, found = len(table.replicates), []
+    for level, name, rows in _together(table):
+        cells = [cell for cell in known_cells() if cell.code in name.replace(":", " ").split()]
+        one = len(rows) == 1
+        place = f"{level} {table.codes[rows[0]]}" if one else f"{level}: {len(rows):,} areas"
+        published = float(np.sqrt(squares[rows].mean()))
+        ours, draws, basis = _ours(cells, level, table.codes[rows], table.true[rows, 0], runs)
+        figure = f"{name.split(maxsplit=2)[-1] if one else name}: RMSE"
+        found.append(_compared("Reruns (AMC)", place, figure, ours, published, draws, number * len(rows), basis))
     return found
+
+
+def _together(table: ValueTable) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    """Yield level, name and rows of each comparison: one area, or all of a level that has more than `MOST_AREAS`."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(table.levels.tolist(), table.names.tolist(), strict=True)):
+        found.setdefault(key, []).append(row)
+    for (level, name), rows in found.items():
+        for part in [rows] if len(rows) > MOST_AREAS else [[row] for row in rows]:
+            yield level, name, np.array(part)
 
 
 def _deviations(published: Published, table: ValueTable) -> list[Comparison]:
     if table.deviation is None:
         raise published.refused("it has no standard deviations.", _REMEDY)
     found = []
-    for row, code in enumerate(table.codes.tolist()):
-        for column, query in enumerate(table.columns):
+    for column, query in enumerate(table.columns):
+        cells = [cell for cell in known_cells() if cell.code == query]
+        for row, code in enumerate(table.codes.tolist()):
             stated = float(table.deviation[row, column])
             if not np.isfinite(stated) or stated <= 0:
                 continue
             level = str(table.levels[row])
-            ours, _, basis = _ours(query, level, code, float(table.published[row, column]), ())
+            ours, _, basis = _ours(cells, level, table.codes[row : row + 1], table.published[row : row + 1, column], ())
             figure = f"{query} {table.titles[column]}: standard deviation"
             found.append(_compared("GLS", f"{level} {code}", figure, ours, stated, 0, 0, basis))
     return found
 
 
-@lru_cache(maxsize=1)
-def _cells() -> Mapping[str, Mapping[str, Any]]:
-    return {cell["code"]: cell for cell in _rules()["cells"]}
+def _ours(
+    cells: Sequence[Cell], level: str, areas: NDArray[np.str_], true: NDArray[np.float64], runs: Sequence[TopDownRun]
+) -> tuple[float | None, int, str]:
+    """Return our root mean square error of a cell, from how many draws (0: expected), and what it comes from.
+
+    Args:
+        cells: those with the code of the published one.
+        level: of the areas.
+        areas: their codes, ``U[areas]``.
+        true: ``true[areas]``.
+        runs: that may have it.
+    """
+    for cell in cells:
+        for run in runs:
+            if run.schema.id == cell.schema and run.spec.scenario.topdown.schema == cell.schema and level in run.levels:
+                found = _of_run(run, cell, level, areas, true)
+                if found is not None:
+                    return found
+    if not cells:
+        return None, 0, "No single count of a scenario is this number."
+    return _without_run(cells[0].code, level)
 
 
-def _ours(code: str, level: str, area: str, true: float, runs: Sequence[TopDownRun]) -> tuple[float | None, int, str]:
-    """Return our root mean square error of a cell, from how many draws (0: expected), and what it comes from."""
-    cell = _cells().get(code)
-    if cell is None:
-        return None, 0, "No single answer of a redistricting scenario is this number."
-    scenario = topdown_presets()[cell["scenario"]].scenario
-    for run in runs:
-        if run.spec.scenario.topdown.schema == scenario.topdown.schema == run.schema.id and level in run.levels:
-            found = _of_run(run, cell, level, area, true)
-            if found is not None:
-                return found
-    key = LevelQuery(level, cell["query"])
-    expected = _expected(cell["scenario"]).get(key)
-    if not expected:
-        return None, 0, f"{cell['query']} is not measured at {level}: only a run of {cell['scenario']} tells it."
-    return expected**0.5, 0, f"expected after least squares on the spine of 2020, {cell['scenario']}"
+@lru_cache(maxsize=64)
+def _without_run(code: str, level: str) -> tuple[float | None, int, str]:
+    """Return the expected error of a cell and what it comes from, None and why where none is expected."""
+    cell = next(each for each in known_cells() if each.code == code)
+    spine = _spine(cell.scenario) if cell.query else None
+    if spine is not None and level in spine.levels:
+        method: TopDown = topdown_presets()[cell.scenario].scenario.topdown
+        query = parse_query(spine.decomposition.schema, cell.query)
+        answer = int(query.cell_map()[cell.mask()][0])
+        budgets = np.array([float(method.budget(key)) for key in spine.keys])
+        variance = float(spine.variances(budgets, spine.answer(level, query, answer))[0][0])
+        if 0 < variance < np.inf:
+            return variance**0.5, 0, f"expected after least squares on the spine of 2020, {cell.scenario}"
+        return None, 0, f"{cell.scenario} publishes it exactly at {level}, or does not measure it."
+    own, precision = _direct(cell, level)
+    if not precision:
+        return None, 0, f"Its cells are too many for their noise to tell its error: only a run of {cell.scenario} does."
+    return float(np.sqrt(1 / precision)), 0, f"expected from what {cell.scenario} measures at {own} alone"
 
 
 @lru_cache(maxsize=8)
-def _expected(name: str) -> Mapping[LevelQuery, float]:
-    scenario: Scenario = topdown_presets()[name].scenario
-    spine = uniform_spine(scenario.topdown)
-    return spine_variances(spine, {key: scenario.topdown.budget(key) for key in spine.keys})
+def _spine(name: str) -> UniformSpine:
+    return uniform_spine(topdown_presets()[name].scenario.topdown)
+
+
+def _direct(cell: Cell, level: str) -> tuple[str, float]:
+    """Return the level of the spine that stands for one of tabulation, and the precision of what is measured there of a cell.
+
+    Every measured query whose answers make up the cell gives an estimate with the variance of their sum; the estimates are
+    independent. Sums of more than `_MOST_SUMMED` answers are left out: that counts are not negative tells more than their noise does.
+    """
+    method = topdown_presets()[cell.scenario].scenario
+    own = level if level in method.topdown.levels else _BESIDE.get(level, "")
+    counted = [(load_schema(schema), where) for schema, where in ((cell.schema, cell.where), *cell.beside.items())]
+    precision = 0.0
+    for entry in forecast_topdown(method.topdown, method.conventions).entries:
+        if entry.key.level == own:
+            numbers = [found for schema, where in counted if (found := _summed(schema, where, entry.key.query))]
+            if numbers and numbers[0] <= _MOST_SUMMED and entry.sigma:
+                precision += 1 / (numbers[0] * entry.sigma**2)
+    return own, precision
+
+
+def _summed(schema: Schema, where: Mapping[str, Sequence[int]], query: str) -> int:
+    """Return how many answers of a query make up the records of some levels, 0 where none do or another schema is asked."""
+    try:
+        parsed = parse_query(schema, query)
+    except PhexploreError:
+        return 0
+    if parsed.schema.id != schema.id:
+        return 0
+    answers, chosen = parsed.cell_map(), schema.selection(where)
+    inside, outside = (
+        np.bincount(answers[part & (answers >= 0)], minlength=parsed.answers) for part in (chosen, ~chosen)
+    )
+    return 0 if (inside * outside).any() or (answers[chosen] < 0).any() else int((inside > 0).sum())
 
 
 def _of_run(
-    run: TopDownRun, cell: Mapping[str, Any], level: str, area: str, true: float
+    run: TopDownRun, cell: Cell, level: str, areas: NDArray[np.str_], true: NDArray[np.float64]
 ) -> tuple[float, int, str] | None:
-    query = parse_query(run.schema, cell["query"])
+    answer_of = np.where(cell.mask(), 0, -1).astype(np.int32)
     place, codes = run.place(level), run.codes(level)
-    exact = run.exact(level, query)[:, cell["answer"]]
-    own = np.flatnonzero(codes == area)
-    words = "the same area"
+    exact = run.truth[place].answers(answer_of, 1)[:, 0]
+    own = np.flatnonzero(np.isin(codes, areas))
+    words = "the same area" if len(own) == 1 else f"{len(own):,} of the same areas"
     if not len(own):
-        own = np.flatnonzero((exact >= true / _FACTOR) & (exact <= true * _FACTOR))
-        words = f"{len(own)} areas of the same level with about as many"
+        own = np.flatnonzero((exact >= true.min() / _FACTOR) & (exact <= true.max() * _FACTOR))
+        words = f"{len(own):,} areas of the same level with about as many"
     errors: list[NDArray[np.float64]] = []
     for index in run.present:
         found = run.trial(index)
         if found is not None and len(own):
-            answers = found[place].answers(query.cell_map(), query.answers)[:, cell["answer"]]
-            errors.append((answers[own] - exact[own]).astype(np.float64))
+            errors.append((found[place].answers(answer_of, 1)[own, 0] - exact[own]).astype(np.float64))
     if not errors:
         return None
     together = np.concatenate(errors)

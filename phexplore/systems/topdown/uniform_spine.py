@@ -30,7 +30,7 @@ from phexplore.errors import PhexploreError
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.spine.components import Decomposition
 from phexplore.spine.measuring import known_steps, measured
-from phexplore.workload.queries import parse_query
+from phexplore.workload.queries import MarginalQuery, parse_query
 from phexplore.workload.schema import load_schema
 
 Floats = NDArray[np.float64]
@@ -103,13 +103,26 @@ class UniformSpine:
             places += [self.keys.index(key)] * len(known[key.query])
             vectors += known[key.query]
         of = np.array(places, np.int64)
-        stacked = tuple(
+        return Answers(of, self.level_of[of], self._stacked(vectors))
+
+    def answer(self, level: str, query: MarginalQuery, answer: int) -> Answers:
+        """Return one answer of any query, measured or not.
+
+        Args:
+            level: that it is asked at.
+            query: over the schema of the spine.
+            answer: which of its answers.
+        """
+        vector = self.decomposition.coordinates(query, answer)
+        return Answers(np.zeros(1, np.int64), np.array([self.levels.index(level)]), self._stacked([vector]))
+
+    def _stacked(self, vectors: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+        return tuple(
             np.array([[each[place] for place in family.places] for each in vectors]).reshape(
                 len(vectors), len(family.places), family.size
             )
             for family in self.families
         )
-        return Answers(of, self.level_of[of], stacked)
 
     def variances(self, budgets: Floats, wanted: Answers) -> tuple[Floats, Floats]:
         """Return variances and their derivatives by the budgets.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 from silent_watch import SilentWatch
@@ -14,9 +16,11 @@ from phexplore.cli.app import run as command
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.data.blocks.population import from_dense
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.topdown import LevelQuery
+from phexplore.published.door import recognise, values_of
 from phexplore.resources import resource
 from phexplore.runs.spec import RunSpec, describe_blocks
-from phexplore.runs.store import load_spec, prepare_directory, trial_file
+from phexplore.runs.store import prepare_directory, trial_file
 from phexplore.systems.experiments import pictures_of
 from phexplore.systems.topdown.confidence import SHIPPED, certificates, confidence, confidence_json, ratio_interval
 from phexplore.systems.topdown.open_run import TopDownRun
@@ -158,6 +162,47 @@ def test_that_reruns_give_the_published_root_mean_square_errors():
     )
 
 
+def test_that_cells_of_the_dhc_have_the_error_of_what_is_measured_at_their_level():
+    """The renters of a block group: two answers of the units' histogram, and sums of those of every query by tenure of two kinds."""
+    scenario = topdown_presets()["dhc-2020-units-us"].scenario
+    summed = {
+        "tenvacgq": 2,
+        "hisp * hhtenshort_2lev": 2,
+        "multig * hisp * hhtenshort_2lev": 4,
+        "coupled_hh_type * hisp * hhtenshort_2lev": 10,
+        "hisp * hhtenshort_2lev * race": 14,
+        "partner_type_detailed_own_child_status * sex * hhtenshort_2lev": 24,
+    }
+    budgets = {query: scenario.topdown.budget(LevelQuery("Block_Group", query)) for query in summed}
+    precision = sum(float(rho) / summed[query] for query, rho in budgets.items())
+    rows = {each.figure.split(":")[0]: each for each in confidence() if each.kind == "Reruns (AMC)"}
+    assert rows["H0040004"].ours == pytest.approx(precision**-0.5)
+    assert {rows[f"H004000{line}"].verdict for line in (2, 3, 4)} == {"holds"}
+    assert rows["PCT0080003"].ours is None
+
+
+def test_that_microdata_of_reruns_are_compared_cell_by_cell(real_data, tmp_path):
+    """Reruns made of the sample of 2020 by leaving persons out: the root mean square error is that of a plain count."""
+    made = (real_data / "published" / "ppmf" / "made" / "2020_ppmf_person_44.csv").read_text("utf-8").splitlines()
+    draw = np.random.default_rng(8)
+    missing = []
+    for number in range(26):
+        left = draw.random(len(made) - 1) < 0.02 * (number > 0)
+        folder = tmp_path / "set" / ("PPMF0" if number == 0 else f"rerun_{number}")
+        folder.mkdir(parents=True)
+        kept = [line for line, out in zip(made[1:], left.tolist(), strict=True) if not out]
+        (folder / "persons.csv").write_text("\n".join([made[0], *kept]) + "\n", encoding="utf-8")
+        missing.append(int(left.sum()))
+    found = [each for each in confidence([tmp_path / "set"]) if each.figure == "people: RMSE"]
+    by_place = {each.place: each for each in found}
+    assert by_place["State 44"].published == pytest.approx(np.sqrt(np.mean(np.square(missing[1:]))))
+    assert {place.split()[0] for place in by_place} == {"State", "County", "Tract", "Block_Group"}
+    table = values_of(recognise(tmp_path / "set"))
+    assert table.replicates.shape[0] == 25
+    rows = np.flatnonzero((table.levels == "State") & np.char.startswith(table.names, "P0010001"))
+    assert table.replicates[:, rows[0], 0].tolist() == [1059 - count for count in missing[1:]]
+
+
 def test_that_misses_come_first_and_what_cannot_be_compared_says_why():
     found = confidence_json()
     verdicts = [row["verdict"] for row in found["comparisons"]]
@@ -191,10 +236,26 @@ def test_that_a_damaged_summary_of_reruns_is_refused(tmp_path):
             confidence([path])
 
 
-def test_that_a_run_is_compared_by_its_own_draws(files):
+def test_that_a_run_is_compared_by_its_own_draws(files, real_data, tmp_path):
     folder, _, _ = files
-    assert load_spec(folder / "run").trials == 2
-    found = {each.figure: each for each in confidence(runs=[folder / "run"]) if each.kind == "Reruns (AMC)"}
-    assert all(
-        "spine of 2020" in each.basis or each.ours is None for each in found.values()
-    )  # the run has other schema
+    others = [each for each in confidence(runs=[folder / "run"]) if each.kind == "Reruns (AMC)"]
+    assert all("expected" in each.basis or each.ours is None for each in others)  # the run has other schema
+    units = real_data / "published" / "ppmf" / "made" / "ppmf_20200917u_made.csv"
+    spec = RunSpec(topdown_presets()["pl94-2020-units-us"].scenario, describe_blocks(units), 3, 1)
+    prepare_directory(tmp_path / "units", spec)
+    simulation = make_simulation(spec, tmp_path / "units")
+    simulation.prepare(SilentWatch())
+    for index in range(3):
+        simulation.write_trial(index, tmp_path / "units" / trial_file(index))
+    with units.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["TABTRACTCE"] == "000101"]
+    true = sum(int(row["OCCUPIED_COUNT"]) for row in rows)
+    blocks = {f"44007000101{row['TABBLK']}" for row in rows if row["TABBLKCOU"] == "007"}
+    trials = [pq.read_table(tmp_path / "units" / trial_file(index)).to_pylist() for index in range(3)]
+    errors = [sum(list(row.values())[2] for row in trial if row["geoid"] in blocks) - true for trial in trials]
+    lines = [f"H4,H0040001: Total,ST-CO-TR: 44-007-000101,{draw},{true + draw % 3}" for draw in range(26)]
+    reruns = tmp_path / "reruns.csv"
+    reruns.write_text("\n".join(["PRODUCT_TABLE,QUERY,GEO,ITERATION,COUNT", *lines]), encoding="utf-8")
+    found = {each.place: each for each in confidence([reruns], [tmp_path / "units"])}
+    assert found["Tract 44007000101"].ours == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+    assert "the same area" in found["Tract 44007000101"].basis
