@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.project_data import ProjectData
+from phexplore.gui.binding.session import Session
+from phexplore.gui.binding.settings import Settings
 from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.importing import read_parameters
 from phexplore.gui.main.project_files import project_of
@@ -59,6 +64,25 @@ def test_that_opened_shapes_are_those_of_the_maps(window, qtbot, real_data):
     path = real_data / "published" / "tiger" / "tl_2023_44_tract.zip"
     press(opened(window, qtbot, path), "Use on maps")
     assert window.data.shapes == path
+
+
+def test_that_shapes_of_a_project_are_there_on_another_computer(window, qtbot, real_data, tmp_path):
+    """The folder of a project is moved; the other computer's window has settings of its own and no such file."""
+    shapes = Path(shutil.copy(real_data / "published" / "tiger" / "tl_2023_44_tract.zip", tmp_path))
+    here, away = tmp_path / "here", tmp_path / "away"
+    here.mkdir()
+    window.data.use_shapes(shapes)
+    window.files.save_to(here / "towns.phx")
+    assert window.data.shapes.parent.parent == here
+    window.files.save_to(here / "again.phx")
+    assert window.data.shapes.parent.name.startswith("again.phx")
+    shutil.copytree(here, away)
+    shapes.unlink()
+    project = Project.open(away / "towns.phx")
+    data = ProjectData(Session(project), Settings(tmp_path / "other"), window)
+    assert data.shapes.name == "tl_2023_44_tract.zip"
+    assert data.shapes.parent.parent == away
+    project.close()
 
 
 def press(dialog, text):
