@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from threading import Lock
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.noise.addressed import AddressedNoise
+from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions
 from phexplore.simulate.outer_passes.facility_repair import FacilityRepair, RepairRecord
 from phexplore.simulate.outer_passes.family import Family, FamilyError, Progress, solve_pass
@@ -186,6 +187,7 @@ def descend_outer(
             parts.append(part)
             record.within += part.within
             record.numbers += part.numbers
+            record.expected += part.expected
             unsummed += part.unsummed
             progress.unfinished += part.progress.unfinished
             progress.failed += part.progress.failed
@@ -220,6 +222,11 @@ def _ranges(child_start: Ints, parents: Mapping[Schema, Histograms] | None) -> l
     return list(pairwise(sorted({0, families, *(edge for edge in edges.tolist() if edge < families)})))
 
 
+@lru_cache(maxsize=512)
+def _covered(noise: Noise, margin: int) -> float:
+    return noise.coverage(margin)
+
+
 @dataclass(slots=True)
 class _Part:
     """What became of a range of families."""
@@ -228,6 +235,7 @@ class _Part:
     progress: Progress
     within: int = 0
     numbers: int = 0
+    expected: float = 0.0
     solved: int = 0
     unsummed: int = 0
     repair: RepairRecord | None = None
@@ -363,8 +371,10 @@ class _Step:
             drawn = source.samples(noise, first + child[chosen], answer[chosen])
             noisy[chosen] += drawn
             if place == 0 and self.chosen.margins:
+                margin = self.chosen.margins[self.number][column]
                 part.numbers += len(drawn)
-                part.within += int(np.count_nonzero(np.abs(drawn) <= self.chosen.margins[self.number][column]))
+                part.within += int(np.count_nonzero(np.abs(drawn) <= margin))
+                part.expected += len(drawn) * _covered(noise, margin)
         return noisy
 
     def _answer(self, query: MarginalQuery, unit: int, answers: Ints) -> tuple[Ints, float]:

@@ -231,6 +231,7 @@ class TrialRecord:
         negative: counts below zero.
         within: noise within its margin.
         numbers: noise in all.
+        expected: how much noise lies within its margin in expectation: margins are not whole, noise is. Outer passes only.
         families: solved per level.
     """
 
@@ -241,6 +242,7 @@ class TrialRecord:
     negative: int = 0
     within: int = 0
     numbers: int = 0
+    expected: float = 0.0
     families: dict[str, int] = field(default_factory=dict)
 
     def add(self, level: str, result: RangeResult) -> None:

@@ -256,14 +256,18 @@ def _repairs(
     return tuple(found)
 
 
-def outer_summary(outer: OuterRun, spec: RunSpec, marks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def outer_summary(
+    outer: OuterRun, spec: RunSpec, marks: Sequence[Mapping[str, Any]], coverage: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what the summary of such a run has beyond that of all others.
 
     Args:
         outer: what the trials share.
         spec: of the run.
         marks: what the trials' files say of themselves.
+        coverage: of the run: how often noise lay within its margin.
     """
+    numbers = sum(int(each["numbers"]) for each in marks)
     found: dict[str, dict[str, Any]] = {}
     for each in marks:
         for entry in each["facility_repair"]:
@@ -271,6 +275,11 @@ def outer_summary(outer: OuterRun, spec: RunSpec, marks: Sequence[Mapping[str, A
             for name in ("moves", "ages", "broken", "remaining", "units"):
                 held[name] = held.get(name, 0) + int(entry[name])
     return {
+        # The normal margin is not whole, noise is: what it covers is known exactly, and not the confidence.
+        "coverage": {
+            **coverage,
+            "expected": sum(float(each["expected"]) for each in marks) / numbers if numbers else None,
+        },
         "facility_repair": list(found.values()),
         "redistricting_release": outer.release.json(spec.scenario.topdown),
     }

@@ -188,7 +188,7 @@ class TopDownOptions(Declared):
         is_identity=False,  # where the release lies decides nothing, what it is does
         is_omitted=True,
         title="redistricting release",
-        doc="DHC: keep the counts of this redistricting run or published microdata; a run makes one without it.",
+        doc="The counts of this redistricting run or published microdata are kept by a DHC run; it makes one without it.",
         said="stands on the redistricting counts of {}",
     )
     redistricting_identity: str = parameter(Text(), default="", is_omitted=True)

@@ -46,7 +46,6 @@ from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.simulate.topdown.pooling import lowest_pooled, pool, weight_of_leaves
 from phexplore.simulate.topdown.run_checks import spent_on_noise, trial_checks
 from phexplore.spine.tree import GeoTree, tree_of
-from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.facilities import write_facilities
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.measured_units import write_units
@@ -102,7 +101,7 @@ def make_simulation(spec: RunSpec, directory: Path, place: Place = HERE) -> TopD
             "TopDown has no non-private mode: its exact counts are the data themselves.",
             "Leave out --non-private; --no-noise estimates from exact measurements.",
         )
-    if not is_chained(load_schema(spec.scenario.topdown.schema)) and is_streamed(spec, directory, place):
+    if is_streamed(spec, directory, place):
         return StreamedSimulation(spec, directory, place)
     return TopDownSimulation(spec, directory, place)
 
@@ -447,7 +446,9 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         watch.progress("summary", len(trials), len(trials))
         marks = [read_mark(path) for path in self.paths(trials)]
         summary = topdown_summary(self._spec, design, tallies, marks, is_counted=shared.is_counted)
-        return summary if shared.outer is None else {**summary, **outer_summary(shared.outer, self._spec, marks)}
+        if shared.outer is None:
+            return summary
+        return {**summary, **outer_summary(shared.outer, self._spec, marks, summary["coverage"])}
 
     def _errors_of(self, index: int) -> tuple[Tally, ...]:
         """Return the errors of a finished trial; one of an earlier start is read again."""
@@ -468,7 +469,11 @@ def _checked(shared: Prepared, descent: Descent, trial: OuterTrial | None) -> di
     """Return what a trial's file says of its checks."""
     if shared.outer is None or trial is None:
         return {"checks": trial_checks(shared.world, descent)}
-    return {"checks": shared.outer.checks(trial), "facility_repair": shared.outer.repair_json(trial)}
+    return {
+        "checks": shared.outer.checks(trial),
+        "facility_repair": shared.outer.repair_json(trial),
+        "expected": descent.record.expected,
+    }
 
 
 def _reported(

@@ -45,6 +45,9 @@ BASE_BYTES = 420 << 20
 READ_BYTES, HELD_BYTES, WHOLE_BYTES = 3000, 2400, 3200
 """Of a block of 2,016 cells while it is read, while its state is estimated, and in a tree that is in memory as a whole."""
 
+_OUTER_BYTES = 30_000
+"""Of a block of the DHC in a tree that is in memory as a whole, its records one by one while they are invented and written."""
+
 
 class Room:
     """The memory for states that are worked at: who does not fit waits, unless nobody else is there."""
@@ -303,7 +306,8 @@ def whole_bytes(blocks: int, schema: Schema) -> int:
         blocks: how many.
         schema: of the scenario.
     """
-    return BASE_BYTES + blocks * (WHOLE_BYTES if schema.cells > 1 << 8 else WHOLE_BYTES // 2)
+    own = WHOLE_BYTES if schema.cells > 1 << 8 else WHOLE_BYTES // 2
+    return BASE_BYTES + blocks * (_OUTER_BYTES if schema.links else own)
 
 
 def held_bytes(entry: StateEntry) -> int:

@@ -51,6 +51,7 @@ from phexplore.simulate.topdown.run_checks import CHECKS, spent_on_noise
 from phexplore.spine.allocation import is_by_state
 from phexplore.spine.settings import settings_for
 from phexplore.spine.tree import ROOT_LEVELS, TreeLevel, UnitShares
+from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.release import trial_directory, write_trial_release
 from phexplore.systems.topdown.run_data import refuse_analytic
 from phexplore.systems.topdown.run_files import LeafFiles, counts_digest
@@ -59,7 +60,7 @@ from phexplore.systems.topdown.run_options import Mechanism, PoolLeaves, TopDown
 from phexplore.systems.topdown.state_store import BASE_BYTES, Room, StateEntry, StateStore, whole_bytes
 from phexplore.systems.topdown.state_workers import Nation, StateWorkers
 from phexplore.systems.topdown.summary import Tally, criterion_query, measured_queries, tallied, topdown_summary
-from phexplore.workload.schema import load_schema
+from phexplore.workload.schema import Schema, load_schema
 
 TOP_FILE = "_top.npz"
 """The estimates of the counties, while states are missing: all states of a trial start from the same."""
@@ -68,13 +69,15 @@ TOP_FILE = "_top.npz"
 def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
     """Return whether a run is estimated by state: its data hold several, and would not fit the memory it may take.
 
+    A scenario that stands on an earlier release is always estimated as a whole.
+
     Args:
         spec: what is to be done.
         directory: of the run; what an earlier start began goes on as it was.
         place: with the memory.
 
     Raises:
-        PhexploreError: the memory is less than any run takes.
+        PhexploreError: the memory is less than any run takes, or than this one does that must be estimated as a whole.
     """
     limit = place.memory or USUAL_MEMORY
     if limit < BASE_BYTES:
@@ -85,20 +88,45 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
     if (directory / TRUTH_FILE).exists():
         return (directory / TRUTH_FILE).is_dir()
     options, method = topdown_options(spec), spec.scenario.topdown
+    schema = load_schema(method.schema)
+    if is_chained(schema):
+        _confirm_room(spec, schema, limit)
+        return False
     is_whole = options.keep_measurements or options.measurements or options.mechanism is not Mechanism.TOP_DOWN
     watches = spec.stop is not None and spec.stop.figure
     top = (method.levels[0] in ROOT_LEVELS, *method.levels[1:3])
     if is_whole or watches or top != (True, "State", "County") or not is_by_state(settings_for(method), method):
         return False
-    if load_schema(method.schema).id == WITH_AGES or not (files := block_files(Path(spec.data.path))):
+    if schema.id == WITH_AGES or not block_files(Path(spec.data.path)):
         return False
-    schema = load_schema(method.schema)
-    blocks, states = 0, set[str]()
-    for file in files:
-        lines, codes = lines_and_states(file)
-        blocks += lines
-        states |= codes
+    blocks, states = _counted(spec)
     return len(states) > 1 and whole_bytes(blocks, schema) > limit
+
+
+def _confirm_room(spec: RunSpec, schema: Schema, limit: int) -> None:
+    """Refuse data that would not fit, before any is read: the system ends programs that take more than there is.
+
+    Raises:
+        PhexploreError: they would not.
+    """
+    blocks, states = _counted(spec)
+    needed = whole_bytes(blocks, schema)
+    if needed > limit:
+        raise PhexploreError(
+            f"A DHC run of {blocks:,} blocks takes about {needed >> 20:,} MB, and may take {limit >> 20:,} MB: it holds all of "
+            f"{'its states' if len(states) > 1 else 'its state'} at once.",
+            f"Allow more with --memory {-(-needed >> 30)}G, or give fewer {'states' if len(states) > 1 else 'counties'}.",
+        )
+
+
+def _counted(spec: RunSpec) -> tuple[int, set[str]]:
+    """Return how many blocks the data of a run have, and their states; none where they are no block files."""
+    blocks, states = 0, set[str]()
+    for file in block_files(Path(spec.data.path)):
+        lines, codes = lines_and_states(file)
+        blocks += max(0, lines - 1)  # the first is the header
+        states |= codes
+    return blocks, states
 
 
 class StreamedSimulation(PreparedSimulation[Nation]):

@@ -15,12 +15,16 @@ from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.data.blocks.households import with_households
 from phexplore.data.blocks.source import read_population
+from phexplore.errors import PhexploreError
+from phexplore.runs.place import Place
 from phexplore.runs.spec import RunMode, RunSpecError
 from phexplore.simulate.outer_passes.partitions import answered, of_cells
 from phexplore.simulate.topdown.histograms import histograms_of
 from phexplore.systems.topdown.chained_release import kept_query, redistricting_of
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
+from phexplore.systems.topdown.simulation import make_simulation
+from phexplore.systems.topdown.state_store import BASE_BYTES
 
 OPTIONS = TopDownOptions(expand=3, microdata=True)
 PRODUCTS = ("persons", "units")
@@ -67,6 +71,10 @@ def test_a_run_keeps_what_it_stands_on_and_writes_production_layouts(block_file,
     summary = run(tmp_path / "run", spec(block_file, product))
     assert all(value is True for name, value in summary["checks"].items() if name != "facility_bounds")
     assert summary["failsafe"] == 0
+    covered = summary["coverage"]
+    # Draws are independent: four standard deviations, one false alarm in 16,000; noise 5 % too wide or narrow is seen.
+    deviation = (covered["expected"] * (1 - covered["expected"]) / covered["of"]) ** 0.5
+    assert abs(covered["value"] - covered["expected"]) < 4 * deviation < 0.011
     assert {"redistricting_counts", "structural_zeros", "non_negativity", "sums_before_repair"} <= set(
         summary["checks"]
     )
@@ -95,11 +103,15 @@ def test_exact_answers_give_the_data_back(block_file, both, tmp_path, product):
     assert np.concatenate([np.array(row, int) for row in table["counts"]]).tolist() == truth.counts.tolist()
 
 
-def test_a_named_release_is_kept(block_file, both, tmp_path):
+@pytest.mark.parametrize("is_published", [False, True], ids=["a run", "its microdata"])
+def test_a_named_release_is_kept(block_file, both, tmp_path, is_published):
     scenario = topdown_presets()["pl94-2020-persons-us"].scenario
-    run(tmp_path / "pl94", replace(spec(block_file, "persons", options=TopDownOptions(expand=3)), scenario=scenario))
-    options = TopDownOptions(expand=3, redistricting=str(tmp_path / "pl94"))
-    run(tmp_path / "run", spec(block_file, "persons", options=options))
+    run(tmp_path / "pl94", replace(spec(block_file, "persons"), scenario=scenario))
+    named = next((tmp_path / "pl94").glob("*/trial-00000/persons.txt")) if is_published else tmp_path / "pl94"
+    options = TopDownOptions(expand=3, redistricting=str(named))
+    summary = run(tmp_path / "run", spec(block_file, "persons", options=options))
+    assert summary["redistricting_release"]["source"] == str(named)
+    assert (summary["redistricting_release"]["joint"] is None) == is_published
     released = pq.read_table(tmp_path / "pl94" / "trial-00000.parquet")
     counts = np.stack([column.to_numpy() for column in released.columns[1:]], axis=1)
     table = pq.read_table(tmp_path / "run" / "trial-00000.parquet").to_pydict()
@@ -110,6 +122,13 @@ def test_a_named_release_is_kept(block_file, both, tmp_path):
     np.add.at(found, (rows, of_cells(query.schema, query)(cells)), np.concatenate(table["counts"]))
     assert (found == counts).all()
     assert answered(histograms_of(both.persons), of_cells(query.schema, query)).total == counts.sum()
+
+
+def test_data_that_would_not_fit_are_refused_before_they_are_read(block_file, tmp_path):
+    with pytest.raises(PhexploreError, match="40 blocks takes about") as refused:
+        make_simulation(spec(block_file, "persons"), tmp_path / "run", Place(memory=BASE_BYTES))
+    assert "--memory 1G" in refused.value.remedy
+    make_simulation(spec(block_file, "persons"), tmp_path / "run", Place(memory=BASE_BYTES + (40 << 20)))
 
 
 def test_wishes_without_a_meaning_are_refused(block_file, tmp_path):
