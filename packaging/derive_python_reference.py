@@ -145,7 +145,8 @@ def described(name: str) -> Iterator[str]:
     back = None if inspect.isclass(value) else value.__annotations__.get("return")
     returned = vars(sys.modules[value.__module__]).get(back)
     inside = [value] if inspect.isclass(value) else []
-    inside += [returned] if inspect.isclass(returned) and returned.__name__ not in phexplore.__all__ else []
+    is_ours = inspect.isclass(returned) and returned.__module__.startswith(f"{phexplore.__name__}.")
+    inside += [returned] if is_ours and returned.__name__ not in phexplore.__all__ else []
     for cls in inside:
         for member, what in members(cls):
             is_property = isinstance(vars(cls)[member], property)

@@ -15,7 +15,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,7 +31,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Folders of a library, and how their files end."""
 
-CARRIED: Mapping[str, tuple[str, ...]] = {"schemas": (".toml",), "tables": (".csv",)}
+CARRIED: Mapping[str, tuple[str, ...]] = {"schemas": (".toml",), "tables": (".toml", ".csv")}
 """What parameters name, and therefore projects bring; presets, spines and rules are copied into a scenario or a project."""
 
 FOLDER = "PHEXPLORE_LIBRARY"
@@ -43,6 +43,8 @@ LARGEST = 4 * 2**20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z]+")
 _brought: list[Path] = []
 _refused: dict[Path, PhexploreError] = {}
+_texts: dict[tuple[str, str], str] = {}
+_caches: list[Callable[[], None]] = []
 Read = TypeVar("Read")
 
 
@@ -62,21 +64,44 @@ def library_folder() -> Path:
     return Path.home() / data_folder / "phexplore" / "library"
 
 
-@lru_cache(maxsize=len(KINDS))
-def own_files(kind: str) -> Mapping[str, Path]:
-    """Return the files of one kind that are the user's or were brought, by name with ending; looked for once per process.
+def until_reread(function: Callable[..., Read]) -> _lru_cache_wrapper[Read]:
+    """Keep what a function returned until the library is read again."""
+    cached = lru_cache(maxsize=len(KINDS) + 3)(function)
+    _caches.append(cached.cache_clear)
+    return cached
 
-    Names of shipped files and names that are none are refused.
+
+def reread() -> None:
+    """Look for files again. Schemas and tables that were read stay as they were: open scenarios were computed with them."""
+    _refused.clear()
+    for clear in _caches:
+        clear()
+
+
+@until_reread
+def own_files(kind: str) -> Mapping[str, Path]:
+    """Return the files of one kind that are the user's or were brought, by name with ending; looked for once, see `reread`.
+
+    Refused are names of shipped files, names that are none, and links: what a scenario names travels with it, and a link in a
+    shared folder would take along whatever else the reader may read.
     """
     found: dict[str, Path] = {}
     for folder in (library_folder() / kind, *(root / kind for root in _brought)):
         try:
             files = sorted(path for path in folder.iterdir() if path.suffix in KINDS[kind])
+            is_link = folder.is_symlink()
         except OSError:  # there is no such folder, or it may not be read
             continue
         for path in files:
+            like = next((name for name in found if name != path.name and name.lower() == path.name.lower()), "")
             if reason := _no_name(kind, path.name):
                 _refused[path] = LibraryError(reason, "Rename the file.")
+            elif like:
+                _refused[path] = LibraryError(
+                    f"{path.name} and {like} are one name to some systems.", "Rename the file."
+                )
+            elif is_link or path.is_symlink():
+                _refused[path] = LibraryError(f"{path} is a link.", "Put the file itself into the library.")
             else:
                 found[path.name] = path
     return found
@@ -85,16 +110,22 @@ def own_files(kind: str) -> Mapping[str, Path]:
 def _no_name(kind: str, name: str) -> str:
     if not _NAME.fullmatch(name):
         return "A name in the library is of letters, digits, - and _."
-    try:
-        resource(f"{kind}/{name}")
-    except FileNotFoundError:
+    if name.lower() not in _shipped(kind):
         return ""
     return f"The program ships {kind}/{name} itself, which nothing replaces."
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=len(KINDS))
+def _shipped(kind: str) -> frozenset[str]:
+    """Return the names of shipped files in small letters: some systems do not tell large ones apart."""
+    try:
+        return frozenset(path.name.lower() for path in resource(kind).rglob("*"))
+    except FileNotFoundError:
+        return frozenset()
+
+
 def own_text(kind: str, name: str) -> str | None:
-    """Return what a file of the user says, None when there is no such file.
+    """Return what a file of the user says, None when there is no such file; it is read once per process.
 
     Args:
         kind: folder of the library.
@@ -103,7 +134,11 @@ def own_text(kind: str, name: str) -> str | None:
     Raises:
         LibraryError: it is no regular file of text, or too large.
     """
-    return None if (path := own_files(kind).get(name)) is None else text_of(path)
+    if (kind, name) not in _texts:
+        if (path := own_files(kind).get(name)) is None:
+            return None
+        _texts[kind, name] = text_of(path)
+    return _texts[kind, name]
 
 
 def text_of(path: Path) -> str:
@@ -141,12 +176,12 @@ def confirm_id(path: Path, given: object) -> None:
         raise ValueError(f"its id is {given!r}, not the name of the file")
 
 
-def own_entries(kind: str, read: Callable[[Path], Read], ending: str = "") -> Iterator[tuple[str, Read]]:
+def own_entries(kind: str, read: Callable[[Path], Read | None], ending: str = "") -> Iterator[tuple[str, Read]]:
     """Yield what can be read of the user's files of one kind, by name without ending; the others are named in `refused`.
 
     Args:
         kind: folder of the library.
-        read: gives the value of a file; its `PhexploreError` is kept.
+        read: gives the value of a file, None for one that is not meant for it; its `PhexploreError` is kept.
         ending: of the files wanted, "" for all of the kind.
     """
     for name, path in own_files(kind).items():
@@ -160,8 +195,9 @@ def own_entries(kind: str, read: Callable[[Path], Read], ending: str = "") -> It
             message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
             _refused[path] = LibraryError(f"{message}.", "Correct it; the shipped ones show every entry.")
         else:
-            _refused.pop(path, None)
-            yield path.stem, value
+            if value is not None:  # else it is for another reader of this kind
+                _refused.pop(path, None)
+                yield path.stem, value
 
 
 def own_title(title: str) -> str:
@@ -215,7 +251,8 @@ def carried(kind: str, name: str) -> dict[str, str]:
         place = f"{kind}/{each}"
         if place not in found and (text := own_text(kind, each)) is not None:
             found[place] = text
-            wanted += [other for other in own_files(kind) if f'"{Path(other).stem}"' in text]
+            if kind == "schemas":  # a table names nothing; its labels may be called as somebody's counts are
+                wanted += [other for other in own_files(kind) if f'"{Path(other).stem}"' in text]
     return found
 
 
@@ -251,5 +288,4 @@ def bring(files: Mapping[str, str]) -> None:
         path = _brought[0] / place
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="")
-    own_files.cache_clear()
-    own_text.cache_clear()
+    reread()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from phexplore.accuracy.truncated_normal import Floats, draws_between, mean_above_zero, quantile_above_zero
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import production_tables
 
 Integers = NDArray[np.int64]
 
@@ -39,7 +39,8 @@ def count_tables() -> Mapping[str, Mapping[int, tuple[int, ...]]]:
     Numerators and denominators of averages (``PH1_num``) are published as averages alone.
     """
     sums = {
-        product.id: {cell.code: cell.sum_of for cell in product.cells if cell.sum_of} for product in tables().values()
+        product.id: {cell.code: cell.sum_of for cell in product.cells if cell.sum_of}
+        for product in production_tables().values()
     }
     return MappingProxyType(
         {

@@ -1,20 +1,25 @@
 """The tables of the S-DHC as data: universes, cells, who is counted and whose race counts.
 
-Read once from ``resources/tables/*.toml``. The facts are those of the PHSafe paper, section 2.4 and Tables 1-8, as the
-production program implements them; where its private and its non-private mode differ, both are stated.
+Those of production are read once from ``resources/tables/*.toml``. Their facts are those of the PHSafe paper, section 2.4 and
+Tables 1-8, as the production program implements them; where its private and its non-private mode differ, both are stated.
+Tables of the user's library are written like them and have to keep what the sensitivities are proven for.
 """
 
 from __future__ import annotations
 
 import enum
+import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from phexplore.errors import UnknownNameError
+from phexplore.library import confirm_id, own_entries, own_text, own_title, until_reread
 from phexplore.model.keys import Iteration, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.resources import resource
 
@@ -207,9 +212,21 @@ class TableProduct:
 
 
 @lru_cache(maxsize=1)
+def production_tables() -> Mapping[TableId, TableProduct]:
+    """Return the eleven tables of production by id, in the order of the paper."""
+    return MappingProxyType({product.id: product for product in map(_shipped, _FILES)})
+
+
+@until_reread
 def tables() -> Mapping[TableId, TableProduct]:
-    """Return all eleven tables by id, in the order of the paper."""
-    return MappingProxyType({product.id: product for product in map(_read, _FILES)})
+    """Return all tables by id: the eleven of production, in the order of the paper, then those of the user's library by name."""
+    own = {product.id: product for _, product in own_entries("tables", _own, ".toml")}
+    return MappingProxyType({**production_tables(), **own})
+
+
+def own_tables(ids: Iterable[TableId]) -> tuple[TableId, ...]:
+    """Return which of some tables are the user's, by name."""
+    return tuple(sorted(set(ids) - set(production_tables()) & set(tables())))
 
 
 def table(table_id: str) -> TableProduct:
@@ -224,17 +241,17 @@ def table(table_id: str) -> TableProduct:
 
 
 def config_tables() -> tuple[TableProduct, ...]:
-    """Return the nine measured tables in the order of ``privacy_budget`` in config.json."""
-    return tuple(product for product in tables().values() if product.measured)
+    """Return the nine measured tables of production in the order of ``privacy_budget`` in config.json."""
+    return tuple(product for product in production_tables().values() if product.measured)
 
 
 def truncated_tables() -> tuple[TableProduct, ...]:
-    """Return the six tables with a truncation threshold, in the order of ``tau`` in config.json."""
+    """Return the six tables of production with a truncation threshold, in the order of ``tau`` in config.json."""
     return tuple(product for product in config_tables() if product.truncated)
 
 
 def queries() -> tuple[QueryKey, ...]:
-    """Return the 46 measured queries in the order of Table 10 of the paper."""
+    """Return the 46 measured queries of production in the order of Table 10 of the paper."""
     return tuple(query for product in config_tables() for query in product.queries)
 
 
@@ -282,8 +299,22 @@ def parse_codes(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def _read(stem: str) -> TableProduct:
-    entry = tomllib.loads(resource(f"tables/{stem}.toml").read_text(encoding="utf-8"))
+def _shipped(stem: str) -> TableProduct:
+    return _product(tomllib.loads(resource(f"tables/{stem}.toml").read_text(encoding="utf-8")))
+
+
+def _own(path: Path) -> TableProduct | None:
+    """Return a table of the user's library; None for one over a schema, which is no table of the S-DHC."""
+    entry = tomllib.loads(own_text("tables", path.name) or "")
+    if "private" not in entry:
+        return None
+    confirm_id(path, entry["id"])
+    product = _product(entry)
+    _confirm_own(product)
+    return replace(product, title=own_title(product.title))
+
+
+def _product(entry: Mapping[str, Any]) -> TableProduct:
     product = TableProduct(
         id=TableId(entry["id"]),
         title=entry["title"],
@@ -342,3 +373,77 @@ def _check(product: TableProduct) -> None:
             raise ValueError(f"cell {cell.code} of {product.id} is neither measured nor a sum of measured cells")
         if bool(cell.sources) != (cell.basis and not product.measured):
             raise ValueError(f"cell {cell.code} of {product.id} names its sources exactly if it is derived")
+
+
+_PERSON_COLUMNS = frozenset({"RTYPE", "QAGE", "CENHISP", "CENRACE", "RELSHIP"})
+_UNIT_COLUMNS = frozenset({"RTYPE", "HHSPAN", "HHRACE", "TEN", "HHT", "HHT2", "CPLT", "NPF"})
+_MOST_CELLS = 60
+_LAST_CODE = 9999
+_LONGEST_WORDS = 200
+_PRODUCTION = re.compile(r"PH[0-9]", re.IGNORECASE)
+
+
+def _confirm_own(product: TableProduct) -> None:
+    """Pass a table that the sensitivities hold for and that every part of the program can count and show.
+
+    Raises:
+        ValueError: which of it does not hold.
+    """
+    counts, private, exact = product.counts, product.private, product.non_private
+    cells, where = product.cells, [private.universe, exact.universe, *(cell.where for cell in product.cells)]
+    persons = {condition.column for selection in where for condition in selection.person}
+    units = {condition.column for selection in where for condition in selection.unit}
+    words = [product.id, product.title, product.universe, product.source, *(cell.label for cell in cells)]
+    numbers = [number for cell in cells for number in (cell.code, cell.depth, *cell.sum_of)]
+    numbers += [cell.copy_of for cell in cells if cell.copy_of is not None]
+    owners = {Counted.PERSONS: set(RaceOf), Counted.UNITS: {RaceOf.HOUSEHOLDER, RaceOf.NOBODY}}
+    refusals = {
+        "names that begin with PH and a digit are those of production": bool(_PRODUCTION.match(product.id)),
+        "a table of your own is measured, not derived from another": product.derived_from is not None,
+        "who counts persons truncates households (truncated = true), who counts units does not: sensitivities are proven for that": (
+            product.truncated is not (counts is Counted.PERSONS)
+        ),
+        "both modes count the same, persons or units": exact.counted is not counts,
+        "private counts are no sums of a column": private.weight is not None,
+        "only FINAL_POP can be summed, over units": exact.weight is not None
+        and (exact.weight, counts) != ("FINAL_POP", Counted.UNITS),
+        "whose race counts among units is the householder's": product.iteration_source not in owners[counts],
+        "a table is published for one iteration or more": not product.iterations,
+        f"persons have the columns {', '.join(sorted(_PERSON_COLUMNS))}": not persons <= _PERSON_COLUMNS,
+        f"units have the columns {', '.join(sorted(_UNIT_COLUMNS))}": not units <= _UNIT_COLUMNS,
+        "a count of units asks nothing of persons": counts is Counted.UNITS and bool(persons),
+        f"a table has 1 to {_MOST_CELLS} cells, and measures at least one": not 1 <= len(cells) <= _MOST_CELLS
+        or not product.basis_cells,
+        f"codes, depths and sums are whole numbers from 0 to {_LAST_CODE}": any(
+            type(number) is not int or not 0 <= number <= _LAST_CODE for number in numbers
+        ),
+        f"title, universe, source and labels are texts of one line, at most {_LONGEST_WORDS} letters": any(
+            not isinstance(each, str) or not each.isprintable() or not 0 < len(each) <= _LONGEST_WORDS for each in words
+        ),
+        f"a condition names at most {CODE_LIMIT} ranges of codes": any(
+            len(condition.ranges) > CODE_LIMIT
+            for selection in where
+            for condition in (*selection.person, *selection.unit)
+        ),
+        "basis is true or false": any(type(cell.basis) is not bool for cell in cells),
+    }
+    for sentence, is_wrong in refusals.items():
+        if is_wrong:
+            raise ValueError(sentence)
+    for one, other in combinations(product.basis_cells, 2):
+        if _meet(private.universe, one.where, other.where):
+            raise ValueError(
+                f"a record can be in the cells {one.code} and {other.code}, but one record may change one measured cell alone"
+            )
+
+
+def _meet(*selections: Selection) -> bool:
+    """Return whether a record can be in all selections: columns take any code, so it cannot where one column has none left."""
+    for part in ("person", "unit"):
+        left: dict[str, set[int]] = {}
+        for condition in (each for selection in selections for each in getattr(selection, part)):
+            codes = {code for first, last in condition.ranges for code in range(first, last + 1)}
+            left[condition.column] = left.get(condition.column, codes) & codes
+        if not all(left.values()):
+            return False
+    return True

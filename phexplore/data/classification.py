@@ -8,6 +8,7 @@ the universe and which cells it belongs to. The tables stay data: nothing here k
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phexplore.catalog.races import iteration_levels
-from phexplore.catalog.tables import CODE_LIMIT, Condition, Counted, TableProduct, tables
+from phexplore.catalog.tables import CODE_LIMIT, Condition, Counted, TableProduct, production_tables, tables
+from phexplore.errors import PhexploreError
 from phexplore.model.keys import Iteration, TableId
 
 if TYPE_CHECKING:
@@ -30,6 +32,21 @@ OUTSIDE = -1
 
 GROUP_ITERATIONS = tuple(iteration for iteration in Iteration if iteration is not Iteration.ALL)
 """The iterations that divide the population: the axes of a group number."""
+
+
+_MOST_CLASSES = 1 << 16
+_MOST_PAIRS = 1 << 21
+"""Kinds of units times kinds of persons: a look-up table has a byte for each and every table of persons."""
+
+
+class TooManyClassesError(PhexploreError):
+    """Tables that distinguish more than can be looked up."""
+
+    def __init__(self, own: tuple[TableId, ...]) -> None:
+        super().__init__(
+            f"{', '.join(own)} and the tables of production together distinguish too many kinds of records.",
+            "Divide ages and other codes into fewer groups, or leave a table of your own out.",
+        )
 
 
 class Mode(enum.Enum):
@@ -134,18 +151,28 @@ class Classification:
     groups: Groups
 
 
-@lru_cache(maxsize=len(Mode))
-def classification(mode: Mode) -> Classification:
-    """Return the classification of all tables a mode counts itself, from the catalogue.
+@lru_cache(maxsize=2 * len(Mode))
+def classification(mode: Mode, own: tuple[TableId, ...] = ()) -> Classification:
+    """Return the classification of all tables of production a mode counts itself, and of some of the user's.
 
     Derived tables are not counted in private mode; their source is.
+
+    Args:
+        mode: private or non-private.
+        own: tables of the user's library, by name.
+
+    Raises:
+        TooManyClassesError: the tables together distinguish more kinds of records than can be told apart.
     """
-    chosen = [product for product in tables().values() if product.measured or mode is Mode.NON_PRIVATE]
+    known = [*production_tables().values(), *(tables()[name] for name in own)]
+    chosen = [product for product in known if product.measured or mode is Mode.NON_PRIVATE]
     tabulated = {product.id: product.private if mode is Mode.PRIVATE else product.non_private for product in chosen}
     person_tables = tuple(product for product in chosen if tabulated[product.id].counted is Counted.PERSONS)
     unit_tables = tuple(product for product in chosen if tabulated[product.id].counted is Counted.UNITS)
     person_grid = _Grid([c for p in chosen for s in _selections(p, mode) for c in s.person])
     unit_grid = _Grid([c for p in chosen for s in _selections(p, mode) for c in s.unit])
+    if max(unit_grid.size, person_grid.size) > _MOST_CLASSES or unit_grid.size * person_grid.size > _MOST_PAIRS:
+        raise TooManyClassesError(own)
     membership: dict[TableId, NDArray[np.int64]] = {}
     unfit: dict[TableId, int] = {}
     atoms: dict[TableId, NDArray[np.int8]] = {}
@@ -198,7 +225,7 @@ class _Grid:
             self._codes.append(codes)
             self._class_of_code.append(classes.ravel())
         self.shape = tuple(len(codes) for codes in self._codes)
-        self.size = int(np.prod(self.shape))
+        self.size = math.prod(self.shape)
 
     def select(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Return where all conditions hold: ``bool[size]``."""

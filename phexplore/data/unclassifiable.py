@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phexplore.catalog.races import iteration_levels
-from phexplore.catalog.tables import RaceOf, TableProduct
+from phexplore.catalog.tables import RaceOf, TableProduct, own_tables
 from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, Mode, classification
 from phexplore.data.mafid_index import MafidIndex
 from phexplore.data.unit_geography import LocatedUnits, locate
@@ -82,7 +82,7 @@ def unclassifiable_records(
         table_ids: the published tables, None for all.
         limit: the most findings reported; units first, then persons, in file order per table.
     """
-    rules = classification(Mode.PRIVATE)
+    rules = classification(Mode.PRIVATE, own_tables(table_ids or ()))
     wanted = set(rules.membership) if table_ids is None else set(table_ids)
     located = locate(data.units, data.geo, states)
     found: list[UnclassifiableRecord] = []

@@ -539,7 +539,7 @@ class Entries(Kind):
         return ", ".join(f"{self.key.words(key)} {self.value.words(each)}" for key, each in value.items())
 
     def canonical(self, value: Any) -> dict[str, Any]:
-        return {self.key.encode(key): self.value.canonical(each) for key, each in value.items()}
+        return {self.key.canonical(key): self.value.canonical(each) for key, each in value.items()}
 
     def check(self, value: Any, what: str) -> None:
         for key, each in value.items():

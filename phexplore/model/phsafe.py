@@ -11,8 +11,9 @@ from typing import ClassVar
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.keys import QueryKey, TableId, parse_query
-from phexplore.model.kinds import Choice, Entries, Exact, Kind, Listing, Members, Name, Text, Whole
+from phexplore.model.kinds import Choice, Entries, Exact, Kind, Listing, Members, Text, Whole
 from phexplore.model.numbers import Budget
+from phexplore.model.shipped_names import TableKey
 
 
 class PrivacyFramework(enum.Enum):
@@ -27,7 +28,7 @@ class PrivacyFramework(enum.Enum):
         return "ρ" if self is PrivacyFramework.ZCDP else "ε"
 
 
-QUERY = Name(reads=parse_query, writes=operator.attrgetter("text"), doc="A query of the S-DHC, e.g. PH3/state_A-G.")
+QUERY = TableKey(reads=parse_query, writes=operator.attrgetter("text"), doc="A query of the S-DHC, e.g. PH3/state_A-G.")
 
 
 @declared
@@ -59,7 +60,7 @@ class PhSafe(Declared):
         title="budget",
     )
     thresholds: Mapping[TableId, int] = parameter(
-        Entries(Whole(1), Name(reads=TableId)),
+        Entries(Whole(1), TableKey(reads=TableId)),
         word="threshold",
         title="truncation threshold",
         symbol="τ",

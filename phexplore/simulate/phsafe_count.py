@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phexplore.catalog.races import iteration_levels
-from phexplore.catalog.tables import Counted, RaceOf, TableProduct, queries, table, tables
+from phexplore.catalog.tables import (
+    Counted,
+    RaceOf,
+    TableProduct,
+    own_tables,
+    production_tables,
+    queries,
+    table,
+    tables,
+)
 from phexplore.data.classification import GROUP_ITERATIONS, OUTSIDE, Classification, CodeClasses, Mode, classification
 from phexplore.data.mafid_index import MafidIndex
 from phexplore.data.population import SdhcData, SdhcPersons, SdhcUnits
@@ -69,17 +78,25 @@ class CountingSpec:
     states: tuple[int, ...] | None = None
 
     @classmethod
-    def exact(cls, states: Collection[str] | None = None) -> CountingSpec:
-        """Return production's non-private tables for some states (two-digit codes), None for all present."""
+    def exact(cls, states: Collection[str] | None = None, own: Iterable[TableId] = ()) -> CountingSpec:
+        """Return production's non-private tables, and the user's own among some.
+
+        Args:
+            states: two-digit codes, None for all present.
+            own: tables, e.g. those of a scenario.
+        """
         wanted = None if states is None else tuple(sorted(int(code) for code in states))
-        every = tuple(QueryKey(product.id, level) for product in tables().values() for level in product.levels)
+        counted = (*production_tables(), *own_tables(own))
+        every = tuple(QueryKey(name, level) for name in counted for level in table(name).levels)
         return cls(Mode.NON_PRIVATE, every, (), wanted)
 
     @classmethod
     def measured(cls, parameters: PhSafe) -> CountingSpec:
         """Return what a private run with these parameters measures: published queries, τ and states."""
         published = set(parameters.published)
-        wanted = tuple(query for query in queries() if query in published)
+        own = own_tables(query.table for query in published)
+        known = (*queries(), *(query for name in own for query in table(name).queries))
+        wanted = tuple(query for query in known if query in published)
         names = {query.table for query in wanted}
         thresholds = tuple(
             (name, parameters.thresholds[name]) for name in tables() if name in names and table(name).truncated
@@ -100,7 +117,7 @@ class PhsafeCounter:
 
     def __init__(self, spec: CountingSpec) -> None:
         self.spec = spec
-        self._plan = _plan(spec.mode)
+        self._plan = _plan(spec.mode, own_tables(spec.table_ids))
         plan, tau = self._plan, dict(spec.thresholds)
         # A table that is not truncated keeps everybody: no household is larger than any count.
         self._tau = np.array([tau.get(p.id, np.iinfo(np.int64).max) for p in plan.rules.person_tables], np.int64)
@@ -476,10 +493,10 @@ def _records(
     return record
 
 
-@lru_cache(maxsize=len(Mode))
-def _plan(mode: Mode) -> _Plan:
-    # All tables of the mode, wanted or not: the compiled loops then have one shape, and a table costs little.
-    rules = classification(mode)
+@lru_cache(maxsize=2 * len(Mode))
+def _plan(mode: Mode, own: tuple[TableId, ...]) -> _Plan:
+    # All tables of production, wanted or not: the compiled loops then have one shape, and a table costs little.
+    rules = classification(mode, own)
     offsets: dict[TableId, int] = {}
     places = 0
     for product in (*rules.person_tables, *rules.unit_tables):

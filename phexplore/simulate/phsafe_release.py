@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -113,7 +115,6 @@ class PhsafeReleaser:
         _require_match(tabulation, parameters)
         self._tabulation = tabulation
         self._declared = spent(parameters.budgets.values())
-        self._place = {query: place for place, query in enumerate(queries())}
         self.measurements = tuple(
             Measurement(query, budget, delta, noise_for(parameters.framework, sensitivity=delta, budget=budget))
             for query in tabulation.counts
@@ -127,8 +128,8 @@ class PhsafeReleaser:
     def release(self, entropy: Entropy) -> PhsafeRelease:
         """Return the counts with fresh noise.
 
-        Every query draws from a stream of its own (spawn key = its place in Table 10 of the paper), so with a seed its
-        noise is the same whatever else is published.
+        Every query draws from a stream of its own (spawn key = its place in Table 10 of the paper; of a table of the user's
+        library, made of its name), so with a seed its noise is the same whatever else is published.
 
         Raises:
             BudgetMismatchError: more or less was spent than declared; nothing is released.
@@ -138,7 +139,7 @@ class PhsafeReleaser:
         for measurement in self.measurements:
             query = measurement.query
             exact = self._tabulation.counts[query]
-            noise = sampler_for(measurement.noise).sample(entropy.spawn(self._place[query]), exact.size)
+            noise = sampler_for(measurement.noise).sample(entropy.spawn(_stream(query)), exact.size)
             spending.append(measurement.spends)
             counts[query] = exact + noise.reshape(exact.shape)
         confirm_spent(self._declared, spending)
@@ -149,6 +150,14 @@ class PhsafeReleaser:
             noise=self.noise,
             is_reproducible=entropy.is_reproducible,
         )
+
+
+@lru_cache(maxsize=512)
+def _stream(query: QueryKey) -> int:
+    places = {known: place for place, known in enumerate(queries())}
+    if query in places:
+        return places[query]
+    return int.from_bytes(hashlib.sha256(query.text.encode()).digest()) + len(places)
 
 
 def _require_match(tabulation: Tabulation, parameters: PhSafe) -> None:

@@ -6,13 +6,12 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.library import confirm_id, own_entries, own_title, text_of
+from phexplore.library import confirm_id, own_entries, own_title, text_of, until_reread
 from phexplore.model.topdown import SpineChoice, TopDown
 from phexplore.resources import resource
 
@@ -204,7 +203,7 @@ class SpinePreset:
     is_own: bool = False
 
 
-@lru_cache(maxsize=1)
+@until_reread
 def spine_presets() -> Mapping[str, SpinePreset]:
     """Return the presets by id: the standard spine first, the other shipped ones by name, then the user's."""
     shipped = sorted(resource("spines").glob("*.toml"), key=lambda path: (path.stem != "standard", path.stem))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from phexplore.catalog.tables import tables
 from phexplore.files.rules_json import own_rules
 from phexplore.library import KINDS, library_folder, own_files, refused
 from phexplore.systems.registry import presets
@@ -32,7 +33,7 @@ def read_library() -> Library:
     from phexplore.spine.settings import spine_presets  # noqa: PLC0415 - as above
     from phexplore.workload.schema import schema_ids  # noqa: PLC0415 - as above
 
-    for read in (presets, spine_presets, schema_ids, own_tables, own_rules):
+    for read in (presets, spine_presets, schema_ids, own_tables, tables, own_rules):
         read()
     wrong = refused()
     files = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.catalog.presets import Preset
 from phexplore.errors import UnknownNameError
 from phexplore.lazy import lazy
+from phexplore.library import until_reread
 from phexplore.model.issues import Issue, errors_first, has_errors
 from phexplore.model.scenario import Scenario, add_method
 from phexplore.report.export_formats import ExportFormat
@@ -75,7 +75,7 @@ def systems() -> Mapping[str, System]:
     return MappingProxyType({system.id: system for system in _BY_PARAMETERS.values()})
 
 
-@lru_cache(maxsize=1)
+@until_reread
 def presets() -> Mapping[str, Preset]:
     """Return the presets of all systems by id, in the order they are shown; of every system the user's come last."""
     shipped = {id_: preset for system in systems().values() for id_, preset in system.presets().items()}

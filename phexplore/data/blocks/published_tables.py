@@ -9,7 +9,6 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from phexplore.catalog.states import us_states
 from phexplore.data.blocks.aggregation import Units, add_rows, units_of
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
-from phexplore.library import own_entries, text_of
+from phexplore.library import own_entries, text_of, until_reread
 from phexplore.resources import resource
 from phexplore.workload.schema import Schema, SchemaError, load_schema, parse_levels
 
@@ -102,7 +101,7 @@ class Tabulation:
 _FOLDERS = ("tables/pl94", "tables/dhc")
 
 
-@lru_cache(maxsize=8)
+@until_reread
 def published_tables(schema: str) -> tuple[PublishedTable, ...]:
     """Return the tables that can be computed from a schema, by id; none for a schema without tables.
 
@@ -118,7 +117,7 @@ def _shipped_tables() -> list[PublishedTable]:
 
 
 def own_tables() -> list[PublishedTable]:
-    """Return the published tables of the user's library."""
+    """Return the published tables over schemas of the user's library."""
     shipped = {table.id.casefold() for table in _shipped_tables()}
     return [table for _, table in own_entries("tables", lambda path: _read_own(path, shipped), ".toml")]
 
@@ -208,10 +207,10 @@ def _write(tabulations: Sequence[Tabulation], path: Path) -> Path:
     return path
 
 
-def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable:
-    """Return a table of the user's library."""
+def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable | None:
+    """Return a table over a schema of the user's library; None for one of the S-DHC."""
     if "private" in tomllib.loads(text_of(path)):
-        raise SchemaError("Tables of the S-DHC are those of production.", "Write a table over a schema, with `schema`.")
+        return None  # a table of the S-DHC, see `catalog.tables`
     table = _read(path)
     wrong = [cell.code for cell in table.cells if not re.fullmatch(r"\w{1,64}", cell.code)]
     if table.id != path.stem or table.id.casefold() in shipped:

@@ -14,7 +14,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
-from phexplore.library import KINDS, left_out, library_folder
+from phexplore.library import KINDS, left_out, library_folder, reread
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import presets, system_of
 
@@ -31,6 +31,7 @@ class PresetDialog(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName("Presets")
         system = None
+        reread()
         for preset in presets().values():
             if (own := system_of(preset.scenario)) is not system:
                 system = own

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.catalog.tables import queries, sensitivity, tables, truncated_tables
+from phexplore.catalog.tables import own_tables, queries, sensitivity, tables, truncated_tables
+from phexplore.data.classification import Mode, TooManyClassesError, classification
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue, Severity, has_errors
 from phexplore.model.keys import QueryKey, Region
@@ -31,14 +32,16 @@ def check_phsafe(scenario: Scenario) -> list[Issue]:
 
 
 def _complete(method: PhSafe) -> Iterator[Issue]:
-    known = set(queries())
-    for query in _in_order(known - set(method.budgets)):
+    own = [tables()[name] for name in own_tables(query.table for query in method.budgets)]
+    production = set(queries())
+    known = production | {query for product in own for query in product.queries}
+    for query in _in_order(production - set(method.budgets)):
         yield Issue(
             ("budgets", query.text), f"{query.title} has no budget.", "Enter one, or 0 to leave it unpublished."
         )
     for query in _in_order(set(method.budgets) - known):
         yield Issue(("budgets", query.text), f"{query.text} is not a measured query.", "Remove it.")
-    truncated = {product.id for product in truncated_tables()}
+    truncated = {product.id for product in (*truncated_tables(), *own) if product.truncated}
     for table in sorted(truncated - set(method.thresholds)):
         yield Issue(("thresholds", table), f"{table} has no truncation threshold.", "Enter a whole number from 1.")
     for table in sorted(set(method.thresholds) - truncated):
@@ -46,6 +49,11 @@ def _complete(method: PhSafe) -> Iterator[Issue]:
     for kind, places in (("targets", method.targets), ("locks", method.locks)):
         for query in _in_order(set(places) - known):
             yield Issue((kind, query.text), f"{query.text} is not a measured query.", "Remove it.")
+    if own:
+        try:
+            classification(Mode.PRIVATE, tuple(product.id for product in own))
+        except TooManyClassesError as error:
+            yield Issue(("budgets",), error.sentence, error.remedy)
     if method.reader not in {"csv", "cef"}:
         yield Issue(("reader",), f"Production has no reader {method.reader!r}.", "Choose csv or cef.")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.catalog.tables import TableProduct, config_tables, truncated_tables
+from phexplore.catalog.tables import TableProduct, config_tables, own_tables, truncated_tables
 from phexplore.errors import ExportError, PhexploreError
 from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import (
@@ -203,8 +203,9 @@ def write_config(scenario: Scenario) -> str:
     A scenario that was imported keeps its file character by character: only the values that differ are replaced.
 
     Raises:
-        ExportError: a budget has no finite decimal, so the file could not say exactly what was approved.
+        ExportError: a budget has no finite decimal, so the file could not say exactly what was approved; or a table is the user's own.
     """
+    require_production_tables(scenario, "config.json")
     for query, budget in scenario.phsafe.budgets.items():
         if not isinstance(budget, Unlimited) and decimal_text(budget) is None:
             raise ExportError(
@@ -214,6 +215,24 @@ def write_config(scenario: Scenario) -> str:
     if scenario.source_text:
         return _patched(scenario)
     return _rendered(scenario.phsafe)
+
+
+def require_production_tables(scenario: Scenario, what: str) -> None:
+    """Pass a scenario that publishes tables of production alone.
+
+    Args:
+        scenario: of the S-DHC.
+        what: cannot say more.
+
+    Raises:
+        ExportError: it has tables of a user's library.
+    """
+    method = scenario.phsafe
+    if own := own_tables((*(query.table for query in method.budgets), *method.thresholds)):
+        raise ExportError(
+            f"{what} has a place for the tables of production alone, but the scenario also has {', '.join(own)} of your library.",
+            "Export a copy without it; projects and runs keep it.",
+        )
 
 
 def _number_text(budget: Budget) -> str:

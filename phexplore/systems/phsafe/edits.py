@@ -16,11 +16,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from phexplore.catalog.tables import tables
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
+
+_USUAL_THRESHOLD = 10
 
 
 def _unlocked(scenario: Scenario, query: QueryKey) -> PhSafe:
@@ -100,6 +103,20 @@ def set_threshold(scenario: Scenario, table: TableId, people: int) -> Scenario:
     if people < 1:
         raise EditRefusedError(f"A threshold keeps at least 1 person, got {people}.", "Enter a whole number from 1.")
     return replace(scenario, method=replace(method, thresholds={**method.thresholds, table: people}))
+
+
+def add_table(scenario: Scenario, table: TableId) -> Scenario:
+    """Add a table of the user's library: published at no level yet, and truncated as the table that keeps most.
+
+    Args:
+        scenario: to change.
+        table: one that the catalogue has and the scenario has not.
+    """
+    method, product = scenario.phsafe, tables()[table]
+    budgets = {**method.budgets, **{query: Fraction(0) for query in product.queries if query not in method.budgets}}
+    people = max(method.thresholds.values(), default=_USUAL_THRESHOLD)
+    thresholds = {**({table: people} if product.truncated else {}), **method.thresholds}
+    return replace(scenario, method=replace(method, budgets=budgets, thresholds=thresholds))
 
 
 def set_states(scenario: Scenario, states: tuple[str, ...]) -> Scenario:

@@ -72,7 +72,8 @@ class PrivateSimulation(PreparedSimulation[_Prepared]):
     def prepare(self, watch: Watch) -> None:
         """Read, count with and without truncation, and write the truth; see `Simulation.prepare`."""
         spec, method = self._spec, self._spec.scenario.phsafe
-        what = (CountingSpec.measured(method), CountingSpec.exact(method.states))
+        published = {query.table for query in method.published}
+        what = (CountingSpec.measured(method), CountingSpec.exact(method.states, published))
         measured, exact = count_population(Path(spec.data.path), method.states, what, watch)
         with watch.phase("prepare"):
             releaser = PhsafeReleaser(measured, self._parameters)
@@ -143,8 +144,9 @@ class ExactSimulation(PreparedSimulation[tuple[Tabulation, NumberFiles, TrialWri
 
     def prepare(self, watch: Watch) -> None:
         """Read and count; see `Simulation.prepare`."""
-        spec, states = self._spec, self._spec.scenario.phsafe.states
-        (exact,) = count_population(Path(spec.data.path), states, (CountingSpec.exact(states),), watch)
+        spec, method = self._spec, self._spec.scenario.phsafe
+        wanted = CountingSpec.exact(method.states, [query.table for query in method.published])
+        (exact,) = count_population(Path(spec.data.path), method.states, (wanted,), watch)
         keys, counts = keys_of(exact), values_of(exact, exact.counts)
         files = NumberFiles(keys)
         truth = Truth(counts, counts, counts)

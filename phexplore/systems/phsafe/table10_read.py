@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import config_tables, tables
 from phexplore.errors import PhexploreError
 from phexplore.files.sheet_grids import PRECISION_OF_A_CELL, Grid, GridCell, sheet_grids, unambiguous
 from phexplore.model.issues import InputProblemsError, Issue
@@ -202,7 +202,7 @@ class _Lines:
         return Table10Entry(query, target, threshold, budget)
 
     def query(self, table_cell: GridCell, level_cell: GridCell) -> QueryKey | None:
-        measured = [product.id for product in tables().values() if product.measured]
+        measured = [product.id for product in config_tables()]
         table, level = TableId(table_cell.text), self.level(level_cell)
         if table not in measured:
             self.report(

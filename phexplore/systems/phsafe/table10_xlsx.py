@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from phexplore.model.numbers import Unlimited, decimal_text, exact_text
+from phexplore.systems.phsafe.config_file import require_production_tables
 from phexplore.systems.phsafe.provenance import provenance
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
 from phexplore.systems.phsafe.table10 import (
@@ -54,6 +55,7 @@ def table10_xlsx(snapshot: ScenarioSnapshot) -> bytes:
     """
     import xlsxwriter  # noqa: PLC0415 - only an export pays for it
 
+    require_production_tables(snapshot.scenario, "A workbook")
     buffer = io.BytesIO()
     book = xlsxwriter.Workbook(buffer, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
     # The format keeps the moment without its zone; UTC is what readers assume.

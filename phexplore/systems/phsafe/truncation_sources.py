@@ -18,7 +18,7 @@ import numpy as np
 
 from phexplore.accuracy.margins import margin_by
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.catalog.tables import table
+from phexplore.catalog.tables import own_tables, table
 from phexplore.data.synthetic.counted_members import households_by_members
 from phexplore.data.synthetic.tables import puerto_rico_figures, state_figures
 from phexplore.data.synthetic.targets import OPEN_CLASS
@@ -46,7 +46,7 @@ NATION = ""
 _LARGEST = 20
 """Thresholds up to this one are studied, and the scenario's."""
 
-COUNTED: Mapping[TableId, str] = MappingProxyType({
+_COUNTED: Mapping[TableId, str] = MappingProxyType({
     TableId("PH1_num"): "people",
     TableId("PH2"): "people",
     TableId("PH3"): "children under 18",
@@ -54,7 +54,11 @@ COUNTED: Mapping[TableId, str] = MappingProxyType({
     TableId("PH6"): "own children under 18 of the householder",
     TableId("PH7"): "people",
 })  # fmt: skip
-"""Whom a truncated table counts in a household, in words."""
+
+
+def counted_words(table_id: TableId) -> str:
+    """Return whom a truncated table counts in a household, in words."""
+    return _COUNTED.get(table_id) or f"“{table(table_id).universe}”"
 
 
 def synthetic_sizes(table_id: TableId, state: str = NATION) -> HouseholdSizes:
@@ -65,15 +69,21 @@ def synthetic_sizes(table_id: TableId, state: str = NATION) -> HouseholdSizes:
         state: FIPS code, NATION for the 50 states and the District of Columbia together.
 
     Raises:
+        StudyError: the table is the user's own: the members of synthetic households are known by the ages of production's tables.
         KeyError: no such table or state.
     """
+    if own_tables([table_id]):
+        raise StudyError(
+            f"Households of the synthetic population are not known by the members that {table_id} counts.",
+            "Choose a run or a file.",
+        )
     if state == NATION:
         chosen, place = list(state_figures().values()), "United States"
     else:
         chosen = [puerto_rico_figures() if state == PUERTO_RICO else state_figures()[state]]
         place = states()[state].name
     counts = np.sum([households_by_members(figures, table_id) for figures in chosen], axis=0)
-    words = f"{COUNTED[table_id]} per household, synthetic population after the 2010 Census, {place}"
+    words = f"{counted_words(table_id)} per household, synthetic population after the 2010 Census, {place}"
     return HouseholdSizes({size: round(number) for size, number in enumerate(counts.tolist()) if size}, words)
 
 
@@ -88,9 +98,9 @@ def published_sizes(table_id: TableId, state: str = NATION) -> HouseholdSizes:
         StudyError: the table counts some people of a household only, whom no published table counts.
         KeyError: no figures of that state.
     """
-    if COUNTED[table_id] != "people":
+    if counted_words(table_id) != "people":
         raise StudyError(
-            f"{table_id} counts {COUNTED[table_id]}, but the published sizes count everybody in a household.",
+            f"{table_id} counts {counted_words(table_id)}, but the published sizes count everybody in a household.",
             "Choose the synthetic population, a run or a file.",
         )
     chosen = list(state_figures().values()) if state == NATION else [state_figures()[state]]

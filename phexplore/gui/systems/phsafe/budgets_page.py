@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSplitter, QStackedLayout, QWidget
 
 from phexplore.catalog.names import Naming, in_words
-from phexplore.catalog.tables import config_tables
+from phexplore.catalog.tables import tables as all_tables
 from phexplore.gui.binding.settings import PICTURE, Settings
 from phexplore.gui.binding.system_session import PlainSession
 from phexplore.gui.systems.phsafe.budget_table import CONVENTION_COLUMNS, Column, Row, budget_table
@@ -109,7 +109,7 @@ class BudgetsEditor(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(26 * GRID)
         self.search.textChanged.connect(self._idle.start)
-        tables = [("All tables", ""), *((product.id, product.id) for product in config_tables())]
+        tables = [("All tables", ""), *((each.id, each.id) for each in all_tables().values() if each.measured)]
         self.tables = Chooser("Show the queries of one table", options=tables, run=self._apply_filter)
         levels = [("All levels", ""), *((level.title, level.text) for level in LEVELS)]
         self.levels = Chooser("Show the queries of one level", options=levels, run=self._apply_filter)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QRadioButton, QWidget
 
 from phexplore.catalog.names import spellings
-from phexplore.catalog.tables import TableProduct, tables, truncated_tables
+from phexplore.catalog.tables import TableProduct, own_tables, tables
 from phexplore.figures.wording import people
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.system_session import PlainSession
@@ -27,7 +27,7 @@ from phexplore.gui.tables.parameter_table import (
 )
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.widgets.buttons import SymbolButton
+from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import Page
@@ -37,6 +37,7 @@ from phexplore.model.keys import LEVELS, QueryKey, TableId
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold, set_published
 from phexplore.systems.phsafe.budget_model import numbers_of
+from phexplore.systems.phsafe.edits import add_table
 
 _ALL = len(LEVELS) + 1
 
@@ -97,7 +98,7 @@ class ThresholdsEditor(QWidget):
         return self._present + by >= 1 and self.view.place is not None
 
     def _build(self, shown: ScenarioView) -> ParameterTable[CellRow]:
-        products = [each for each in truncated_tables() if each.id in shown.scenario.phsafe.thresholds]
+        products = [each for each in tables().values() if each.id in shown.scenario.phsafe.thresholds]
         rows = tuple(_row_of(shown, product) for product in products)
         return ParameterTable(self._columns, rows, plain_plan, "What it counts", "τ, people")
 
@@ -142,13 +143,43 @@ class LevelsEditor(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(2 * GRID)
         self._grid.setVerticalSpacing(GRID // 2)
-        self._add_head()
-        for number, product in enumerate(tables().values(), start=1):
-            self._add_table(number, product)
-        self._add_foot(len(tables()) + 1)
         self._grid.setColumnStretch(_ALL + 1, 1)
+        self._built: tuple[object, ...] = ()
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
+
+    def _build(self) -> None:
+        """Make a line per table, again when a project brought one or one was added."""
+        known, added = tuple(tables()), self._session.scenario.phsafe.budgets
+        missing = {name for name in own_tables(known) if not set(tables()[name].queries) <= set(added)}
+        if self._built == (known, missing):
+            return
+        self._built = (known, missing)
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for made in (self.ticks, self._whole, self._derived):
+            made.clear()
+        self._add_head()
+        for number, product in enumerate(tables().values(), start=1):
+            if product.id in missing:
+                self._offer_table(number, product)
+            else:
+                self._add_table(number, product)
+        self._add_foot(len(tables()) + 1)
+
+    def _offer_table(self, number: int, product: TableProduct) -> None:
+        """Offer a table of the user's library that the scenario does not have yet."""
+        title = Text(product.id, look="muted")
+        title.setToolTip(product.title)
+        self._grid.addWidget(title, number, 0)
+        label = f"Add {product.id} to the scenario"
+
+        def add() -> None:
+            self._session.report(self._session.edit(label, lambda scenario: add_table(scenario, product.id)))
+            self._refresh()
+
+        self._grid.addWidget(TextButton("Add", name=label, tip=product.title, run=add), number, _ALL)
 
     def _add_head(self) -> None:
         for number, level in enumerate(LEVELS, start=1):
@@ -215,6 +246,7 @@ class LevelsEditor(QWidget):
         self._refresh()
 
     def _refresh(self, _update: object = None) -> None:
+        self._build()
         method = self._session.scenario.phsafe
         published = set(method.published)
         for query, tick in self.ticks.items():

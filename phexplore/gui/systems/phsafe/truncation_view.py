@@ -27,7 +27,7 @@ from phexplore.model.keys import QueryKey
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
 from phexplore.systems.phsafe.threshold_figure import point_words, threshold_figure
-from phexplore.systems.phsafe.truncation_sources import COUNTED, SizeSource, StudyRequest, average_share, study_of
+from phexplore.systems.phsafe.truncation_sources import SizeSource, StudyRequest, average_share, counted_words, study_of
 from phexplore.systems.phsafe.truncation_study import ThresholdPoint, TruncationStudy, judged
 
 _FILES = "Household sizes (*.csv);;All files (*)"
@@ -59,7 +59,7 @@ def _basis_words(answer: StudioAnswer) -> str:
         return ""
     query, share = answer.request.query, answer.request.share
     treated = ", treated as confidential" if answer.is_confidential else ""
-    text = f"{query.table} counts {COUNTED[query.table]}. Sizes: {studied.sizes.of}{treated}."
+    text = f"{query.table} counts {counted_words(query.table)}. Sizes: {studied.sizes.of}{treated}."
     if share == average_share(query) != 1:
         text += f" Studied is the average of {round(1 / share)} numbers of an area; the largest numbers lose more."
     return text
