@@ -33,6 +33,16 @@ _COMMAND = "phexplore "
 """What begins with it is a command to be copied."""
 _TOKEN = re.compile(r"[A-Za-z]\w*|\d{11,16}")
 _BLOCK_GROUP, _TRACT, _COUNTY = 12, 11, 5
+_IN_STATES = {"place", "cousub"}
+"""Classes whose codes begin with that of the state."""
+_KINDS = {
+    "place": "place",
+    "county subdivision": "cousub",
+    "cousub": "cousub",
+    "tribal area": "aiannh",
+    "aiannh": "aiannh",
+}
+"""Classes by what texts call them."""
 _UNIT = {_TRACT: "tract", _BLOCK_GROUP: "block group", 15: "block", 16: "block"}
 
 
@@ -83,6 +93,38 @@ def counties() -> Mapping[str, str]:
         return MappingProxyType({row["fips"]: row["name"] for row in csv.DictReader(file)})
 
 
+@lru_cache(maxsize=1)
+def _areas() -> dict[tuple[str, str], str]:
+    """Return names of areas off the spine by class and code: the shipped ones, of Rhode Island, and those that files gave."""
+    with resource("geography/areas.csv").open(encoding="utf-8", newline="") as file:
+        return {(row["class"], row["code"]): row["name"] for row in csv.DictReader(file)}
+
+
+def learn_areas(kind: str, names: Mapping[str, str]) -> None:
+    """Call areas from now on, in this process, as a file does; what is shipped or known stays.
+
+    Args:
+        kind: class of the areas, e.g. ``place``; a level of the spine is named by its code.
+        names: by public code; "" for none.
+    """
+    fresh = {(kind, code): name for code, name in names.items() if name and (kind, code) not in _areas()}
+    if fresh:
+        _areas().update(fresh)
+        in_words.cache_clear()
+
+
+def area(kind: str, code: str) -> str:
+    """Return the name of an area off the spine, "" where neither the program nor a file that was read has one.
+
+    Args:
+        kind: class of the areas.
+        code: public code.
+    """
+    name = _areas().get((kind, code), "")
+    state = states().get(code[:2]) if kind in _IN_STATES else None
+    return f"{name}, {state.postal}" if name and state else name
+
+
 def heading(name: str) -> str:
     """Return a name as it begins a line."""
     return name[:1].upper() + name[1:]
@@ -93,7 +135,7 @@ def place(code: str) -> str:
     state = states().get(code[:2])
     if len(code) == 2:
         return state.name if state else ""
-    county = counties().get(code[:_COUNTY])
+    county = counties().get(code[:_COUNTY]) or _areas().get(("county", code[:_COUNTY]))
     if state is None or county is None:
         return ""
     if len(code) == _COUNTY:
@@ -113,8 +155,9 @@ def _may_name(text: str) -> bool:
 def _tokens() -> frozenset[str]:
     attributes = words()["attributes"]
     heads = (code[0].upper() + code[1:] for code in attributes)
-    others = ("Unattributed", "A", "H", "US", "St", "detailed", "Detailed", "from", "County", "county")
-    return frozenset({*words()["tables"], *attributes, *heads, *others})
+    others = ("Unattributed", "A", "H", "US", "St", "detailed", "Detailed", "from", "County", "county", "State")
+    areas = ("place", "Place", "subdivision", "cousub", "tribal", "Tribal", "aiannh")
+    return frozenset({*words()["tables"], *attributes, *heads, *others, *areas})
 
 
 def run_name(scenario: str, code: str, started: str, trials: str) -> str:
@@ -148,6 +191,8 @@ def _pattern() -> re.Pattern[str]:
         r"(?P<detailed>^[Dd]etailed(?=$| at ))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \())",
+        r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
+        rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \())",
         r"(?P<county>[Cc]ounty (?P<fips>\d{5})(?![\d.])(?! \())",
     )
     return re.compile(rf"(?<![\w.\-/])(?:{'|'.join(parts)})")
@@ -197,12 +242,18 @@ def _iteration(code: str, *, has_both: bool) -> str:
 
 
 def _unit(match: re.Match[str], *, has_both: bool) -> str:
-    digits = match["geocode"] or match["fips"]
+    digits = match["geocode"] or match["fips"] or match["state_code"]
     name = place(digits)
     if not name:
         return match[0]
     name = heading(name) if match[0][0].isupper() else name
     return f"{digits} ({name})" if has_both else name
+
+
+def _area(match: re.Match[str], *, has_both: bool) -> str:
+    code = match["area_code"]
+    name = area(_KINDS[match["kind"].lower()], code)
+    return (f"{match[0]} ({name})" if has_both else name) if name else match[0]
 
 
 _NAMED: Mapping[str, Callable[..., str]] = {
@@ -215,4 +266,6 @@ _NAMED: Mapping[str, Callable[..., str]] = {
     "preset": lambda match, *, has_both: words()["presets"][match["preset"]],  # noqa: ARG005 - its id says nothing beside it
     "geocode": _unit,
     "fips": _unit,
+    "state": _unit,
+    "area": _area,
 }

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import tomllib
 
 import pytest
 
-from phexplore.catalog.names import Naming, choose_naming, in_words, place, run_name, spellings, worded, words
+from phexplore.catalog.names import (
+    Naming,
+    area,
+    choose_naming,
+    in_words,
+    learn_areas,
+    place,
+    run_name,
+    spellings,
+    worded,
+    words,
+)
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import queries, tables
 from phexplore.resources import resource
@@ -69,11 +81,44 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("12,688 of 440070001023.5", "12,688 of 440070001023.5"),
         ("County 44007: 3", "Providence County, Rhode Island: 3"),
         ("tract 99999999999", "tract 99999999999"),
+        ("place 4459000: 3", "Providence city, RI: 3"),
+        ("County subdivision 4400754640 is off", "Pawtucket city, RI is off"),
+        ("tribal area 2415, 3 of 4", "Narragansett Reservation, 3 of 4"),
+        ("place 4499999 and place 44590001", "place 4499999 and place 44590001"),
+        ("State 44: 3", "Rhode Island: 3"),
+        ("State 44 cells", "State 44 cells"),
         ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
     ],
 )
 def test_that_codes_are_read_and_the_rest_is_left(text, read):
     assert in_words(text, Naming.NAMES) == read
+
+
+def test_that_every_town_place_and_tribal_area_of_rhode_island_has_a_name(real_data):
+    """The codes of the blocks of 2010, from another source than the names; cities are towns and places under one number."""
+    with gzip.open(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    shipped = {}
+    with resource("geography/areas.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            shipped.setdefault(row["class"], {})[row["code"]] = row["name"]
+    assert set(shipped["cousub"]) == {row["cousub"] for row in rows}
+    assert set(shipped["place"]) == {row["place"] for row in rows} - {""}
+    assert set(shipped["aiannh"]) == {row["aiannh"][:4] for row in rows} - {""}
+    towns = {code[5:]: name for code, name in shipped["cousub"].items()}
+    cities = {code[2:]: name for code, name in shipped["place"].items() if name.endswith(" city")}
+    assert {code: towns[code] for code in cities} == cities
+    assert {name for name in towns.values() if name.endswith(" city")} == set(cities.values())
+
+
+def test_that_names_of_files_are_learned_and_shipped_ones_stay():
+    assert area("place", "0636568") == ""
+    learn_areas("place", {"0636568": "La Habra city", "4459000": "Elsewhere", "0600001": ""})
+    assert area("place", "0636568") == "La Habra city, CA"
+    assert in_words("place 0636568 and place 4459000", Naming.BOTH) == (
+        "place 0636568 (La Habra city, CA) and place 4459000 (Providence city, RI)"
+    )
+    assert in_words("place 0636568", Naming.CODES) == "place 0636568"
 
 
 def test_that_counties_lie_in_the_states_their_codes_say():

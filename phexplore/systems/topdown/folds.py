@@ -180,10 +180,7 @@ class AreaErrorsFold(ErrorsFold):
         self.units = 0 if self._exact is None else len(self._exact)
 
     def _answers(self, histograms: Histograms) -> Integers:
-        leaves, inside = super()._answers(histograms), self._area >= 0
-        found = np.zeros((int(self._area.max()) + 1, leaves.shape[1]), np.int64)
-        np.add.at(found, self._area[inside], leaves[inside])
-        return found
+        return self._area.sums(super()._answers(histograms))
 
 
 class BiasFold(Fold):

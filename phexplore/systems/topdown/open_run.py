@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -14,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import layout_of
-from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.model.topdown import LevelQuery
+from phexplore.published.door import read_population
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
@@ -82,6 +83,26 @@ class Fold(ABC):
 
 
 F = TypeVar("F", bound=Fold)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Areas:
+    """Areas of one class, which need not follow the tree.
+
+    Attributes:
+        codes: ``U[areas]``, ascending.
+        of_leaf: ``int64[leaves]``, the number of each leaf's area, -1 in none.
+    """
+
+    codes: NDArray[np.str_]
+    of_leaf: Integers
+
+    def sums(self, leaves: Integers) -> Integers:
+        """Return ``leaves[leaves, columns]`` added up, ``int64[areas, columns]``."""
+        inside = self.of_leaf >= 0
+        found = np.zeros((len(self.codes), leaves.shape[1]), np.int64)
+        np.add.at(found, self.of_leaf[inside], leaves[inside])
+        return found
 
 
 class TrialCache:
@@ -186,8 +207,8 @@ class TopDownRun:
         return tuple(level.name for level in self.tree.levels)
 
     @cached_property
-    def areas(self) -> Mapping[str, Integers]:
-        """The number of each leaf's area by class (towns, places, districts), -1 in none; empty without the run's own block data."""
+    def areas(self) -> Mapping[str, Areas]:
+        """The areas of the leaves by class (towns, places, districts); empty without the run's own block data."""
         try:
             self.spec.data.verify()
             population = read_population(Path(self.spec.data.path))
@@ -195,11 +216,12 @@ class TopDownRun:
             return {}
         if not np.array_equal(population.geoids, self.files.geoids):
             return {}
-        found: dict[str, Integers] = {}
+        found: dict[str, Areas] = {}
         for name, codes in population.places.items():
             names, numbers = np.unique(codes, return_inverse=True)
             if len(names) > 1 or names[0]:
-                found[name] = np.where(codes == "", -1, numbers - int(names[0] == ""))
+                none = int(names[0] == "")
+                found[name] = Areas(names[none:], np.where(codes == "", -1, numbers - none))
         return found
 
     def refresh(self) -> None:

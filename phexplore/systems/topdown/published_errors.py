@@ -17,11 +17,12 @@ from phexplore.published.cells import sixteen_names
 from phexplore.published.door import describe, recognise, values_of
 from phexplore.published.forms import ValueTable
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.open_run import Areas, TopDownRun
 from phexplore.workload.schema import Schema
 
 _REMEDY = "Name a file with both, e.g. an NHGIS demonstration table."
 _GROUPS = 8
+_MOST_WORST = 20
 _BLOCK_GROUP = "Block_Group"
 
 
@@ -89,7 +90,37 @@ def _level(level: str, table: ValueTable, cells: ValueTable | None, ours: _RunOf
             "same_mae_total": float(np.abs(errors[rows, place]).mean()),
             "same_true_total": float(here.true[rows, place].sum()),
         }
+        own = np.full(len(here.codes), np.nan)
+        own[rows] = np.abs(run_errors[:, 0]).reshape(-1, len(rows)).mean(axis=0)
+    else:
+        own = None
+    stated["worst"] = _worst(here, errors[:, place], here.true[:, place], own)
     return stated
+
+
+def _worst(
+    table: ValueTable, errors: NDArray[np.float64], true: NDArray[np.float64], run: NDArray[np.float64] | None
+) -> list[dict[str, Any]]:
+    """Return the areas whose totals are farthest off.
+
+    Args:
+        table: of one level.
+        errors: ``errors[areas]`` of the total.
+        true: ``true[areas]``.
+        run: ``run[areas]``, mean absolute errors of a run, not a number where it lacks the area; None without a run.
+    """
+    order = np.argsort(-np.abs(errors), kind="stable")[:_MOST_WORST]
+    return [
+        {
+            "code": str(table.codes[row]),
+            "name": str(table.names[row]),
+            "true": float(true[row]),
+            "error": float(errors[row]),
+            "run_mae_total": None if run is None or np.isnan(run[row]) else float(run[row]),
+        }
+        for row in order.tolist()
+        if errors[row]
+    ]
 
 
 def _total(table: ValueTable) -> int:
@@ -166,18 +197,19 @@ class _RunOfOurs:
             level: of the file.
             codes: of the areas, ``U[areas]``.
         """
-        if level not in self.run.levels or not self.trials:
+        areas = self.run.areas.get(level)
+        if not self.trials or (level not in self.run.levels and areas is None):
             return None
-        own = self.run.codes(level)
+        own = self.run.codes(level) if areas is None else areas.codes
         rows = np.flatnonzero(np.isin(codes, own))
         if not len(rows):
             return None
         order = np.argsort(own, kind="stable")
         units = order[np.searchsorted(own[order], codes[rows])]
-        place = self.run.place(level)
-        exact = self._sums(self.run.truth[place], units)
+        place = -1 if areas is not None else self.run.place(level)
+        exact = self._sums(self.run.truth[place], areas)[units]
         parts = [
-            self._sums(found[place], units) - exact
+            self._sums(found[place], areas)[units] - exact
             for index in self.run.present
             if (found := self.run.trial(index)) is not None
         ]
@@ -187,14 +219,16 @@ class _RunOfOurs:
         cells = errors[:, -len(sixteen_names()) :] if has_cells else None
         return errors[:, : -len(sixteen_names())] if has_cells else errors, cells, true, rows
 
-    def _sums(self, counts: Histograms, units: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return ``int64[units, columns]`` of the columns of published tables."""
+    def _sums(self, counts: Histograms, areas: Areas | None) -> NDArray[np.int64]:
+        """Return ``int64[units, columns]`` of the columns of published tables, of units of a level or of areas of leaves."""
         if self._columns is None:
-            return counts.totals()[units, None]
-        rows = np.repeat(np.arange(counts.units), np.diff(counts.starts))
-        weights = self._columns[counts.cells] * counts.counts[:, None]
-        summed = [np.bincount(rows, column, counts.units) for column in weights.T]
-        return np.stack(summed, axis=1).astype(np.int64)[units]
+            summed = counts.totals()[:, None]
+        else:
+            rows = np.repeat(np.arange(counts.units), np.diff(counts.starts))
+            weights = self._columns[counts.cells] * counts.counts[:, None]
+            columns = [np.bincount(rows, column, counts.units) for column in weights.T]
+            summed = np.stack(columns, axis=1).astype(np.int64)
+        return summed if areas is None else areas.sums(summed)
 
 
 def _columns(schema: Schema) -> NDArray[np.int64] | None:
@@ -236,6 +270,8 @@ def _differences(ours: _RunOfOurs, levels: Sequence[Mapping[str, Any]], path: st
                 f"{level['level']}: the true counts differ: {level['same_true_total']:,.0f} people in the file, "
                 f"{level['run_true_total']:,.0f} in the data of the run."
             )
+        if level["level"] in ours.run.areas and "run_areas" in level:
+            found.append(f"{level['level']}: sums of the blocks that the data of the run say lie in each area.")
         if level["level"] == _BLOCK_GROUP and "run_areas" in level:
             found.append(f"{_BLOCK_GROUP}: tabulation block groups in both, whatever the spine of the run.")
     return found

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from phexplore.catalog.names import learn_areas
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar
 from phexplore.figures.table import Table, Value
 from phexplore.systems.experiments import Experiment, Found, Given, Parameter, Picture
+from phexplore.systems.topdown.spine_findings import noun
+from phexplore.systems.topdown.wording import level_title
 
 _RUN = Parameter("run", "Run beside", "", hint="a run folder, or a file in it", is_file=True)
 _UNIT = "mean absolute error, people"
@@ -59,6 +62,8 @@ def error_pictures(found: Found, _folder: Path | None = None) -> list[Picture]:
     for each in levels:
         pictures.append(Picture(f"{each['level']}: by size", _sizes(each, beside), notes))
         pictures.append(Picture(f"{each['level']}: by group", _groups(each, beside), notes))
+        if each["worst"]:
+            pictures.append(Picture(f"{each['level']}: farthest off", _farthest(each, beside), notes))
     return pictures
 
 
@@ -130,6 +135,25 @@ def _groups(level: Mapping[str, Any], beside: str) -> Figure:
     )
 
 
+def _farthest(level: Mapping[str, Any], beside: str) -> Figure:
+    """Return the areas whose totals are farthest off, by name where the file or the program knows one."""
+    learn_areas(level["level"], {each["code"]: each["name"] for each in level["worst"]})
+    bars, rows = [], list[tuple[Value, ...]]()
+    for each in level["worst"]:
+        area = f"{level_title(noun(level['level'], 1))} {each['code']}"
+        bars.append(_bar("", area, abs(each["error"]), each["run_mae_total"]))
+        rows.append((area, each["name"], each["true"], each["error"], each["run_mae_total"]))
+    first = level["worst"][0]
+    return bar_figure(
+        f"published-farthest-{level['level']}",
+        tuple(bars),
+        "absolute error, people",
+        f"{level['level']}: farthest off is the total of {rows[0][0]}, by {_number(abs(first['error']))}",
+        f"The {len(bars)} areas whose total population is farthest off{beside}: its mean absolute error there.",
+        Table(("Area", "Name in the file", "True population", "Published: error", "Run: mean |error|"), tuple(rows)),
+    )
+
+
 def confidence_pictures(found: Found, _folder: Path | None = None) -> list[Picture]:
     """Return the pictures of what agrees: misses first.
 
@@ -198,7 +222,7 @@ def confidence_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 ERRORS = Experiment(
     "published-errors",
     "Published beside simulated",
-    "A published file with true and published columns: its errors by level, size and group, beside those of a run on the same areas.",
+    "A published file with true and published columns: its errors by level, size, group and area, beside those of a run on the same areas.",
     (Parameter("file", "Published file", "", hint="e.g. an NHGIS demonstration table", is_file=True), _RUN),
     _errors_command,
     "Some seconds.",

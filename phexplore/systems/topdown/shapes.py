@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.names import learn_areas
 from phexplore.data.archives import read_whole
 from phexplore.figures.map import area_true
 from phexplore.model.issues import InputProblemsError, Issue
@@ -18,6 +19,7 @@ from phexplore.published.shapes import Outline, outlines
 
 MOST_BYTES = 400_000_000
 _PLANE = 2
+_COUNTY, _SUBDIVISION = 5, 10
 _MOST_DEGREES = 360.0
 _CODES = ("geoid", "GEOID", "geoid10", "GEOID10", "GEOID20", "geoid20", "block", "BLOCK")
 _NAMES = ("NAMELSAD", "NAME", "name", "BASENAME")
@@ -41,6 +43,8 @@ def read_outlines(path: Path) -> tuple[Outline, ...]:
     if found is not None and found.kind not in SHAPE_KINDS:
         raise found.refused("it holds no shapes.", _REMEDY)
     read = _geojson(path) if found is None else outlines(found)
+    for kind, length in (("county", _COUNTY), ("cousub", _SUBDIVISION)):
+        learn_areas(kind, {each.code: each.name for each in read if len(each.code) == length})
     return tuple(replace(each, rings=tuple(map(area_true, each.rings))) for each in read)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from scipy import stats
 from silent_watch import SilentWatch
 
+from phexplore.catalog.names import Naming, in_words
 from phexplore.cli.app import run as command
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.data.blocks.population import from_dense
@@ -67,6 +69,17 @@ def nhgis_line(cells: np.ndarray) -> dict[str, int]:
     return found
 
 
+def write_nhgis(path, areas, true, wrong):
+    """Write a wide extract of sums of blocks, with the comma line and the encoding of the real ones."""
+    columns = sorted(nhgis_line(true[0]))
+    head = ["gisjoin", "name", "state", *(f"{c}_dp" for c in columns), *(f"{c}_sf" for c in columns)]
+    lines = [",".join(head), "," * (len(head) - 1)]
+    for code, name, rows in areas:
+        dp, sf = (nhgis_line(cells[list(rows)].sum(axis=0)) for cells in (wrong, true))
+        lines.append(",".join([code, name, "44", *(str(dp[c]) for c in columns), *(str(sf[c]) for c in columns)]))
+    path.write_bytes("".join(f"{line}\r\n" for line in lines).encode("latin-1"))
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Blocks as a block file with a run on it, and a published table of the same blocks with known errors."""
@@ -76,20 +89,13 @@ def files(tmp_path_factory):
     wrong = np.clip(true + draw.integers(-2, 3, true.shape), 0, None)
     geoids = [f"44007000101{1001 + n:04d}" for n in range(14)]
     schema = load_schema("pl94_reduced16")
-    write_block_file(from_dense(schema, np.array(geoids), true.reshape(14, 16)), folder / "blocks.csv")
-    columns = sorted(nhgis_line(true[0]))
-    with (folder / "nhgis_ppdd_20210428_12-2_block_RI.csv").open("w", newline="", encoding="latin-1") as file:
-        file.write(
-            ",".join(["gisjoin", "name", "state", *(f"{c}_dp" for c in columns), *(f"{c}_sf" for c in columns)])
-            + "\r\n"
-        )
-        file.write("," * (2 + 2 * len(columns)) + "\r\n")
-        for geoid, cells, own in zip(geoids, true, wrong, strict=True):
-            dp, sf = nhgis_line(own), nhgis_line(cells)
-            code = f"G{geoid[:2]}0{geoid[2:5]}0{geoid[5:]}"
-            file.write(
-                ",".join([code, "Block", "44", *(str(dp[c]) for c in columns), *(str(sf[c]) for c in columns)]) + "\r\n"
-            )
+    places = {"place": np.array(["4459000"] * 5 + [""] * 3 + ["4419180"] * 6)}
+    population = replace(from_dense(schema, np.array(geoids), true.reshape(14, 16)), places=places)
+    write_block_file(population, folder / "blocks.csv")
+    areas = [(f"G{geoid[:2]}0{geoid[2:5]}0{geoid[5:]}", "Block", [n]) for n, geoid in enumerate(geoids)]
+    write_nhgis(folder / "nhgis_ppdd_20210428_12-2_block_RI.csv", areas, true, wrong)
+    areas = [("G44059000", "Providence city", range(5)), ("G44099999", "Nowhere", [0]), ("G44019180", "", range(8, 14))]
+    write_nhgis(folder / "nhgis_ppdd_20210428_12-2_place.csv", areas, true, wrong)
     scenario = topdown_presets()["pl94-2020-persons-us"].scenario
     spec = RunSpec(scenario, describe_blocks(folder / "blocks.csv"), 2, 1)
     prepare_directory(folder / "run", spec)
@@ -130,8 +136,29 @@ def test_that_a_run_stands_beside_on_the_same_areas(files):
     assert (level["run_areas"], level["run_true_total"]) == (14, true.sum())
     assert len(stated["differences"]) == 1  # the settings; the data are the same
     figures = [picture.content for picture in pictures_of(ERRORS, json.loads(json.dumps(stated)), folder)]
-    assert [figure.id for figure in figures] == ["published-errors", "published-sizes-Block", "published-groups-Block"]
+    parts = ("sizes", "groups", "farthest")
+    assert [figure.id for figure in figures] == ["published-errors", *(f"published-{part}-Block" for part in parts)]
     assert figures[0].marks[0].before == level["run_mae_total"]
+
+
+def test_that_a_run_stands_beside_places_off_its_spine(files):
+    folder, true, wrong = files
+    stated = published_errors(folder / "nhgis_ppdd_20210428_12-2_place.csv", folder / "run")
+    (level,) = stated["levels"]
+    assert (level["level"], level["areas"], level["run_areas"]) == ("place", 3, 2)
+    rows = [range(5), range(8, 14)]
+    trials = [pq.read_table(folder / "run" / trial_file(index)).to_pylist() for index in range(2)]
+    totals = [[sum(list(row.values())[1:]) for row in trial] for trial in trials]
+    sums = np.array([[sum(total[n] for n in own) for own in rows] for total in totals])
+    exact = np.array([true[list(own)].sum() for own in rows])
+    assert level["run_mae_total"] == pytest.approx(np.abs(sums - exact).mean())
+    worst = {each["code"]: each for each in level["worst"]}
+    published = (wrong - true).sum(axis=(1, 2))
+    assert worst["4459000"]["error"] == published[:5].sum()
+    assert worst["4459000"]["run_mae_total"] == pytest.approx(np.abs(sums - exact)[:, 0].mean())
+    pictures = {each.title: each.content for each in pictures_of(ERRORS, json.loads(json.dumps(stated)), Path())}
+    named = {in_words(bar.name, Naming.NAMES) for bar in pictures["place: farthest off"].marks}
+    assert {"Providence city, RI", "Cranston city, RI"} <= named
 
 
 def test_that_a_file_without_true_columns_is_refused(tmp_path, capsys):
