@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cache
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QAccessibleWidget, QHBoxLayout, QScrollBar, QWidget
-from shiboken6 import isValid
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from phexplore.figures.figure import Figure
 from phexplore.figures.walk import Items
@@ -21,6 +19,7 @@ from phexplore.gui.figures.viewport import Viewport
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 
 
 class Plot(QWidget):
@@ -34,7 +33,7 @@ class Plot(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        _tell_readers_of_charts()
+        speak_as(Canvas, _Spoken)
         self.canvas, self.axis, bar = Canvas(), RowAxis(), QScrollBar(Qt.Orientation.Vertical)
         self.viewport = Viewport(self.canvas, self.axis, bar, self)
         self.drag = HandleDrag(self)
@@ -105,8 +104,8 @@ class Plot(QWidget):
             return
         self._choice.take(item)
         self._show_choice()
-        self.canvas.setAccessibleDescription(self._choice.words)
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.canvas, localised(self._choice.words)))
+        self.canvas.setAccessibleDescription(localised(self._choice.words))
+        announce(self.canvas, self._choice.words)
         self.chosen.emit(self._choice.key)
 
     def fit(self) -> None:
@@ -144,30 +143,12 @@ class Plot(QWidget):
         self.viewport.refresh_rows(changed)
 
 
-class _Spoken(QAccessibleWidget):
+class _Spoken(Spoken):
     """A canvas to a screen reader: a chart whose value is the chosen mark in words."""
 
     def __init__(self, canvas: Canvas) -> None:
         super().__init__(canvas, QAccessible.Role.Chart)
 
-    def text(self, t: QAccessible.Text) -> str:
-        if t is QAccessible.Text.Value:
-            plot = self.widget().parent()
-            return localised(plot.chosen_words) if isinstance(plot, Plot) else ""
-        return super().text(t)
-
-
-@cache
-def _tell_readers_of_charts() -> None:
-    """Let screen readers know every canvas as a chart, once per process."""
-    kept: list[_Spoken] = []
-
-    def spoken(_kind: str, widget: QObject) -> _Spoken | None:
-        if not isinstance(widget, Canvas):
-            return None
-        # Qt owns what is returned, until its widget goes, but the binding would delete it with its last reference.
-        kept[:] = [each for each in kept if isValid(each)]
-        kept.append(_Spoken(widget))
-        return kept[-1]
-
-    QAccessible.installFactory(spoken)
+    def words(self) -> str:
+        plot = self.widget().parent()
+        return plot.chosen_words if isinstance(plot, Plot) else ""

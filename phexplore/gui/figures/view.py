@@ -211,7 +211,7 @@ class FigureView(QFrame):
         self._twin.use(figure, description)
         self._twin.choose(self.plot.chosen_key)
         for widget in (self, self.canvas):
-            widget.setAccessibleDescription(description)
+            widget.setAccessibleDescription(localised(description))
 
     def _show_page(self) -> None:
         if self._table_button.isEnabled():

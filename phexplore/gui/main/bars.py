@@ -24,6 +24,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.tile import Tile, TileLine
 from phexplore.model.workbook import activate, compare_with
@@ -281,6 +282,7 @@ class BottomBar(QFrame):
     def say(self, text: str) -> None:
         """Show a short message for a while."""
         self.message.setText(text)
+        announce(self.message, text)
         self._clock.start()
 
     def _show_preparing(self, ready: int, kernels: int) -> None:

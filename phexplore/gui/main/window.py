@@ -35,6 +35,7 @@ from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import line
 from phexplore.gui.widgets.layout import row, split, stacked
+from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.stack import Stack
 from phexplore.systems.registry import system_of, systems
 
@@ -194,6 +195,7 @@ class MainWindow(QMainWindow):
                 self._inspectors.addWidget(inspector)
             self._inspectors.setCurrentWidget(inspector)
         self._inspectors.setVisible(wanted)
+        self._inspectors.raise_()  # a splitter puts what is hidden first, and screen readers read in that order
 
     def _tiles(self) -> tuple[TileContent, ...]:
         return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
@@ -264,6 +266,8 @@ class MainWindow(QMainWindow):
     def _go(self, area: Area) -> None:
         self.headline.make_large(is_large=area is Area.OVERVIEW)
         page = self.pages.show_area(self.room.system.id, area)
+        if not self.navigation.hasFocus():  # its entry is spoken
+            announce(page, self.room.titles.get(area, area.value))
         self._make_room()
         put_behind(page, (self._inspectors, self.issues, self.bottom))
 

@@ -10,6 +10,7 @@ from phexplore.errors import visible_lines
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.speech import announce
 
 _INKS = {
     "muted": "muted",
@@ -98,8 +99,11 @@ class Reason(Text):
 
     def say(self, reason: str) -> bool:
         """Show a reason, "" for none; return whether there is one."""
+        is_new = reason != self.text()
         self.setText(reason)
         self.setVisible(bool(reason))
+        if is_new:
+            announce(self, reason, is_urgent=True)
         return bool(reason)
 
 

@@ -14,6 +14,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import row
+from phexplore.gui.widgets.speech import announce
 
 _WIDEST = 90 * GRID
 _SYMBOLS = {"attention": "warning", "refused": "error", "card": "info"}
@@ -65,6 +66,7 @@ class NoticeBar(QFrame):
         self._restyle()
         self.show()
         self._settle()
+        announce(self, f"{text} {action}".strip(), is_urgent=look == "refused")
 
     def drop(self, look: str) -> None:
         """Say no more what was said with a look: its cause is gone."""

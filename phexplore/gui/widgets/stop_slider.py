@@ -5,16 +5,23 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from weakref import ref
 
 from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QAccessible, QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.widgets.speech import SpokenNumber, speak_as
 
 
 class StopSlider(QSlider):
     """A horizontal slider over ascending exact stops.
+
+    Attributes:
+        stops: the values it stands on, ascending.
+        exact: what it stands for, which may lie between two stops; None for nothing.
+        value_words: the same with its unit.
 
     Signals:
         moved: the stop under the handle, while it is dragged or stepped by the user.
@@ -36,12 +43,14 @@ class StopSlider(QSlider):
             parent: its owner.
         """
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self._stops = tuple(stops)
-        self._words, self._safe_words, self._value_words = words, "", ""
+        speak_as(StopSlider, _Spoken)
+        self.stops = tuple(stops)
+        self._words, self._safe_words, self.value_words = words, "", ""
+        self.exact: Fraction | None = None
         self._mark: Fraction | None = None
         self._safe: tuple[Fraction | None, Fraction | None] | None = None
         self.setAccessibleName(name)
-        self.setRange(0, len(self._stops) - 1)
+        self.setRange(0, len(self.stops) - 1)
         self.setPageStep(12)
         self.setMinimumSize(120, 22)
         self.valueChanged.connect(self._on_value)
@@ -50,14 +59,18 @@ class StopSlider(QSlider):
 
     def set_value(self, value: Fraction | None) -> None:
         """Put the handle on the stop next to `value`, without telling anybody; None = the left end."""
+        self.exact = value
         self._describe("" if value is None else self._words(value))
-        position = 0 if value is None else min(bisect_left(self._stops, value), len(self._stops) - 1)
-        if value is not None and position and self._is_nearer(position - 1, value):
-            position -= 1
+        position = 0 if value is None else self.nearest(value)
         if self.isSliderDown() or position == self.value():
             return
         with QSignalBlocker(self):
             self.setValue(position)
+
+    def nearest(self, value: Fraction) -> int:
+        """Return the position of the stop next to a value."""
+        position = min(bisect_left(self.stops, value), len(self.stops) - 1)
+        return position - 1 if position and self._is_nearer(position - 1, value) else position
 
     def set_mark(self, value: Fraction | None) -> None:
         """Draw a tick at `value`: the reference."""
@@ -75,7 +88,7 @@ class StopSlider(QSlider):
         if safe != self._safe:
             self._safe = safe
             self._safe_words = words
-            self._describe(self._value_words)
+            self._describe(self.value_words)
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -95,21 +108,22 @@ class StopSlider(QSlider):
 
     def _is_nearer(self, position: int, value: Fraction) -> bool:
         """Whether the stop is nearer on the logarithmic scale than the next one."""
-        return value * value < self._stops[position] * self._stops[position + 1]
+        return value * value < self.stops[position] * self.stops[position + 1]
 
     def _describe(self, value: str) -> None:
-        self._value_words = value
+        self.value_words = value
         description = ". ".join(part for part in (value, self._safe_words) if part)
         if description != self.accessibleDescription():
             self.setAccessibleDescription(description)
 
     def _on_value(self, position: int) -> None:
-        self._describe(self._words(self._stops[position]))
-        self.moved.emit(self._stops[position])
+        self.exact = self.stops[position]
+        self._describe(self._words(self.exact))
+        self.moved.emit(self.exact)
 
     def _paint_safe_range(self, low: Fraction | None, high: Fraction | None) -> None:
-        start = self._pixel(self._stops[0] if low is None else low)
-        end = self._pixel(self._stops[-1] if high is None else high)
+        start = self._pixel(self.stops[0] if low is None else low)
+        end = self._pixel(self.stops[-1] if high is None else high)
         painter = QPainter(self)
         painter.setPen(QPen(QColor(appearance().colours.good), 3))
         y = self.height() - 3.0
@@ -137,6 +151,29 @@ class StopSlider(QSlider):
             QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderGroove, self
         )
         handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        position = min(bisect_left(self._stops, value), len(self._stops) - 1)
+        position = min(bisect_left(self.stops, value), len(self.stops) - 1)
         room = groove.width() - handle
-        return groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, len(self._stops) - 1, position, room)
+        return groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, len(self.stops) - 1, position, room)
+
+
+class _Spoken(SpokenNumber):
+    """A slider to a screen reader: people or budget, where Qt tells the position of the handle."""
+
+    def __init__(self, slider: StopSlider) -> None:
+        super().__init__(slider, QAccessible.Role.Slider)
+        self._slider = ref(slider)
+
+    def words(self) -> str:
+        return "" if (slider := self._slider()) is None else slider.value_words
+
+    def number(self) -> float:
+        slider = self._slider()
+        return 0.0 if slider is None else float(slider.stops[0] if slider.exact is None else slider.exact)
+
+    def span(self) -> tuple[float, float]:
+        return (0.0, 0.0) if (slider := self._slider()) is None else (float(slider.stops[0]), float(slider.stops[-1]))
+
+    def take(self, number: float) -> None:
+        if (slider := self._slider()) is not None:
+            slider.setValue(slider.nearest(Fraction(number)))
+            slider.released.emit()

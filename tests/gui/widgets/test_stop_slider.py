@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QAccessible, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from phexplore.figures.stops import log_stops, people_stops
@@ -109,3 +109,16 @@ def test_that_a_screen_reader_gets_the_value_and_not_the_position(slider) -> Non
     slider.set_safe_range(None)
     slider.set_value(None)
     assert slider.accessibleDescription() == ""
+
+
+def test_that_a_screen_reader_gets_and_sets_people_and_not_a_position(slider) -> None:
+    slider.set_value(Fraction(50042, 100))
+    heard = QAccessible.queryAccessibleInterface(slider)
+    number = heard.valueInterface()
+    assert heard.role() is QAccessible.Role.Slider
+    assert number.currentValue() == pytest.approx(500.42)  # between two stops: what it stands for, not where it stands
+    assert (number.minimumValue(), number.maximumValue()) == (1.0, 1000.0)
+    number.setCurrentValue(20.2)
+    assert slider.moves == [20]
+    assert slider.releases == [1]
+    assert heard.text(QAccessible.Text.Value) == "20 people"

@@ -1,0 +1,115 @@
+"""What a screen reader is told beyond what the toolkit says of itself: roles and values of drawn controls, and news."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleValueInterface
+from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from shiboken6 import VoidPtr, isValid
+
+from phexplore.gui.theme.number_style import localised
+
+
+def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
+    """Let a screen reader say what happened away from where the person is.
+
+    Args:
+        widget: where it happened.
+        text: what.
+        is_urgent: it interrupts what is being said.
+    """
+    if text and QAccessible.isActive():
+        event = QAccessibleAnnouncementEvent(widget, localised(text))
+        politeness = QAccessible.AnnouncementPoliteness
+        event.setPoliteness(politeness.Assertive if is_urgent else politeness.Polite)
+        QAccessible.updateAccessibility(event)
+
+
+class Spoken(QAccessibleWidget):
+    """A drawn control to a screen reader: its own role, and what it stands for in words."""
+
+    def words(self) -> str:
+        """Return what the control stands for now."""
+        return ""
+
+    def text(self, t: QAccessible.Text) -> str:
+        return localised(self.words()) if t is QAccessible.Text.Value else super().text(t)
+
+
+class SpokenNumber(Spoken):
+    """A control that stands for a number with a unit, not for a position."""
+
+    def __init__(self, control: QWidget, role: QAccessible.Role) -> None:
+        super().__init__(control, role)
+        self._value = _Value(self)
+
+    def number(self) -> float:
+        """Return the number it stands for."""
+        return 0.0
+
+    def span(self) -> tuple[float, float]:
+        """Return the smallest and the largest number."""
+        return 0.0, 0.0
+
+    def take(self, number: float) -> None:
+        """Go to the nearest number, as one step."""
+
+    def interface_cast(self, t: QAccessible.InterfaceType) -> object:  # type: ignore[override]  # the stub says int
+        if t is QAccessible.InterfaceType.ValueInterface:
+            return self._value
+        found: object = super().interface_cast(t)
+        return VoidPtr(0) if found is None else found  # to the binding None is an object, which Qt would call
+
+
+class _Value(QAccessibleValueInterface):
+    """The number of a control as the toolkit asks for it."""
+
+    def __init__(self, spoken: SpokenNumber) -> None:
+        super().__init__()
+        self._spoken = ref(spoken)
+
+    def currentValue(self) -> float:
+        return 0.0 if (spoken := self._spoken()) is None else spoken.number()
+
+    def minimumValue(self) -> float:
+        return 0.0 if (spoken := self._spoken()) is None else spoken.span()[0]
+
+    def maximumValue(self) -> float:
+        return 0.0 if (spoken := self._spoken()) is None else spoken.span()[1]
+
+    def minimumStepSize(self) -> float:
+        return 0.0
+
+    def setCurrentValue(self, value: object) -> None:
+        if isinstance(value, int | float) and (spoken := self._spoken()) is not None:
+            spoken.take(value)
+
+
+_SPOKEN: dict[type[QWidget], Callable[[Any], Spoken]] = {}
+_KEPT: list[Spoken] = []
+
+
+def speak_as(kind: type[QWidget], make: Callable[[Any], Spoken]) -> None:
+    """Let screen readers know every control of a kind so.
+
+    Args:
+        kind: of the control.
+        make: what speaks for one of them.
+    """
+    if not _SPOKEN:
+        QAccessible.installFactory(_speak)
+    _SPOKEN[kind] = make
+
+
+def _speak(_kind: str, control: QObject) -> Spoken | None:
+    make = next((_SPOKEN[kind] for kind in type(control).__mro__ if kind in _SPOKEN), None)
+    if make is None:
+        return None
+    # Qt owns what is returned, until its widget goes, but the binding would delete it with its last reference.
+    _KEPT[:] = [each for each in _KEPT if isValid(each)]
+    _KEPT.append(make(control))
+    return _KEPT[-1]
