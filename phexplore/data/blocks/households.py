@@ -5,8 +5,8 @@ The rule, in the order it is applied:
 1. Group quarters. Every facility of a major type gets a detailed type (`DETAILED_SHARES`, invented). Its people are of the ages of
    ``group_quarters_ages.csv``, inside their half of voting age and where the detailed type admits them; sexes are even, 9 of 10 are
    male in correctional facilities and military quarters.
-2. Households. A block draws as many household compositions as it has occupied units from ``household_templates.csv``, with its state's
-   sizes and its people under 18 (as ``synth sdhc`` does). Its adults and minors take the places of householders first, then of the other
+2. Households. A block draws as many household compositions as it has occupied units from ``household_templates.csv``, with its county's
+   sizes of 2010 (its state's where they are not known) and its state's people under 18 (as ``synth sdhc`` does). Its adults and minors take the places of householders first, then of the other
    members in random order; places that are left stay empty; adults that are left become other relatives, roommates or other
    nonrelatives of some household, minors children of some household.
 3. Race and ethnicity. The block's people of each group are dealt to households one after the other, householders first; members leave
@@ -38,6 +38,7 @@ from phexplore.data.synthetic.plan import plan_state
 from phexplore.data.synthetic.tables import (
     AGE_BAND_STARTS,
     AGE_BAND_WIDTHS,
+    county_sizes,
     group_quarters_ages,
     puerto_rico_figures,
     reassigned_shares,
@@ -239,13 +240,29 @@ def _settle(
 def _compositions(persons: BlockPopulation, home: Ints, rng: np.random.Generator) -> Ints:
     """Return the composition of each household, ``int64[households]``."""
     found = np.zeros(len(home), np.int64)
-    states = persons.geoids.astype("U2")[home]
-    for state in np.unique(states).tolist():
-        own = np.flatnonzero(states == state)
-        cumulative = plan_state(state_figures().get(state) or puerto_rico_figures()).cumulative
+    counties = persons.geoids.astype("U5")[home]
+    sizes = county_sizes()
+    for county in np.unique(counties).tolist():
+        own = np.flatnonzero(counties == county)
+        cumulative = plan_state(state_figures().get(county[:2]) or puerto_rico_figures()).cumulative
+        if county in sizes:
+            cumulative = _with_sizes(cumulative, sizes[county])
         points = rng.random(len(own)) * cumulative[-1]
         found[own] = np.clip(np.searchsorted(cumulative, points, side="right") - 1, 0, len(cumulative) - 2)
     return found
+
+
+def _with_sizes(cumulative: NDArray[np.float64], households: Ints) -> NDArray[np.float64]:
+    """Return running sums of compositions' weights with other sizes; inside a size, weights keep their proportions.
+
+    Args:
+        cumulative: ``cumulative[compositions + 1]``, of a state.
+        households: ``households[7]``, of sizes 1 to 6, and 7 or more.
+    """
+    size = np.minimum(templates().size, len(households)) - 1
+    weight = np.diff(cumulative)
+    totals = np.bincount(size, weights=weight, minlength=len(households))
+    return np.concatenate([[0.0], np.cumsum(weight * (households / totals)[size])])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -259,8 +259,16 @@ def apportion(weights: NDArray[np.integer] | NDArray[np.float64], total: int) ->
     return counts
 
 
-def _rows(name: str) -> list[dict[str, str]]:
-    with resource(f"synthetic/{name}").open(encoding="utf-8", newline="") as file:
+@lru_cache(maxsize=1)
+def county_sizes() -> Mapping[str, NDArray[np.int64]]:
+    """Return households of 2010 by size 1 to 6, and 7 or more, ``int64[7]`` by county; counties whose sizes are known."""
+    rows = _rows("household_sizes_2010.csv", "tables")
+    sizes = {row["fips"]: list(row.values())[-7:] for row in rows}
+    return {county: np.array([int(each) for each in counts]) for county, counts in sizes.items() if all(counts)}
+
+
+def _rows(name: str, folder: str = "synthetic") -> list[dict[str, str]]:
+    with resource(f"{folder}/{name}").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.data.blocks.population import BlockPopulation
+from phexplore.model.conventions import Conversion, Proof
+from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import TopDown
 from phexplore.optimize.rounder import RounderOptions
-from phexplore.runs.spec import RunSpec, RunSpecError
+from phexplore.report.forecast_json import epsilon_json
+from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.simulate.outer_passes.descent import (
     OuterDescent,
     OuterEstimation,
@@ -28,6 +32,7 @@ from phexplore.simulate.topdown.measuring import TrialKey, secret_key
 from phexplore.simulate.topdown.on_spine import in_code_order
 from phexplore.systems.topdown.chained_release import ChainedRelease, chained_release, kept_query
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
+from phexplore.systems.topdown.shared import forecast
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import Schema, load_schema
 
@@ -256,8 +261,21 @@ def _repairs(
     return tuple(found)
 
 
+def cost_remark(spec: RunSpec) -> str:
+    """Return what the scenario costs by production's formula, and what is proven, for the notes of the run."""
+    figures = {figure.conversion: figure.value for figure in forecast(spec.scenario).stated()}
+    formula, proven = figures.get(Conversion.BUN_STEINKE), figures.get(Proof.DISCRETE_GAUSSIAN)
+    rho = exact_text(spec.scenario.topdown.total)
+    if formula is None or proven is None:
+        return f"The scenario costs {rho}, without the release that it stands on."
+    return (
+        f"The scenario costs ρ {rho}: ε {formula:.2f} at δ = 1e-10 by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
+        f"{rounded_up(proven, 2)} as proven, without the release that it stands on."
+    )
+
+
 def outer_summary(
-    outer: OuterRun, spec: RunSpec, marks: Sequence[Mapping[str, Any]], coverage: Mapping[str, Any]
+    outer: OuterRun, spec: RunSpec, marks: Sequence[Mapping[str, Any]], told: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what the summary of such a run has beyond that of all others.
 
@@ -265,7 +283,7 @@ def outer_summary(
         outer: what the trials share.
         spec: of the run.
         marks: what the trials' files say of themselves.
-        coverage: of the run: how often noise lay within its margin.
+        told: what it has as all others.
     """
     numbers = sum(int(each["numbers"]) for each in marks)
     found: dict[str, dict[str, Any]] = {}
@@ -277,8 +295,14 @@ def outer_summary(
     return {
         # The normal margin is not whole, noise is: what it covers is known exactly, and not the confidence.
         "coverage": {
-            **coverage,
+            **told["coverage"],
             "expected": sum(float(each["expected"]) for each in marks) / numbers if numbers else None,
+        },
+        "privacy": {
+            **told["privacy"],
+            "epsilon": []
+            if spec.mode is RunMode.NO_NOISE
+            else [epsilon_json(figure) for figure in forecast(spec.scenario).stated()],
         },
         "facility_repair": list(found.values()),
         "redistricting_release": outer.release.json(spec.scenario.topdown),

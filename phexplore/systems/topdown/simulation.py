@@ -61,6 +61,7 @@ from phexplore.systems.topdown.outer_run import (
     OuterRun,
     OuterTrial,
     confirm_options,
+    cost_remark,
     outer_run,
     outer_summary,
 )
@@ -217,7 +218,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 lowest = lowest_pooled(world, pools_leaves=asked)
                 remarks = (*remarks, pooled_remark(world.design, lowest, weight_of_leaves(world)))
             outer = outer_run(spec, population, world) if design.has_outer_passes else None
-            remarks = remarks if outer is None else (*remarks, outer.release.remark)
+            remarks = remarks if outer is None else (*remarks, cost_remark(spec), outer.release.remark)
             self._shared = Prepared(
                 population, full, world, files, self.label, margins, lowest, watched, published, is_counted, outer
             )
@@ -448,7 +449,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         summary = topdown_summary(self._spec, design, tallies, marks, is_counted=shared.is_counted)
         if shared.outer is None:
             return summary
-        return {**summary, **outer_summary(shared.outer, self._spec, marks, summary["coverage"])}
+        return {**summary, **outer_summary(shared.outer, self._spec, marks, summary)}
 
     def _errors_of(self, index: int) -> tuple[Tally, ...]:
         """Return the errors of a finished trial; one of an earlier start is read again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -28,6 +29,8 @@ from phexplore.systems.topdown.state_store import BASE_BYTES
 
 OPTIONS = TopDownOptions(expand=3, microdata=True)
 PRODUCTS = ("persons", "units")
+RHO = {"persons": 4.9622, "units": 7.7005}
+"""Sums of production's budgets."""
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,11 @@ def test_a_run_keeps_what_it_stands_on_and_writes_production_layouts(block_file,
         summary["checks"]
     )
     assert summary["redistricting_release"]["preset"] == f"pl94-2020-{product}-us"
+    figures = {each["conversion"]: each["value"] for each in summary["privacy"]["epsilon"]}
+    assert summary["privacy"]["declared"] == str(RHO[product])
+    assert figures["bun-steinke"] == pytest.approx(RHO[product] + 2 * (RHO[product] * 10 * math.log(10)) ** 0.5)
+    assert round(figures["bun-steinke"], 2) == {"persons": 26.34, "units": 34.33}[product]
+    assert figures["discrete-gaussian-exact"] < figures["zcdp-optimal-alpha"] < figures["bun-steinke"]
     table = pq.read_table(tmp_path / "run" / "trial-00000.parquet")
     assert table.column_names[:3] == ["geoid", "cells", "counts"]
     total = sum(map(sum, table.column("counts").to_pylist()))
