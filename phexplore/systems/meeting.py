@@ -14,6 +14,7 @@ from phexplore.model.fields import Declared, Field, declared_fields
 from phexplore.model.kinds import Exact
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
+from phexplore.noise.draws import NoisyAnswer
 
 _STOPS = log_stops(-2, 2)
 
@@ -32,6 +33,7 @@ class MeetingParameter:
         words: gives a value as text.
         effect: gives one sentence about what the scenario gets for it.
         is_likely: whether a meeting is likely to be about it: a large part of the loss.
+        answer: gives an answer whose noise it decides, None for none.
     """
 
     key: str
@@ -43,6 +45,7 @@ class MeetingParameter:
     words: Callable[[Fraction], str]
     effect: Callable[[Scenario], str]
     is_likely: bool = False
+    answer: Callable[[Scenario], NoisyAnswer | None] = lambda _: None
 
 
 Margins = Callable[[Scenario], Mapping[str, float | None]]

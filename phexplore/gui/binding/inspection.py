@@ -13,6 +13,7 @@ from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
+from phexplore.noise.draws import NoisyAnswer
 
 NO_FIGURES = ("Errors", "The figures appear when the errors of the scenario are cured; see the issues.")
 _LONGEST_HISTORY = 400
@@ -89,6 +90,7 @@ class Inspection:
         derived: sums and totals computed from it.
         history: steps that changed it, newest first.
         parts: headings and texts, where sentences say it all.
+        answer: whose noise can be drawn, None for nothing.
     """
 
     title: str
@@ -101,6 +103,7 @@ class Inspection:
     derived: tuple[DerivedLine, ...] = ()
     history: tuple[FieldStep, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
+    answer: NoisyAnswer | None = None
 
 
 def margin_lines(margins: Margins | None, chosen: MarginConvention) -> tuple[MarginLine, ...]:

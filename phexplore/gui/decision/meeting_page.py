@@ -14,6 +14,7 @@ from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.room import MakePicture
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.status import TONES, status_now
+from phexplore.gui.editors.live_noise import LiveNoise
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -135,11 +136,13 @@ class MeetingView(QWidget):
         self.undo = TextButton("Undo", name="Undo (Ctrl+Z)", run=session.undo)
         name = "Keep these values as a scenario (Ctrl+K)"
         self.keep = TextButton("Keep as a scenario", name=name, run=self.keep_values)
+        self.noise = LiveNoise(is_named=True)
         self.leave = TextButton("Leave (Esc)", name="Leave the meeting (Esc)", run=self.close)
         self.tiles = tuple(Tile() for _ in tiles())
         self.sliders = tuple(
             MeetingSlider(n, each, session) for n, each in enumerate(parameters[:MOST_SLIDERS], start=1)
         )
+        self._noisy: tuple[MeetingSlider, ...] = ()
         self._lay_out()
         for keys, act in (
             ("Esc", self.close),
@@ -172,6 +175,18 @@ class MeetingView(QWidget):
             slider.refresh()
         if self.picture is not None:
             self.picture.refresh()
+        self._show_noise()
+
+    def _show_noise(self) -> None:
+        """Draw the noise of the slider in hand, else of the one before, else of the first that has some."""
+        in_hand = [each for each in self.sliders if each.slider.hasFocus()]
+        scenario = self._session.scenario
+        for each in (*in_hand, *self._noisy, *self.sliders):
+            if (answer := each.parameter.answer(scenario)) is not None:
+                self._noisy = (each,)
+                self.noise.show_answer(answer)
+                return
+        self.noise.show_answer(None)
 
     def keep_values(self) -> None:
         """Add a copy of the scenario as it stands, e.g. before a vote; work goes on with the original."""
@@ -188,6 +203,7 @@ class MeetingView(QWidget):
         self._session.project.end_merge()
         for signal in (self._session.settled, self._session.saved):
             signal.disconnect(self.refresh)
+        self.noise.service.stop()
         appearance().set_scale(self._scale)
         self.left.emit()
         event.accept()
@@ -196,8 +212,8 @@ class MeetingView(QWidget):
         head = row(self.name, self.status, (self._changed, 1), self.undo, self.keep, self.leave, gap=2 * GRID)
         sliders = scrolling("Today's sliders", stacked(*self.sliders, 1, margins=(0, 0, GRID, 0)))
         sliders.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        picture = [] if self.picture is None else [(self.picture, 3)]
-        middle = row((sliders, 2), *picture, gap=2 * GRID)
+        picture = [] if self.picture is None else [(self.picture, 1)]
+        middle = row((sliders, 2), (column(*picture, self.noise), 3), gap=2 * GRID)
         headline = row(*((tile, 1) for tile in self.tiles))
         margins = (3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
         column(head, headline, (middle, 1), of=self, gap=2 * GRID, margins=margins)

@@ -14,6 +14,7 @@ from phexplore.figures.wording import ABSENT, people
 from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.system_session import SystemSession
+from phexplore.gui.editors.live_noise import LiveNoise
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
@@ -81,6 +82,7 @@ class Inspector(QScrollArea):
         self.title = Paragraph(bold=True, relative=1.25)
         self._subtitle, self._part, self._meaning = Paragraph(look="muted"), Paragraph(), Paragraph()
         self.picture = IntervalPicture("Margins of error")
+        self.noise = LiveNoise()
         self.topic = Chooser("Number to explain", letters=8, run=self._explain_topic)
         self.card = ExplanationCard()
         self.issues = Paragraph(look="attention")
@@ -99,7 +101,7 @@ class Inspector(QScrollArea):
             )
         }
         content = QWidget()
-        head = (self.title, self._subtitle, self._part, self.picture, self._meaning)
+        head = (self.title, self._subtitle, self._part, self.picture, self._meaning, self.noise)
         self._column = column(*head, of=content, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         for body, title in self._titles.items():
             self._column.addSpacing(HALF)
@@ -140,6 +142,7 @@ class Inspector(QScrollArea):
                 for line in now.margins
             ]
         )
+        self.noise.show_answer(now.answer)
         self.topic.setVisible(bool(now.topics))
         self.derived.show_lines([(line.label, f"± {line.margin}") for line in now.derived])
         self.history.show_lines([(step.label, step.value) for step in now.history])

@@ -9,6 +9,7 @@ from phexplore.figures.wording import budget_text, margin_word, people, percent
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget
 from phexplore.model.scenario import Scenario
+from phexplore.noise.draws import NoisyAnswer
 from phexplore.systems.meeting import MeetingParameter
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.forecast import forecast
@@ -54,7 +55,21 @@ def _margin(query: QueryKey, *, is_likely: bool) -> MeetingParameter:
         lambda value: f"± {people(value)}",
         effect,
         is_likely,
+        lambda scenario: noisy_answer(scenario, query),
     )
+
+
+def noisy_answer(scenario: Scenario, query: QueryKey) -> NoisyAnswer | None:
+    """Return one number of a query with its noise, None where it is not published.
+
+    Args:
+        scenario: with its budget.
+        query: of the scenario.
+    """
+    found, conventions = forecast(scenario).query(query), scenario.conventions
+    if found.noise is None or found.margins is None:
+        return None
+    return NoisyAnswer(query.title, (found.noise,), found.margins.by(conventions.margin), conventions.confidence)
 
 
 def _threshold(table: TableId) -> MeetingParameter:

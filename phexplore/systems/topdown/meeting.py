@@ -10,6 +10,7 @@ from phexplore.figures.wording import budget_text, people, share_percent
 from phexplore.model.edits import set_field
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
+from phexplore.noise.draws import NoisyAnswer
 from phexplore.systems.meeting import MeetingParameter
 from phexplore.systems.topdown.edits import set_level_share, set_query_share
 from phexplore.systems.topdown.forecast import forecast_topdown
@@ -42,6 +43,7 @@ def _total(method: TopDown) -> MeetingParameter:
         lambda value: budget_text(value, places=4),
         lambda _scenario: "More loss makes every margin narrower; all shares stay.",
         is_likely=True,
+        answer=_first_answer,
     )
 
 
@@ -68,6 +70,7 @@ def _level(level: str, *, is_likely: bool) -> MeetingParameter:
         share_percent,
         effect,
         is_likely,
+        partial(_first_answer, level=level),
     )
 
 
@@ -84,7 +87,30 @@ def _query(key: LevelQuery) -> MeetingParameter:
         lambda scenario, value: set_query_share(scenario, key, value),
         share_percent,
         partial(_query_effect, key),
+        answer=partial(noisy_answer, key=key),
     )
+
+
+def _first_answer(scenario: Scenario, level: str = "") -> NoisyAnswer | None:
+    """Return the first answer that is measured at a level, at any for ""."""
+    keys = (key for key in scenario.topdown.query_shares if level in {"", key.level})
+    return next((found for key in keys if (found := noisy_answer(scenario, key)) is not None), None)
+
+
+def noisy_answer(scenario: Scenario, key: LevelQuery) -> NoisyAnswer | None:
+    """Return one answer of a query at a level with its noise, None where it is not measured.
+
+    Args:
+        scenario: with its budgets.
+        key: level and query.
+    """
+    conventions = scenario.conventions
+    for entry in forecast_topdown(scenario.topdown, conventions).entries:
+        if entry.key == key and entry.noise is not None and entry.margins is not None:
+            margin = entry.margins.by(conventions.margin)
+            becomes = "is measured, before post-processing, as"
+            return NoisyAnswer(place_title(key), (entry.noise,), margin, conventions.confidence, becomes)
+    return None
 
 
 def _query_effect(key: LevelQuery, scenario: Scenario) -> str:

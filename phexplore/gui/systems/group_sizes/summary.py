@@ -10,6 +10,7 @@ from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
 from phexplore.model.group_sizes import SIZE_MECHANISMS, SizeMechanism
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.noise.draws import NoisyAnswer
 
 SIZE_EXPLANATIONS = {
     SizeMechanism.RELAXED: "Noisy numbers of groups of each size; the quadratic program without whole numbers, every value rounded "
@@ -109,4 +110,11 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
         ("Exact quantile", f"±{level.size_margins.exact} groups of one size; normal ±{level.size_margins.normal:.2f}."),
     )
     issues = tuple(issue for issue in shown.issues if selected in issue.path)
-    return Inspection(level.level, parts=told, issues=issues)
+    drawn = NoisyAnswer(
+        f"groups of one size, {level.level}",
+        (level.noise.noise,) * (2 if method.mechanism.is_cumulative else 1),
+        level.size_margins.by(convention),
+        shown.scenario.conventions.confidence,
+        "is measured, before sums are made to hold, as",
+    )
+    return Inspection(level.level, parts=told, issues=issues, answer=drawn)

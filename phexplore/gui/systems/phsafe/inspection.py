@@ -24,6 +24,7 @@ from phexplore.systems.phsafe.explain import (
     frequency_sentence,
 )
 from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind
+from phexplore.systems.phsafe.meeting import noisy_answer
 
 
 def inspect(shown: ScenarioView, query: QueryKey | None, project: Project) -> Inspection:
@@ -52,6 +53,7 @@ def inspect(shown: ScenarioView, query: QueryKey | None, project: Project) -> In
         issues=issues_of(shown, query),
         derived=derived_lines(shown, query),
         history=field_history(project.steps, project.cursor, shown.scenario, partial(_field, query=query)),
+        answer=noisy_answer(shown.scenario, query),
     )
 
 

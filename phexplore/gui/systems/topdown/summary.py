@@ -46,6 +46,7 @@ from phexplore.systems.topdown.explain import (
     explain_variance,
     share_words,
 )
+from phexplore.systems.topdown.meeting import noisy_answer
 from phexplore.systems.topdown.share_cells import Version
 from phexplore.systems.topdown.spine_words import spine_difference
 from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, query_sentence
@@ -222,6 +223,7 @@ def inspect(shown: TopDownShown, place: Place, project: Project) -> Inspection:
         topics(shown, place),
         issues_of(shown, place),
         history=field_history(project.steps, project.cursor, shown.scenario, partial(_field, place=place)),
+        answer=noisy_answer(shown.scenario, place) if isinstance(place, LevelQuery) else None,
     )
 
 
