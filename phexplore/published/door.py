@@ -244,21 +244,22 @@ def population_of(found: Published, seed: int = 0) -> BlockPopulation:
     return made
 
 
-def read_population(path: Path, units: Path | None = None, seed: int = 0) -> BlockPopulation:
+def read_population(path: Path, units: Path | None = None, seed: int = 0, wanted: str = "") -> BlockPopulation:
     """Read block-level data of any form: published files as `recognise` knows them, else what `read_blocks` reads.
 
     Args:
         path: file, archive or folder.
         units: a unit file to be joined to the persons in `path`.
         seed: of what has to be invented, which the remarks say.
+        wanted: id of the schema that is preferred where records tell several; "" for the first they tell.
 
     Raises:
         InputProblemsError: every problem with file, line and column; nothing is half-loaded.
     """
     found = None if units is not None else recognise(path)
     if found is None or (found.kind == "blocks" and not found.beside):
-        return read_blocks(path, units)
-    return population_of(found, seed)
+        return read_blocks(path, units, wanted)
+    return population_of(replace(found, wanted=wanted), seed)
 
 
 def values_of(found: Published, **form: Any) -> ValueTable:

@@ -47,6 +47,7 @@ class Published:
         parts: its files, sorted.
         beside: files of other kinds that add to these: units to persons, block assignments to blocks.
         ignored: names of files that are none of the kinds.
+        wanted: id of the schema that is preferred where records tell several; "" for the first they tell.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Published:
     parts: tuple[Part, ...]
     beside: tuple[Published, ...] = ()
     ignored: tuple[str, ...] = ()
+    wanted: str = ""
 
     def of(self, *layouts: str) -> tuple[Path, ...]:
         """Return the files of some layouts."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _COUNTED = ("VACANT_COUNT", "OCCUPIED_COUNT")
 _BEFORE_2021 = "2020"
+_OF_UNITS = {"pl94_units", "dhc_households"}
 
 
 def population(found: Published, seed: int = 0) -> BlockPopulation:
@@ -41,11 +42,14 @@ def population(found: Published, seed: int = 0) -> BlockPopulation:
         InputProblemsError: the files cannot be read, or persons and units contradict each other.
     """
     del seed
+    units = next((group for group in found.beside if group.kind == "ppmf-units"), None)
+    if units is not None and found.wanted in _OF_UNITS:
+        return population(replace(units, wanted=found.wanted))
     made = _united(found, [read_part(found, part) for part in found.parts])
-    for group in found.beside:
-        if group.kind == "ppmf-units":
-            made = join_units(made, population(group))
-    return made
+    if units is None:
+        return made
+    beside = "dhc_households" if made.schema.id == "dhc_persons" else ""
+    return join_units(made, population(replace(units, wanted=beside)))
 
 
 def _united(found: Published, parts: Sequence[BlockPopulation]) -> BlockPopulation:
@@ -97,7 +101,7 @@ def read_part(found: Published, part: Part) -> BlockPopulation:
     header = read_header(path)
     if part.layout == "ppmf-2010-unit-counts":
         return _counted(header)
-    known = recognise(header)
+    known = recognise(header, found.wanted)
     if known is None:
         raise found.refused(
             "its columns are not those of persons or units that can be simulated.", _REMEDY, path, header.line
@@ -111,7 +115,7 @@ def read_part(found: Published, part: Part) -> BlockPopulation:
     return microdata_from(header, known)
 
 
-_REMEDY = "Take the files of persons or units of the redistricting data (GQTYPE_PL, VOTING_AGE; HH_STATUS)."
+_REMEDY = "Take files of persons or units of the redistricting data (GQTYPE_PL, VOTING_AGE; HH_STATUS) or of the DHC (QAGE; HHSIZE)."
 
 
 def _vintage(header: Header) -> str:

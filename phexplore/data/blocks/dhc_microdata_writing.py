@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phexplore.data.blocks.household_cells import type_columns
+from phexplore.data.blocks.layouts import DHC_PERSONS, DHC_UNITS, FACILITY_CODES
 from phexplore.data.blocks.microdata_writing import SCHEMA_BUILD_ID, Metadata
 from phexplore.data.blocks.whole_file import whole_file
 
@@ -23,21 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from phexplore.data.blocks.population import BlockPopulation
-
-_BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLKGRPCE", "TABBLK")
-PERSON_COLUMNS = (
-    "SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "EPNUM", "RTYPE", "GQTYPE", "RELSHIP", "QSEX", "QAGE", "CENHISP",
-    "CENRACE", "LIVE_ALONE",
-)  # fmt: skip
-UNIT_COLUMNS = (
-    "SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "RTYPE", "GQTYPE", "TEN", "VACS", "HHSIZE", "HHT", "HHT2", "CPLT",
-    "UPART", "MULTG", "THHLDRAGE", "THHSPAN", "THHRACE", "PAOC", "TP18", "TP60", "TP65", "TP75", "PAC", "HHSEX",
-)  # fmt: skip
-FACILITY_CODES = (
-    "101", "102", "103", "104", "105", "106", "201", "202", "203", "301", "401", "402", "403", "404", "405", "501", "601",
-    "602", "701", "801", "802", "900", "901", "997",
-)  # fmt: skip
-"""GQTYPE of the 24 types of group quarters, in the order of the schemas."""
 
 _PARTS = ((0, 2), (2, 5), (5, 11), (11, 12), (11, 15))
 _COMPRESSION = 3
@@ -74,7 +60,7 @@ def write_dhc_persons(persons: BlockPopulation, path: Path, metadata: Metadata =
                     yield f"{front}{number}|{endings[cell]}\n"
                     number += 1
 
-    _write(path, PERSON_COLUMNS, metadata, lines())
+    _write(path, DHC_PERSONS.columns, metadata, lines())
     return persons.total
 
 
@@ -129,7 +115,7 @@ def write_dhc_units(households: BlockPopulation, path: Path, metadata: Metadata 
                 code = FACILITY_CODES[kind - _FIRST_FACILITY]
                 yield from [f"{front}4|{code}|0|0{nothing}\n"] * int(units[block, kind])
 
-    _write(path, UNIT_COLUMNS, metadata, lines())
+    _write(path, DHC_UNITS.columns, metadata, lines())
     return int(units.sum())
 
 

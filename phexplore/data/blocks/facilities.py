@@ -54,8 +54,10 @@ def people_by_type(persons: BlockPopulation) -> NDArray[np.int64]:
 def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulation:
     """Return the persons with the housing units and group quarters of a unit file; blocks of either are kept.
 
-    The unit file does not say the type of group quarters. In each block every type with people has one facility; the
-    further ones are of the type with the most people, as many as it has people, then of the next.
+    Units of the DHC say the type of group quarters; production itself does not keep people and facilities of a type together at every
+    block, so that as few facilities as possible are added or left out, and the remarks say how many. Units of the redistricting data do
+    not say it: in each block every type with people has one facility; the further ones are of the type with the most people, as many
+    as it has people, then of the next.
 
     Args:
         persons: in a schema with facilities.
@@ -65,14 +67,23 @@ def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulat
         InputProblemsError: blocks where the two cannot both be true.
         ValueError: not persons and units.
     """
-    if units.schema.id != "pl94_units" or units.facilities is None or persons.layout != units.layout:
+    is_detailed = units.schema.id == "dhc_households" and persons.schema.id == "dhc_persons"
+    if (
+        (units.schema.id != "pl94_units" and not is_detailed)
+        or units.facilities is None
+        or persons.layout != units.layout
+    ):
         raise ValueError(f"persons and units are joined, got {persons.schema.id} and {units.schema.id}")
     geoids = np.union1d(persons.geoids, units.geoids)
     quarters, housing = _aligned(units, geoids)
     rows = np.searchsorted(geoids, persons.geoids)
     people = np.zeros((len(geoids), people_by_type(persons).shape[1]), np.int64)
     people[rows] = people_by_type(persons)
-    facilities = np.concatenate([housing.sum(axis=1, keepdims=True), _by_type(geoids, people[:, 1:], quarters)], axis=1)
+    if is_detailed:
+        types, remark = _given_types(units, geoids, people[:, 1:])
+    else:
+        types, remark = _by_type(geoids, people[:, 1:], quarters), _TYPES_OF_PERSONS
+    facilities = np.concatenate([housing.sum(axis=1, keepdims=True), types], axis=1)
     _refuse(geoids, (people[:, 0] > 0) & (facilities[:, 0] == 0), "holds people in households and no housing unit")
     return from_filled(
         persons.schema,
@@ -84,8 +95,28 @@ def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulat
         housing=housing,
         places={name: _places(persons, units, name, geoids) for name in {**persons.places, **units.places}},
         layout=persons.layout,
-        remarks=("Persons and units were joined; types of group quarters were taken from the persons in them.",),
+        remarks=(remark,),
     )
+
+
+_TYPES_OF_PERSONS = "Persons and units were joined; types of group quarters were taken from the persons in them."
+
+
+def _given_types(
+    units: BlockPopulation, geoids: NDArray[np.str_], people: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], str]:
+    """Return the facilities of each type that units of the DHC name, ``int64[blocks, types]``, and what was changed of them."""
+    given = np.zeros_like(people)
+    if units.facilities is not None:
+        given[np.searchsorted(geoids, units.geoids)] = units.facilities[:, -people.shape[1] :]
+    fitting = np.clip(given, np.minimum(people, 1), people)
+    more, fewer = (int(change[change > 0].sum()) for change in (fitting - given, given - fitting))
+    changed = (
+        f"; {more:,} facilities were added for people in them, {fewer:,} without people left out"
+        if more + fewer
+        else ""
+    )
+    return fitting, f"Persons and units were joined{changed}."
 
 
 def _places(persons: BlockPopulation, units: BlockPopulation, name: str, geoids: NDArray[np.str_]) -> NDArray[np.str_]:
@@ -102,7 +133,7 @@ def _aligned(units: BlockPopulation, geoids: NDArray[np.str_]) -> tuple[NDArray[
     at = np.searchsorted(geoids, units.geoids)
     quarters = np.zeros(len(geoids), np.int64)
     housing = np.zeros((len(geoids), 2), np.int32)
-    if units.facilities is not None:
+    if units.facilities is not None and units.schema.id == "pl94_units":
         quarters[at] = units.facilities[:, QUARTERS_PLACE]
     if units.housing is not None:
         housing[at] = units.housing

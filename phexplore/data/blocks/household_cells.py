@@ -79,6 +79,12 @@ def type_columns() -> NDArray[np.int64]:
 _STRIDES = np.array([2 * 5 * 4 * 4 * 2 * 2, 5 * 4 * 4 * 2 * 2, 4 * 4 * 2 * 2, 4 * 2 * 2, 2 * 2, 2, 1])
 
 
+def type_numbers(definitions: Ints) -> Ints:
+    """Return the number of the type of each ``definitions[n, 7]``, columns as in `household_types`; -1 where there is none."""
+    found: Ints = _type_by_key()[definitions @ _STRIDES]
+    return found
+
+
 @lru_cache(maxsize=1)
 def _type_by_key() -> Ints:
     table = np.full((MOST_SIZE + 1) * int(_STRIDES[0]), -1, np.int64)
@@ -170,10 +176,10 @@ def households_of(members: Members, households: int) -> Households:
     key = np.stack([size, generations & (size > 2), couple, *children, relative, having(minor)], axis=1).astype(
         np.int64
     )
-    kind = _type_by_key()[key @ _STRIDES]
+    kind = type_numbers(key)
     # Members that only nearly make a type of three generations are of the same type without.
     key[:, 1] = 0
-    kind = np.where(kind < 0, _type_by_key()[key @ _STRIDES], kind)
+    kind = np.where(kind < 0, type_numbers(key), kind)
     female = members.female[head]
     alone = sizes == 1
     hht = np.where(

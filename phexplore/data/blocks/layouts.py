@@ -126,6 +126,7 @@ class UnitLayout:
         columns: all columns in the published order.
         geography: state, county, tract, block group, block.
         recognised_by: columns that no other layout has together.
+        schema: of the cells.
     """
 
     id: str
@@ -134,11 +135,45 @@ class UnitLayout:
     columns: tuple[str, ...]
     geography: tuple[GeographyColumn, ...]
     recognised_by: frozenset[str]
+    schema: str = "pl94_units"
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns that are read."""
         return (*(column.name for column in self.geography), "RTYPE", "HH_STATUS")
+
+
+@dataclass(frozen=True, slots=True)
+class DhcLayout:
+    """Microdata of the DHC, one record per person or unit; several columns make one attribute.
+
+    Attributes:
+        id: for files and messages.
+        title: words for people.
+        source: where the layout is written down.
+        schema: of the cells.
+        columns: all columns in the published order.
+        geography: state, county, tract, block group, block.
+        codes: the columns that tell the cell, with the numbers their codes stand for.
+        recognised_by: columns that no other layout has together.
+    """
+
+    id: str
+    title: str
+    source: str
+    schema: str
+    columns: tuple[str, ...]
+    geography: tuple[GeographyColumn, ...]
+    codes: tuple[AttributeColumn, ...]
+    recognised_by: frozenset[str]
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that are read; what follows from them is not."""
+        return (*(column.name for column in self.geography), "RTYPE", *(column.name for column in self.codes))
+
+
+Layout = PersonLayout | UnitLayout | DhcLayout
 
 
 def whole(text: str, width: int) -> int | None:
@@ -238,9 +273,78 @@ PL94_DEMONSTRATION_2021_UNITS = UnitLayout(
     frozenset({"TABTRACT", "HH_STATUS"}),
 )
 
-PERSON_LAYOUTS = (PL94_PERSONS, PL94_DEMONSTRATION_2021, DEMONSTRATION_2010_PERSONS)
+FACILITY_CODES = (
+    "101", "102", "103", "104", "105", "106", "201", "202", "203", "301", "401", "402", "403", "404", "405", "501", "601",
+    "602", "701", "801", "802", "900", "901", "997",
+)  # fmt: skip
+"""GQTYPE of the 24 types of group quarters, in the order of the schemas."""
+
+
+def _coded(name: str, last: int, width: int = 1, first: int = 0) -> AttributeColumn:
+    return AttributeColumn(name, "", width, MappingProxyType({code: code for code in range(first, last + 1)}))
+
+
+_GQTYPE = AttributeColumn(
+    "GQTYPE", "", 3, MappingProxyType({0: 0} | {int(code): place for place, code in enumerate(FACILITY_CODES, 1)})
+)
+DHC_PERSONS = DhcLayout(
+    "dhc-2020-persons",
+    "DHC 2020 microdata, persons",
+    "2020 microdata detail file specification, person record of the Demographic and Housing Characteristics file (16 columns)",
+    "dhc_persons",
+    (
+        *("SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "EPNUM", "RTYPE", "GQTYPE", "RELSHIP", "QSEX", "QAGE"),
+        *("CENHISP", "CENRACE", "LIVE_ALONE"),
+    ),
+    _geography("TABTRACTCE", "TABBLKGRPCE"),
+    (
+        _GQTYPE,
+        _coded("RELSHIP", 38, 2, 20),
+        AttributeColumn("QSEX", "sex", 1, _ascending(1, 2)),
+        AttributeColumn("QAGE", "age", 3, _ascending(0, 116)),
+        AttributeColumn("CENHISP", "hispanic", 1, _ascending(1, 2)),
+        AttributeColumn("CENRACE", "cenrace", 2, _ascending(1, 63)),
+        _coded("LIVE_ALONE", 2),
+    ),
+    frozenset({"TABTRACTCE", "GQTYPE", "RELSHIP", "QAGE", "LIVE_ALONE"}),
+)
+DHC_UNITS = DhcLayout(
+    "dhc-2020-units",
+    "DHC 2020 microdata, units",
+    "2020 microdata detail file specification, unit record of the Demographic and Housing Characteristics file (27 columns)",
+    "dhc_households",
+    (
+        *(
+            "SCHEMA_TYPE_CODE",
+            "SCHEMA_BUILD_ID",
+            *_BLOCK,
+            "RTYPE",
+            "GQTYPE",
+            "TEN",
+            "VACS",
+            "HHSIZE",
+            "HHT",
+            "HHT2",
+            "CPLT",
+        ),
+        *("UPART", "MULTG", "THHLDRAGE", "THHSPAN", "THHRACE", "PAOC", "TP18", "TP60", "TP65", "TP75", "PAC", "HHSEX"),
+    ),
+    _geography("TABTRACTCE", "TABBLKGRPCE"),
+    (
+        _GQTYPE,
+        *(_coded(name, last) for name, last in (("TEN", 4), ("VACS", 7), ("HHSIZE", 7), ("HHT", 7), ("CPLT", 5))),
+        *(_coded(name, last) for name, last in (("MULTG", 2), ("THHLDRAGE", 9), ("THHSPAN", 2))),
+        _coded("THHRACE", 7, 2),
+        *(_coded(name, last) for name, last in (("PAOC", 4), ("TP18", 1), ("TP60", 1), ("TP65", 1), ("TP75", 1))),
+        *(_coded(name, last) for name, last in (("PAC", 4), ("HHSEX", 2))),
+    ),
+    frozenset({"TABTRACTCE", "HHSIZE", "THHLDRAGE"}),
+)
+
+PERSON_LAYOUTS = (PL94_PERSONS, PL94_DEMONSTRATION_2021, DEMONSTRATION_2010_PERSONS, DHC_PERSONS)
 """Person layouts, the most particular first."""
-UNIT_LAYOUTS = (PL94_UNITS, PL94_DEMONSTRATION_2021_UNITS)
+UNIT_LAYOUTS = (PL94_UNITS, PL94_DEMONSTRATION_2021_UNITS, DHC_UNITS)
+LAYOUTS: tuple[Layout, ...] = (*PERSON_LAYOUTS, *UNIT_LAYOUTS)
 
 UNREAD = (
     (
@@ -249,14 +353,9 @@ UNREAD = (
         "Read the 1940 full count (records H and P) instead.",
     ),
     (
-        frozenset({"TABBLKST", "RELSHIP", "QAGE"}),
-        "These are persons of the Demographic and Housing Characteristics file. They can be forecast, not simulated.",
-        "Use microdata of the redistricting data (GQTYPE_PL, VOTING_AGE), or the 2010 demonstration data with CITIZEN.",
-    ),
-    (
         frozenset({"TABBLKST", "HHSIZE"}),
-        "These are units of the Demographic and Housing Characteristics file. They can be forecast, not simulated.",
-        "Use units of the redistricting data (HH_STATUS).",
+        "These are records of households without the columns of 2020 (THHLDRAGE and others with a T).",
+        "Use DHC units of 2020 (27 columns), or units of the redistricting data (HH_STATUS).",
     ),
     (
         frozenset({"MAFID"}),

@@ -6,25 +6,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phexplore.data.blocks.areas import area_classes
 from phexplore.data.blocks.collecting import CellCounter
-from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, refuse
+from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches
+from phexplore.data.blocks.dhc_microdata_reading import dhc_microdata_from
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
-from phexplore.data.blocks.layouts import PERSON_LAYOUTS, UNIT_LAYOUTS, UnitLayout, whole
+from phexplore.data.blocks.layouts import LAYOUTS, DhcLayout, UnitLayout, whole
+from phexplore.data.blocks.microdata_records import (
+    HOUSEHOLD_PERSON,
+    HOUSING_UNIT,
+    QUARTERS,
+    QUARTERS_PERSON,
+    BlockAreas,
+    Records,
+    check_any,
+)
 from phexplore.data.blocks.population import BlockPopulation, from_filled
 from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
-    from phexplore.data.blocks.delimited import Batch, CodedColumn, Header
-    from phexplore.data.blocks.layouts import AttributeColumn, GeographyColumn, PersonLayout
-    from phexplore.workload.schema import Schema
+    from phexplore.data.blocks.delimited import Header
+    from phexplore.data.blocks.layouts import Layout, PersonLayout
 
-HOUSEHOLD_PERSON, QUARTERS_PERSON = 3, 5
-HOUSING_UNIT, QUARTERS = 2, 4
 NOT_IN_UNIVERSE, OCCUPIED, VACANT = 0, 1, 2
 """Codes of HH_STATUS."""
 
@@ -32,16 +36,19 @@ HOUSING_UNITS_PLACE, QUARTERS_PLACE = 0, 1
 """Columns of `BlockPopulation.facilities` of a unit file: housing units, group quarters of any type."""
 
 
-def recognise(header: Header) -> PersonLayout | UnitLayout | None:
-    """Return the layout a header belongs to, None if to none."""
+def recognise(header: Header, wanted: str = "") -> Layout | None:
+    """Return the layout a header belongs to, None if to none.
+
+    Args:
+        header: of the file.
+        wanted: id of the schema that is preferred: records of 2020 tell the cells of the redistricting data and those of the DHC.
+    """
     names = set(header.names)
-    for layout in (*PERSON_LAYOUTS, *UNIT_LAYOUTS):
-        if layout.recognised_by <= names:
-            return layout
-    return None
+    found = [layout for layout in LAYOUTS if layout.recognised_by <= names]
+    return next((layout for layout in found if layout.schema == wanted), next(iter(found), None))
 
 
-def microdata_from(header: Header, layout: PersonLayout | UnitLayout) -> BlockPopulation:
+def microdata_from(header: Header, layout: Layout) -> BlockPopulation:
     """Read microdata whose header is known.
 
     Args:
@@ -52,6 +59,8 @@ def microdata_from(header: Header, layout: PersonLayout | UnitLayout) -> BlockPo
         InputProblemsError: every problem with line and column.
     """
     missing_columns(header, layout.needed, f"{layout.title}: the columns are {', '.join(layout.columns)}.")
+    if isinstance(layout, DhcLayout):
+        return dhc_microdata_from(header, layout)
     return _units(header, layout) if isinstance(layout, UnitLayout) else _persons(header, layout)
 
 
@@ -61,9 +70,9 @@ def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
     counter = CellCounter(schema.cells)
     by_attribute = {column.attribute: column for column in layout.attributes}
     records = 0
-    areas = _Areas(header.names)
+    areas = BlockAreas(header.names)
     for batch in read_batches(header, [*layout.needed, *areas.columns]):
-        rows = _Records(problems, header, batch)
+        rows = Records(problems, header, batch)
         blocks = rows.blocks(layout.geography)
         areas.add(rows, blocks)
         levels = {name: rows.levels(column) for name, column in by_attribute.items()}
@@ -72,7 +81,7 @@ def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
         rows.check_rules(schema, cells, by_attribute[layout.quarters].name)
         counter.add(blocks, cells.astype(np.int64))
         records += batch.rows
-    _check_any(problems, header, records)
+    check_any(problems, header, records)
     problems.finish()
     numbers, places, cells, counts = counter.result()
     return from_filled(
@@ -92,16 +101,16 @@ def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
     # Cells 0 and 1 are those of the schema, vacant and occupied; 2 holds group quarters, which are outside of it.
     counter = CellCounter(schema.cells + 1)
     records = 0
-    areas = _Areas(header.names)
+    areas = BlockAreas(header.names)
     for batch in read_batches(header, [*layout.needed, *areas.columns]):
-        rows = _Records(problems, header, batch)
+        rows = Records(problems, header, batch)
         blocks = rows.blocks(layout.geography)
         areas.add(rows, blocks)
-        status = rows.status()
+        status = _statuses(rows)
         rows.check_type(np.where(status == NOT_IN_UNIVERSE, QUARTERS, HOUSING_UNIT))
         counter.add(blocks, np.array([2, 1, 0])[status])
         records += batch.rows
-    _check_any(problems, header, records)
+    check_any(problems, header, records)
     problems.finish()
     numbers, places, cells, counts = counter.result()
     table = np.zeros((len(numbers), schema.cells + 1), np.int32)
@@ -121,141 +130,18 @@ def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
     )
 
 
-class _Areas:
-    """Codes of areas off the spine, which microdata repeat on every record of a block."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._classes = [each for each in area_classes() if each.present(names)]
-        self.columns = [column for each in self._classes for column in each.present(names)]
-        self._of_block: dict[int, tuple[str, ...]] = {}
-
-    def add(self, rows: _Records, blocks: NDArray[np.int64]) -> None:
-        """Take the codes of the first record of every block; a record that says others is reported."""
-        if not self.columns or not len(blocks):
-            return
-        coded = [rows.column(name) for name in self.columns]
-        found, first, which = np.unique(blocks, return_index=True, return_inverse=True)
-        for name, column in zip(self.columns, coded, strict=True):
-            differs = column.index != column.index[first][which]
-            rows.refuse(differs, name, _always(f"Its block lies in two areas of {name}."), _ONE_AREA)
-        for block, row in zip(found.tolist(), first.tolist(), strict=True):
-            texts = tuple(column.text(row).strip() for column in coded)
-            known = self._of_block.setdefault(block, texts)
-            if known != texts:
-                name = next(each for each, one, other in zip(self.columns, known, texts, strict=True) if one != other)
-                rows.refuse(
-                    blocks == block, name, _always(f"Block {block:015d} lies in two areas of {name}."), _ONE_AREA
-                )
-
-    def of(self, numbers: NDArray[np.int64], geoids: NDArray[np.str_]) -> dict[str, NDArray[np.str_]]:
-        """Return public codes by class, for the blocks with these numbers and codes."""
-        places = {}
-        for each in self._classes:
-            at = [self.columns.index(column) for column in each.present(self.columns)]
-            texts = [
-                next((self._of_block[number][place] for place in at if self._of_block[number][place]), "")
-                for number in numbers.tolist()
-            ]
-            places[each.name] = each.public(np.array(texts or [""])[: len(numbers)], geoids)
-        return places
-
-
-_ONE_AREA = "Every record of a block names the same areas; fetch the file again."
-
-
-class _Records:
-    """The records of a batch as numbers. A record is reported once, for the first thing that is wrong with it."""
-
-    def __init__(self, problems: Problems, header: Header, batch: Batch) -> None:
-        self._problems = problems
-        self._header = header
-        self._batch = batch
-        self._bad = np.zeros(batch.rows, bool)
-
-    def refuse(
-        self,
-        wrong: NDArray[np.bool_],
-        column: str,
-        sentence: Callable[[int], str],
-        remedy: str = "Correct the line, or leave it out.",
-    ) -> None:
-        """Report the records where `wrong` holds and that were not reported before."""
-        refuse(
-            self._problems,
-            self._header,
-            wrong & ~self._bad,
-            column=column,
-            sentence=sentence,
-            remedy=remedy,
-            first=self._batch.first,
-        )
-        self._bad |= wrong
-
-    def column(self, name: str) -> CodedColumn:
-        """Return a column of the batch."""
-        return self._batch.columns[name]
-
-    def blocks(self, geography: Sequence[GeographyColumn]) -> NDArray[np.int64]:
-        """Return the 15 digits of each record's block as a number; what is no code is reported and read as 0."""
-        parts = [self._numbers(column) for column in geography]
-        state, county, tract, group, block = parts
-        self.refuse(
-            group != block // 1000,
-            geography[3].name,
-            lambda row: (
-                f"{geography[3].name} {group[row]} is not the first digit of {geography[4].name} {block[row]:04d}."
-            ),
-        )
-        return ((state * 1000 + county) * 10**6 + tract) * 10**4 + block
-
-    def levels(self, column: AttributeColumn) -> NDArray[np.int64]:
-        """Return the level of an attribute; what is no code is reported and read as 0."""
-        return self._numbers(column)
-
-    def status(self) -> NDArray[np.int64]:
-        """Return HH_STATUS; what is no code is reported and read as 0."""
-        coded = self._batch.columns["HH_STATUS"]
-        status, wrong = coded.numbers(_status)
-        self.refuse(
-            wrong,
-            "HH_STATUS",
-            lambda row: f"HH_STATUS {coded.text(row)[:40]!r} is not 0 (group quarters), 1 (occupied) or 2 (vacant).",
-        )
-        return status
-
-    def check_type(self, expected: NDArray[np.int64]) -> None:
-        """Report records whose RTYPE says something else than their other columns."""
-        coded = self._batch.columns["RTYPE"]
-        found, _ = coded.numbers(lambda text: whole(text, 1))
-        self.refuse(
-            found != expected,
-            "RTYPE",
-            lambda row: f"RTYPE is {coded.text(row)[:40]!r}, the rest of the record says {expected[row]}.",
-            "RTYPE is 3 for a person in a household, 5 in group quarters, 2 for a housing unit, 4 for group quarters.",
-        )
-
-    def check_rules(self, schema: Schema, cells: NDArray[np.int64], column: str) -> None:
-        """Report records in cells that the schema keeps empty."""
-        for zero in schema.structural_zeros:
-            sentence = f"The record breaks a rule: {zero.title[0].lower()}{zero.title[1:]}."
-            self.refuse(schema.selection(zero.where)[cells], column, _always(sentence), "Correct the age or the type.")
-
-    def _numbers(self, column: GeographyColumn | AttributeColumn) -> NDArray[np.int64]:
-        coded = self._batch.columns[column.name]
-        numbers, wrong = coded.numbers(column.number)
-        self.refuse(wrong, column.name, lambda row: f"{column.name} {coded.text(row)[:40]!r} is not {column.legal}.")
-        return numbers
-
-
-def _always(sentence: str) -> Callable[[int], str]:
-    return lambda _: sentence
+def _statuses(rows: Records) -> NDArray[np.int64]:
+    """Return HH_STATUS of each record; what is no code is reported and read as 0."""
+    coded = rows.column("HH_STATUS")
+    status, wrong = coded.numbers(_status)
+    rows.refuse(
+        wrong,
+        "HH_STATUS",
+        lambda row: f"HH_STATUS {coded.text(row)[:40]!r} is not 0 (group quarters), 1 (occupied) or 2 (vacant).",
+    )
+    return status
 
 
 def _status(text: str) -> int | None:
     number = whole(text, 1)
     return number if number in {NOT_IN_UNIVERSE, OCCUPIED, VACANT} else None
-
-
-def _check_any(problems: Problems, header: Header, records: int) -> None:
-    if not records and not problems.any:
-        problems.add("The file has no records.", "Check that it is the right one.", line=header.line)

@@ -14,14 +14,15 @@ from phexplore.data.blocks.cell_lists import cells_from, schema_of
 from phexplore.data.blocks.census_1940_reading import looks_like_1940, other_year, read_census_1940
 from phexplore.data.blocks.delimited import read_head, read_header
 from phexplore.data.blocks.facilities import join_units
-from phexplore.data.blocks.layouts import PERSON_LAYOUTS, UNIT_LAYOUTS, UNREAD, UnitLayout
+from phexplore.data.blocks.layouts import LAYOUTS, UNIT_LAYOUTS, UNREAD
 from phexplore.data.blocks.microdata_reading import QUARTERS_PLACE, microdata_from, recognise
 from phexplore.data.blocks.states import block_files, classes_in, populations_of, states_together
 from phexplore.model.issues import InputProblemsError, Issue
-from phexplore.workload.queries import MarginalQuery
+from phexplore.workload.queries import MarginalQuery, parse_query
+from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
-    from phexplore.data.blocks.layouts import PersonLayout
+    from phexplore.data.blocks.layouts import Layout
     from phexplore.data.blocks.population import BlockPopulation
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -37,15 +38,17 @@ _BINARY = {
 }
 
 
-def read_population(path: Path, units: Path | None = None) -> BlockPopulation:
+def read_population(path: Path, units: Path | None = None, wanted: str = "") -> BlockPopulation:
     """Read block-level data, plain or gzip.
 
     Recognised by content: block files (16 cells per block); persons or units of the redistricting data of 2020 and of
-    its demonstration of April 2021; persons of the demonstration data of 2019; the 1940 full count; lists of cells as `write_cells` writes them.
+    its demonstration of April 2021; persons or units of the DHC; persons of the demonstration data of 2019; the 1940 full count; lists of
+    cells as `write_cells` writes them.
 
     Args:
         path: the file; or a directory with block files (one per state), or with one file of persons and one of units.
         units: a unit file to be joined to the persons in `path`.
+        wanted: id of the schema that is preferred where records tell several, or where persons and units lie beside each other.
 
     Raises:
         InputProblemsError: every problem with file, line and column; nothing is half-loaded.
@@ -55,12 +58,12 @@ def read_population(path: Path, units: Path | None = None) -> BlockPopulation:
             raise InputProblemsError(
                 [Issue((str(path),), "Units are joined to a file of persons, this is a directory.", "Name the file.")]
             )
-        return _from_directory(path)
-    population = _read(path)
-    return population if units is None else _joined(path, population, units)
+        return _from_directory(path, wanted)
+    population = _read(path, wanted)
+    return population if units is None else _joined(path, population, units, wanted)
 
 
-def _read(path: Path) -> BlockPopulation:
+def _read(path: Path, wanted: str = "") -> BlockPopulation:
     head = read_head(path)
     for magic, (name, remedy) in _BINARY.items():
         if head.startswith(magic):
@@ -74,15 +77,14 @@ def _read(path: Path) -> BlockPopulation:
     schema = schema_of(header)
     if schema is not None:
         return cells_from(header, schema)
-    layout = recognise(header)
+    layout = recognise(header, wanted)
     if layout is not None:
         return microdata_from(header, layout)
     names = set(header.names)
     for columns, sentence, remedy in UNREAD:
         if columns <= names:
             raise _unknown(path, sentence, remedy, line=header.line)
-    layouts: tuple[PersonLayout | UnitLayout, ...] = (*PERSON_LAYOUTS, *UNIT_LAYOUTS)
-    nearest = max(layouts, key=lambda layout: len(names & set(layout.needed)))
+    nearest = max(LAYOUTS, key=lambda layout: len(names & set(layout.needed)))
     if 2 * len(names & set(nearest.needed)) > len(nearest.needed):
         return microdata_from(header, nearest)
     raise _unknown(
@@ -99,7 +101,7 @@ def _refuse_other_years(path: Path, head: bytes) -> None:
         raise _unknown(path, sentence, "Choose the extract of 1940.", line=1)
 
 
-def _from_directory(path: Path) -> BlockPopulation:
+def _from_directory(path: Path, wanted: str) -> BlockPopulation:
     """Read the block files of a directory, or its one file of persons, joined with the one of units."""
     if files := block_files(path):
         classes = classes_in(files)
@@ -115,7 +117,9 @@ def _from_directory(path: Path) -> BlockPopulation:
         if file.suffix in {".csv", ".txt", ".gz"} and file.is_file():
             layout = _layout_of(file)
             if layout is not None:
-                (units if isinstance(layout, UnitLayout) else persons).append(file)
+                (units if layout in UNIT_LAYOUTS else persons).append(file)
+    if len(units) == 1 and wanted in {"pl94_units", "dhc_households"}:
+        return read_population(units[0], wanted=wanted)
     if len(persons) != 1 or len(units) > 1:
         found = ", ".join(file.name for file in (*persons, *units)) or "none"
         raise _unknown(
@@ -123,21 +127,21 @@ def _from_directory(path: Path) -> BlockPopulation:
             f"A directory holds one file of persons and at most one of units; recognised were: {found}.",
             "Name the file itself.",
         )
-    return read_population(persons[0], units[0] if units else None)
+    return read_population(persons[0], units[0] if units else None, wanted)
 
 
-def _layout_of(path: Path) -> PersonLayout | UnitLayout | None:
+def _layout_of(path: Path) -> Layout | None:
     try:
         return recognise(read_header(path))
     except InputProblemsError:
         return None
 
 
-def _joined(path: Path, persons: BlockPopulation, units: Path) -> BlockPopulation:
+def _joined(path: Path, persons: BlockPopulation, units: Path, wanted: str) -> BlockPopulation:
     if persons.schema.facility_bounds is None or persons.facilities is not None:
         raise _unknown(path, f"Units cannot be joined to data in the schema {persons.schema.id}.", "Leave them out.")
-    found = _read(units)
-    if found.schema.id != "pl94_units":
+    found = _read(units, "dhc_households" if persons.schema.id == "dhc_persons" else wanted)
+    if found.schema.id != "pl94_units" and (persons.schema.id, found.schema.id) != ("dhc_persons", "dhc_households"):
         raise _unknown(units, f"The file holds {found.schema.title}, not units.", "Name the file of units.")
     return join_units(persons, found)
 
@@ -238,7 +242,9 @@ def _facilities(population: BlockPopulation) -> dict[str, int]:
     if population.facilities is None:
         return {}
     counts = population.facilities.sum(axis=0, dtype=np.int64).tolist()
+    if population.schema.companion is not None:
+        return dict(zip(load_schema(population.schema.companion).attributes[0].labels, counts, strict=True))
     if population.schema.facility_bounds is None:
         return {"Housing units": counts[0], "Group quarters": counts[QUARTERS_PLACE]}
-    labels = population.schema.attribute(population.schema.facility_bounds.query).labels
-    return dict(zip(("Housing units", *labels[1:]), counts, strict=True))
+    (types,) = parse_query(population.schema, population.schema.facility_bounds.query).factors
+    return dict(zip(("Housing units", *types.labels[1:]), counts, strict=True))

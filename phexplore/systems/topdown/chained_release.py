@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from phexplore.data.blocks.facilities import assume_facilities
 from phexplore.data.blocks.population import BlockPopulation, from_filled
-from phexplore.data.blocks.source import read_population
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions
+from phexplore.published.door import read_population
 from phexplore.runs.run_files import reading
 from phexplore.runs.spec import RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec, trial_file
@@ -163,7 +164,12 @@ class ChainedRelease:
     def _taken(self, trial: int) -> Histograms:
         path = Path(self.source)
         if not (path / SPEC_FILE).exists():
-            return _aligned(read_population(path), self.population)
+            released = read_population(path, wanted=self.population.schema.id)
+            if is_chained(released.schema):
+                released = redistricting_of(
+                    released if released.facilities is not None else assume_facilities(released)
+                )
+            return _aligned(released, self.population)
         file = path / trial_file(trial)
         if not file.exists():
             raise RunSpecError(

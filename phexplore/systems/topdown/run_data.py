@@ -19,7 +19,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.published.door import read_population
 from phexplore.simulate.topdown.bounds import facility_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
-from phexplore.systems.topdown.chained_release import is_chained
+from phexplore.systems.topdown.chained_release import is_chained, redistricting_of
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import Schema, load_schema
@@ -55,7 +55,15 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
         InputProblemsError: the data cannot be read, or are not what the scenario counts.
     """
     refuse_analytic(method)
-    return as_input(path, read_population(path, seed=options.expand or 0), method, options)
+    return as_input(
+        path, read_population(path, seed=options.expand or 0, wanted=wanted_schema(method)), method, options
+    )
+
+
+def wanted_schema(method: TopDown) -> str:
+    """Return the schema that data are read in where their records tell several, "" for the first they tell."""
+    schema = load_schema(method.schema)
+    return schema.id if is_chained(schema) else ""
 
 
 def refuse_analytic(method: TopDown) -> None:
@@ -90,6 +98,8 @@ def as_input(
         InputProblemsError: the data are not what the scenario counts.
     """
     schema = load_schema(method.schema)
+    if is_chained(population.schema) and schema.id in {"pl94_persons", "pl94_units"}:
+        population = redistricting_of(_facilities_known(population))
     if options.expand is not None and population.schema.id != EXPANDED:
         if population.schema.id != EXPANDABLE:
             raise _refused(
@@ -104,11 +114,15 @@ def as_input(
         population = _with_households(path, population, schema, options.expand)
     if schema.id == "pl94_units" and population.schema.id != "pl94_units":
         population = units_of_persons(path, population)
-    if population.schema.facility_bounds is not None and population.facilities is None:
-        population = assume_facilities(population)
+    population = _facilities_known(population)
     if not population.blocks:
         raise _refused(path, "The data hold no block.", "Give a file with at least one.")
     return Input(population, population.remarks)
+
+
+def _facilities_known(population: BlockPopulation) -> BlockPopulation:
+    """Return a population that has the facilities its schema bounds, assumed where they are not known."""
+    return population if population.schema.facility_bounds is None else assume_facilities(population)
 
 
 def _with_households(path: Path, population: BlockPopulation, schema: Schema, seed: int | None) -> BlockPopulation:

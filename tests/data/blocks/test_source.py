@@ -69,12 +69,12 @@ def test_that_a_directory_of_persons_and_units_is_one_population(tmp_path, synth
         ("RTYPE,MAFID,QAGE", "a file of the S-DHC inputs"),
         (
             "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLKGRPCE|TABBLK|RTYPE|GQTYPE|RELSHIP|QSEX|QAGE|CENHISP|CENRACE",
-            "forecast, not simulated",
+            "The column 'LIVE_ALONE' is missing",
         ),
         ("TABBLKST|TABBLKCOU|SUPDIST|ENUMDIST|RTYPE|GQTYPE|RELSHIP|QSEX|QAGE|CENHISP|CENRACE", "lacks citizenship"),
         (
             "SCHEMA_TYPE_CODE|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLKGRPCE|TABBLK|RTYPE|GQTYPE|TEN|VACS|HHSIZE",
-            "units of the Demographic",
+            "without the columns of 2020",
         ),
         (
             "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLKGRPCE|TABBLK|RTYPE|GQTYPE_PL|CENHISP|CENRACE",

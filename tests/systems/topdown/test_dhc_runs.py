@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from topdown_runs import run, spec_of
 
+from phexplore.data.blocks.dhc_microdata_writing import write_dhc_persons, write_dhc_units
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.data.blocks.households import with_households
+from phexplore.data.blocks.microdata_writing import write_persons, write_units
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
 from phexplore.runs.place import Place
@@ -137,6 +139,30 @@ def test_data_that_would_not_fit_are_refused_before_they_are_read(block_file, tm
         make_simulation(spec(block_file, "persons"), tmp_path / "run", Place(memory=BASE_BYTES))
     assert "--memory 1G" in refused.value.remedy
     make_simulation(spec(block_file, "persons"), tmp_path / "run", Place(memory=BASE_BYTES + (40 << 20)))
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_microdata_are_run_on_published_microdata(both, tmp_path, product):
+    found = both.persons if product == "persons" else both.households
+    (write_dhc_persons if product == "persons" else write_dhc_units)(found, tmp_path / "data.txt")
+    kept = redistricting_of(found)
+    (write_persons if product == "persons" else write_units)(kept, tmp_path / "published.txt.gz")
+    options = TopDownOptions(redistricting=str(tmp_path / "published.txt.gz"))
+    summary = run(tmp_path / "run", spec(tmp_path / "data.txt", product, options=options))
+    assert summary["redistricting_release"]["source"] == str(tmp_path / "published.txt.gz")
+    assert summary["checks"]["redistricting_counts"] is True
+    table = pq.read_table(tmp_path / "run" / "trial-00000.parquet")
+    assert sum(map(sum, table.column("counts").to_pylist())) == found.total
+
+
+def test_the_redistricting_scenario_takes_microdata_of_the_dhc(both, tmp_path):
+    write_dhc_persons(both.persons, tmp_path / "data.txt")
+    scenario = topdown_presets()["pl94-2020-persons-us"].scenario
+    run(tmp_path / "run", replace(spec(tmp_path / "data.txt", "persons", options=TopDownOptions()), scenario=scenario))
+    counts = pq.read_table(tmp_path / "run" / "truth.parquet").columns[1:]
+    assert [int(column.to_numpy().sum()) for column in counts] == np.bincount(
+        (kept := redistricting_of(both.persons)).cells, kept.counts, kept.schema.cells
+    ).astype(int).tolist()
 
 
 def test_wishes_without_a_meaning_are_refused(block_file, tmp_path):
