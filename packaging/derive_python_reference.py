@@ -132,26 +132,46 @@ def entry(value: Any, name: str, depth: int) -> Iterator[str]:
 
 
 def members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties that a class defines, in its order."""
-    for name, value in vars(cls).items():
-        if not name.startswith("_") and (callable(getattr(cls, name)) or isinstance(value, property)):
-            yield name, value.fget if isinstance(value, property) else getattr(cls, name)
+    """Yield the public methods and properties of a class, its own first, in their order."""
+    seen: set[str] = set()
+    for home in (each for each in cls.__mro__ if each.__module__.startswith(f"{phexplore.__name__}.")):
+        for name, value in vars(home).items():
+            if (
+                not name.startswith("_")
+                and name not in seen
+                and (callable(getattr(cls, name)) or isinstance(value, property))
+            ):
+                seen.add(name)
+                yield name, value.fget if isinstance(value, property) else getattr(cls, name)
 
 
 def described(name: str) -> Iterator[str]:
-    """Yield the page's text on a public name, on its members, and on a class of the interface that only it returns."""
+    """Yield the page's text on a public name, on its members, and on a class of the interface that it or they return."""
     value = getattr(phexplore, name)
     yield from entry(value, name, 3)
-    back = None if inspect.isclass(value) else value.__annotations__.get("return")
-    returned = vars(sys.modules[value.__module__]).get(back)
-    inside = [value] if inspect.isclass(value) else []
-    is_ours = inspect.isclass(returned) and returned.__module__.startswith(f"{phexplore.__name__}.")
-    inside += [returned] if is_ours and returned.__name__ not in phexplore.__all__ else []
-    for cls in inside:
-        for member, what in members(cls):
-            is_property = isinstance(vars(cls)[member], property)
-            text = "".join(entry(what, f"{cls.__name__}.{member}", 4))
-            yield re.sub(r"```python\n.*?```\n\n", "", text, count=1, flags=re.DOTALL) if is_property else text
+    if not inspect.isclass(value):
+        yield from of_class(returned_class(value))
+        return
+    yield from of_class(value)
+    for cls in dict.fromkeys(returned_class(what) for _, what in members(value)):
+        if cls is not None and cls is not value:
+            yield from entry(cls, cls.__name__, 4)
+            yield from of_class(cls)
+
+
+def returned_class(called: Any) -> type | None:
+    """Return the class of the interface that something returns, None where it is a public name itself."""
+    found = vars(sys.modules[called.__module__]).get(called.__annotations__.get("return"))
+    is_ours = inspect.isclass(found) and found.__module__.startswith(f"{phexplore.__name__}.interface")
+    return found if is_ours and found.__name__ not in phexplore.__all__ else None
+
+
+def of_class(cls: type | None) -> Iterator[str]:
+    """Yield the page's text on the members of a class."""
+    for member, what in () if cls is None else members(cls):
+        is_property = isinstance(inspect.getattr_static(cls, member), property)
+        text = "".join(entry(what, f"{cls.__name__}.{member}", 4))
+        yield re.sub(r"```python\n.*?```\n\n", "", text, count=1, flags=re.DOTALL) if is_property else text
 
 
 def page() -> str:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.interface.frames import data_path, frame
+from phexplore.interface.frames import data_path, draw, frame, table_frame
 from phexplore.interface.scenarios import Scenario, load
+from phexplore.interface.studies import Study
+from phexplore.model.scenario import Scenario as Value
+from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
     from phexplore.data.blocks.population import BlockPopulation
+    from phexplore.figures.figure import Figure
     from phexplore.published.forms import Published
     from phexplore.spine.building import Spine as BuiltSpine
+    from phexplore.systems.experiments import Picture
+    from phexplore.systems.topdown.spine_views import SpineTab
 
 
 def synth(
@@ -141,12 +148,44 @@ class Data:
         read = pd.read_parquet if paths[0].suffix == ".parquet" else partial(pd.read_csv, dtype=str)
         return pd.concat([read(file) for file in paths], ignore_index=True)
 
+    def errors(self, run: str | PathLike[str] | None = None) -> Study:
+        """Return how far published figures are from the true ones beside them, by level, size and group.
+
+        Args:
+            run: directory of a run on the same areas, whose errors stand beside; None for none.
+
+        Raises:
+            InputProblemsError: they have no true columns, or the run is on other areas.
+        """
+        from phexplore.systems.topdown.published_errors import published_errors
+        from phexplore.systems.topdown.published_pictures import error_pictures
+
+        return _study(published_errors(self.path, None if run is None else Path(run)), error_pictures)
+
+    def confidence(self, *runs: str | PathLike[str]) -> Study:
+        """Return how far the program's figures agree with the Bureau's reruns or GLS estimates in these files.
+
+        Args:
+            runs: directories of runs whose errors are compared.
+
+        Raises:
+            InputProblemsError: the files are neither.
+        """
+        from phexplore.systems.topdown.confidence import confidence_json
+        from phexplore.systems.topdown.published_pictures import confidence_pictures
+
+        return _study(confidence_json([self.path], [Path(each) for each in runs]), confidence_pictures)
+
     def __repr__(self) -> str:
         """Return kind and path."""
         return f"<Data {self.kind} {self.path.name!r}>"
 
 
 _MOST_CELLS = 64
+
+
+def _study(found: dict[str, Any], pictures: Callable[..., list[Picture]]) -> Study:
+    return Study(found, tuple(picture.content for picture in pictures(found)))
 
 
 def _published_frame(found: Published, blocks: BlockPopulation | None, form: str) -> DataFrame:
@@ -313,13 +352,10 @@ class Spine:
             >>> margins.moe_mean.round(1).tolist()
             [0.0, 0.0, 2.4, 2.4, 79.0]
         """
-        from phexplore.systems.registry import system_of
         from phexplore.systems.topdown.spine_forecast import Fit, compare_with_standard
 
-        value, known = load(scenario).value, {each.value: each for each in Fit}
+        value, known = _with_geography(scenario), {each.value: each for each in Fit}
         method: Any = value.method
-        if not system_of(value).has_geography:
-            raise PhexploreError(f"{value.name!r} has no geographic spine.", "Choose one, e.g. pl94-2020-persons-us.")
         if fit not in known:
             raise UnknownNameError("fit", fit, list(known))
         found = compare_with_standard(
@@ -337,9 +373,92 @@ class Spine:
                     )
         return frame(("level", "units", "query", "answer", *names), rows)
 
+    @property
+    def pictures(self) -> dict[str, str]:
+        """Titles of its pictures by the name that `plot` and `table` take.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1))
+            >>> spine.pictures["fan-out"]
+            'Fan-out'
+        """
+        from phexplore.systems.topdown.spine_views import SpineTab
+
+        return {_name(tab): tab.value for tab in SpineTab}
+
+    def plot(
+        self,
+        picture: str = "tree",
+        ax: Axes | None = None,
+        *,
+        scenario: Scenario | str | PathLike[str] = "pl94-2020-persons-us",
+        **choices: Any,
+    ) -> Axes:
+        """Draw a picture of the spine under a scenario's budgets and return its axes.
+
+        Args:
+            picture: its name, see `pictures`.
+            ax: axes to draw into; None for new ones.
+            scenario: of TopDown, or what names one.
+            choices: what it asks for, as on the page of spines: ``name`` (class of areas), ``level``, ``query``, ``fit``, ``other``
+                (preset to compare with), ``area``, ``run``, ``colour``, ``shapes``.
+
+        Raises:
+            UnknownNameError: there is no such picture or choice.
+            PhexploreError: there is nothing to draw; the sentence says why.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
+            >>> spine.plot("tree").get_title(loc="left")
+            'This spine has 1 county, 7 tracts, 12 block groups, 300 blocks'
+        """
+        return draw((self._figure(picture, scenario, choices),), "", ax)
+
+    def table(
+        self, picture: str, *, scenario: Scenario | str | PathLike[str] = "pl94-2020-persons-us", **choices: Any
+    ) -> DataFrame:
+        """Return the numbers behind a picture of `plot`.
+
+        Args:
+            picture: its name, see `pictures`.
+            scenario: of TopDown, or what names one.
+            choices: as `plot` takes them.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
+            >>> len(spine.table("tree"))
+            5
+        """
+        return table_frame(self._figure(picture, scenario, choices).table)
+
+    def _figure(self, picture: str, scenario: Scenario | str | PathLike[str], choices: dict[str, Any]) -> Figure:
+        from phexplore.systems.topdown.spine_answers import spine_picture
+        from phexplore.systems.topdown.spine_views import SpineTab
+
+        value, known = _with_geography(scenario), {_name(tab): tab for tab in SpineTab}
+        if picture not in known:
+            raise UnknownNameError("picture", picture, list(known))
+        with TemporaryDirectory() as folder:
+            return spine_picture(self.value, self.save(Path(folder) / "blocks.spine"), value, known[picture], choices)
+
     def __repr__(self) -> str:
         """Return levels and blocks."""
         return f"<Spine {' › '.join(self.value.level_names)}, {self.value.tree.blocks:,} blocks>"
+
+
+def _with_geography(scenario: Scenario | str | PathLike[str]) -> Value:
+    """Return a scenario that has a spine."""
+    value = load(scenario).value
+    if not system_of(value).has_geography:
+        raise PhexploreError(f"{value.name!r} has no geographic spine.", "Choose one, e.g. pl94-2020-persons-us.")
+    return value
+
+
+def _name(tab: SpineTab) -> str:
+    return tab.name.lower().replace("_", "-")
 
 
 def _flat(values: dict[str, Any], before: str = "") -> dict[str, Any]:

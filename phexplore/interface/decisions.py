@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import UnknownNameError
-from phexplore.interface.frames import frame
+from phexplore.interface.frames import draw, frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.model.diff import value_text
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
     from phexplore.decide.verifying import Verification
@@ -69,12 +70,19 @@ def solve(
     return Scenario(rename(solved, name) if name else solved)
 
 
-def compare(*columns: Scenario | str | PathLike[str], rules: str | PathLike[str] = "") -> DataFrame:
+def compare(
+    *columns: Scenario | str | PathLike[str],
+    rules: str | PathLike[str] = "",
+    ax: Axes | None = None,
+    picture: str = "overlay",
+) -> DataFrame:
     """Return what differs between scenarios and runs, the first of them the reference.
 
     Args:
         columns: scenarios, or what names them, or directories of runs; two or more of one system.
         rules: file of decision rules, or their name in the user's library; "" for none.
+        ax: axes that a picture is drawn into; None for none.
+        picture: ``overlay``: the margins laid over each other; ``committee``: where members stand, the first being where all started.
 
     Returns:
         One row per difference: ``kind`` (``total``, ``parameter``, ``margin`` in people, ``measured`` or ``rule``), ``place``, and
@@ -82,6 +90,7 @@ def compare(*columns: Scenario | str | PathLike[str], rules: str | PathLike[str]
 
     Raises:
         ComparisonError: fewer than two, or of different systems.
+        UnknownNameError: there is no such picture.
 
     Example:
         >>> import phexplore as px
@@ -98,6 +107,19 @@ def compare(*columns: Scenario | str | PathLike[str], rules: str | PathLike[str]
         return comparing.Compared(scenario.name, scenario.value)
 
     found = comparing.compare([column(given) for given in columns], rules_named(str(rules)) if rules else ())
+    if ax is not None:
+        from phexplore.decide.committee import committee_matrix
+        from phexplore.decide.comparison_view import view_of
+        from phexplore.decide.matrix_view import matrix_view
+
+        first, *others = (each.scenario for each in found.columns)
+        makers = {
+            "overlay": lambda: view_of(found).overlay,
+            "committee": lambda: matrix_view(committee_matrix(others, first)).picture,
+        }
+        if picture not in makers:
+            raise UnknownNameError("picture", picture, list(makers))
+        draw((makers[picture](),), "", ax)
     rows: list[tuple[Any, ...]] = [("total", "", *(Fraction(text) for text, _ in found.totals))]
     rows += [("parameter", row.path, *map(value_text, row.values)) for row in found.parameters]
     rows += [("margin", row.place, *row.values) for row in found.effects]

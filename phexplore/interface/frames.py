@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from os import PathLike
@@ -105,6 +106,59 @@ def _write_frame(data: DataFrame, path: Path) -> Path:
     return path
 
 
+class Pictured(ABC):
+    """Something with pictures, each called by its id."""
+
+    @property
+    @abstractmethod
+    def figures(self) -> tuple[Figure, ...]:
+        """The pictures, those most asked for first."""
+
+    def plot(self, ax: Axes | None = None, *, figure: str = "") -> Axes:
+        """Draw a picture of `figures` and return its axes.
+
+        Args:
+            ax: axes to draw into; None for new ones.
+            figure: id of a picture; the first without it.
+
+        Raises:
+            UnknownNameError: there is no such picture; the remedy names those there are.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.forecast("sdhc-2020-us").plot().get_title(loc="left")
+            'All 46 targets are met'
+        """
+        return draw(self._known(figure), figure, ax)
+
+    def table(self, figure: str = "") -> DataFrame:
+        """Return the numbers behind a picture, with the headers people see.
+
+        Args:
+            figure: id of a picture; the first without it.
+
+        Raises:
+            UnknownNameError: there is no such picture; the remedy names those there are.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.forecast("sdhc-2020-us").table("epsilon").columns[0]
+            'δ'
+        """
+        return table_frame(_chosen(self._known(figure), figure).table)
+
+    def _known(self, figure: str) -> Sequence[Figure]:  # noqa: ARG002 - who computes pictures one by one asks which
+        """Return the pictures that one is chosen from."""
+        return self.figures
+
+
+def _chosen(figures: Sequence[Figure], name: str) -> Figure:
+    known = {figure.id: figure for figure in figures}
+    if not figures or (name and name not in known):
+        raise UnknownNameError("figure", name, list(known))
+    return known[name] if name else figures[0]
+
+
 def draw(figures: Sequence[Figure], name: str, ax: Axes | None) -> Axes:
     """Draw a figure of the program and return its axes.
 
@@ -118,10 +172,7 @@ def draw(figures: Sequence[Figure], name: str, ax: Axes | None) -> Axes:
     """
     from phexplore.figures.to_matplotlib import draw_into, inches
 
-    known = {figure.id: figure for figure in figures}
-    if name and name not in known:
-        raise UnknownNameError("figure", name, list(known))
-    chosen = known[name] if name else figures[0]
+    chosen = _chosen(figures, name)
     if ax is None:
         from matplotlib import pyplot as plt
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import UnknownNameError
-from phexplore.interface.frames import draw, frame, table_frame
+from phexplore.interface.frames import Pictured, frame
+from phexplore.interface.studies import Study, study, study_names
 from phexplore.library import left_out
 from phexplore.model import paths
 from phexplore.model.conventions import Conversion, Proof
@@ -24,7 +25,6 @@ from phexplore.systems.sources import load_with_warnings
 if TYPE_CHECKING:
     from os import PathLike
 
-    from matplotlib.axes import Axes
     from pandas import DataFrame
 
     from phexplore.figures.figure import Figure
@@ -215,6 +215,37 @@ class Scenario:
         refuse_errors(self.value)
         return export_files(self.value, form, Path(path))[0]
 
+    @property
+    def studies(self) -> dict[str, tuple[str, ...]]:
+        """What can be studied of it by `study`, and what each study asks.
+
+        Example:
+            >>> import phexplore as px
+            >>> px.load("counties-invariant-2010").studies["bases"]
+            ('cells',)
+        """
+        return study_names(self.value)
+
+    def study(self, name: str, *, out: str | PathLike[str] | None = None, **asked: Any) -> Study:
+        """Return what an experiment or a studio of the window finds.
+
+        Args:
+            name: of one of `studies`.
+            out: what it writes: a directory, of ``tune`` the file of its probes; None for nothing that stays.
+            asked: what the study asks, as in the window; what is left out is as proposed there.
+
+        Raises:
+            UnknownNameError: there is no such study, or it does not ask that.
+            PhexploreError: it cannot be made; the sentence says why.
+
+        Example:
+            >>> import phexplore as px
+            >>> study = px.load("sdhc-2020-us").study("truncation", query="PH3/state_A-G", state="44")
+            >>> study.found["best"]
+            6
+        """
+        return study(self.value, name, out, asked)
+
     def __eq__(self, other: object) -> bool:
         """Return whether both hold the same."""
         return isinstance(other, Scenario) and self.value == other.value
@@ -269,7 +300,7 @@ def presets() -> DataFrame:
     return frame(("id", "title", "product", "source", "library"), rows)
 
 
-class Forecast:
+class Forecast(Pictured):
     """What is known of a scenario before any run: the same numbers as ``phexplore forecast``.
 
     Attributes:
@@ -398,38 +429,8 @@ class Forecast:
         value = self.scenario.value
         return tuple(registry.system_of(value).figures(value, None))
 
-    def plot(self, ax: Axes | None = None, *, figure: str = "") -> Axes:
-        """Draw a picture of `figures` and return its axes.
-
-        Args:
-            ax: axes to draw into; None for new ones.
-            figure: id of a picture; the first without it.
-
-        Raises:
-            UnknownNameError: there is no such picture; the remedy names those there are.
-
-        Example:
-            >>> import phexplore as px
-            >>> px.forecast("sdhc-2020-us").plot().get_title(loc="left")
-            'All 46 targets are met'
-        """
-        return draw(self.figures if figure else self._overview(), figure, ax)
-
-    def table(self, figure: str = "") -> DataFrame:
-        """Return the numbers behind a picture, with the headers people see.
-
-        Args:
-            figure: id of a picture; the first without it.
-
-        Example:
-            >>> import phexplore as px
-            >>> px.forecast("sdhc-2020-us").table("epsilon").columns[0]
-            'δ'
-        """
-        known = {each.id: each for each in (self.figures if figure else self._overview())}
-        if figure and figure not in known:
-            raise UnknownNameError("figure", figure, list(known))
-        return table_frame((known[figure] if figure else next(iter(known.values()))).table)
+    def _known(self, figure: str) -> Sequence[Figure]:
+        return self.figures if figure else self._overview()
 
 
 def forecast(scenario: Scenario | str | PathLike[str]) -> Forecast:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -85,6 +85,18 @@ class Experiment:
     command: Callable[[Path, Given], Sequence[str]]
     duration: str
     pictures: Callable[[Found, Path], list[Picture]]
+
+
+class Studied(NamedTuple):
+    """What was found of a scenario once: numbers as the command prints them, and pictures.
+
+    Attributes:
+        found: JSON values.
+        figures: each with an id of its own.
+    """
+
+    found: Any
+    figures: tuple[Figure, ...]
 
 
 class ExperimentUnreadableError(PhexploreError):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from phexplore.report.document import Part
     from phexplore.report.run_report import RunReport
     from phexplore.runs.simulation import Maker
-    from phexplore.systems.experiments import Experiment
+    from phexplore.systems.experiments import Experiment, Studied
     from phexplore.systems.meeting import MeetingParameter
     from phexplore.systems.run_results import Results
 
@@ -269,6 +269,7 @@ class System:
         commands: adds the system's own commands to the program; where a command takes a SCENARIO, the program loads it:
             ``context.obj(text)``.
         experiments: of the papers about it, which one click reproduces.
+        studies: what the window studies of a scenario on pages of their own, by name: called with the scenario and what is asked.
         meeting: what a meeting may move; None for the positive exact numbers that the parameters declare.
         place_name: what the places of its figures are called.
         budgets: the scenario as a budget model; None for a system whose budgets are not traded query by query.
@@ -306,6 +307,7 @@ class System:
     read_table: Callable[[Path, Scenario], Scenario] | None = None
     commands: Callable[[typer.Typer], None] | None = None
     experiments: Callable[[], tuple[Experiment, ...]] = tuple
+    studies: Callable[[], Mapping[str, Callable[..., Studied]]] = dict
     meeting: Callable[[Scenario], tuple[MeetingParameter, ...]] | None = None
     place_name: Callable[[str], PlaceName] = plain_place
     budgets: Callable[[Scenario], BudgetModel] | None = None

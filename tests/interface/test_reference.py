@@ -16,7 +16,10 @@ import pytest
 import phexplore as px
 
 ROOT = Path(__file__).parents[2]
-MODULES = ("errors", *(f"interface.{name}" for name in ("scenarios", "decisions", "runs", "data", "sweeps")))
+MODULES = (
+    "errors",
+    *(f"interface.{name}" for name in ("scenarios", "decisions", "runs", "data", "sweeps", "frames", "studies")),
+)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ Args:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,9 @@ from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.shared import require_phsafe
 
 
-def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list[dict[str, Any]]:
+def publish_run(
+    run: Path, trial: int, seed: int, draws: int, out: Path, tell: Callable[[str], None] = say
+) -> list[dict[str, Any]]:
     """Write the published tables of a trial, and of marked data every number beside its truth.
 
     Args:
@@ -39,6 +41,7 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
         seed: of the draws.
         draws: per table.
         out: directory that receives the files.
+        tell: told of every file, and of what was left out.
 
     Returns:
         How often intervals hold the truth, by table and by how far the truth lies from a limit; empty without a truth.
@@ -61,12 +64,12 @@ def publish_run(run: Path, trial: int, seed: int, draws: int, out: Path) -> list
     if truth and not confidential:
         files["comparison.csv"] = comparison_file(published, truth, room)
     if confidential:
-        say(f"comparison.csv was left out, for it holds exact counts. {TREATED_AS_CONFIDENTIAL}")
+        tell(f"comparison.csv was left out, for it holds exact counts. {TREATED_AS_CONFIDENTIAL}")
         if results.spec.is_reproducible:
-            say("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
+            tell("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
     for name, content in files.items():
         write_atomically(out / name, content, private=confidential and results.spec.is_reproducible)
-        say(f"Wrote {out / name}")
+        tell(f"Wrote {out / name}")
     classes = coverage_by_room(published, truth, room)
     return [
         {

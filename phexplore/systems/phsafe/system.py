@@ -120,6 +120,7 @@ PHSAFE: System = System(
         budgets=lazy(f"{_ROOM}.handover", "budgets"),
         configuration=lazy(f"{_ROOM}.handover", "configuration"),
     ),
+    studies=lazy(f"{_ROOM}.studies", "studies"),
     room=lazy("phexplore.gui.systems.phsafe.room", "PhSafeRoom"),
     is_ordinary=lazy(f"{_ROOM}.ordinary", "is_ordinary"),
     runs=RunOffer(

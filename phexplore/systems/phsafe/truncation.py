@@ -18,16 +18,14 @@ from phexplore.errors import UnknownNameError
 from phexplore.model.keys import TableId, parse_level
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.scenario import Scenario
-from phexplore.report.terminal import print_json, print_table, say, tell
-from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
-from phexplore.runs.store import load_spec, load_summary
+from phexplore.report.terminal import print_json, print_table, tell
 from phexplore.systems.phsafe.budget_edits import Keep
 from phexplore.systems.phsafe.shared import require_phsafe
-from phexplore.systems.phsafe.truncation_sources import NATION, SizeSource, StudyRequest, average_share, study_of
+from phexplore.systems.phsafe.truncation_sources import NATION, SizeSource, StudyRequest, average_share
 from phexplore.systems.phsafe.truncation_study import StudyError, TruncationStudy, judged
 
 
-def truncation_study(
+def study_request(
     scenario: Scenario,
     query: str,
     *,
@@ -37,8 +35,8 @@ def truncation_study(
     part: str,
     share: str,
     keep_margin: bool,
-) -> tuple[TruncationStudy, int]:
-    """Return the study of one query of a scenario, and the scenario's threshold.
+) -> StudyRequest:
+    """Return what is to be studied of a query of a scenario.
 
     Args:
         scenario: any; one of another system is refused.
@@ -62,9 +60,7 @@ def truncation_study(
     if key is None or key.table not in scenario.phsafe.thresholds:
         raise UnknownNameError("truncated query", query, [q.text for q in scenario.phsafe.budgets])
     source = _source(scenario, sizes=sizes, run=run, state=state)
-    if run is not None and is_confidential(load_spec(run), load_summary(run) or {}):
-        say(TREATED_AS_CONFIDENTIAL)
-    request = StudyRequest(
+    return StudyRequest(
         scenario,
         key,
         source,
@@ -72,7 +68,6 @@ def truncation_study(
         _number(share, "--share") if share else average_share(key),
         Keep.MARGINS if keep_margin else Keep.BUDGETS,
     )
-    return study_of(request), request.present
 
 
 def _number(text: str, option: str) -> Fraction:
@@ -90,6 +85,16 @@ def _source(scenario: Scenario, *, sizes: Path | None, run: Path | None, state: 
     return SizeSource(catalogue_state(state).fips if state else NATION, run=run, file=sizes)
 
 
+def printed_study(found: TruncationStudy, present: int) -> dict[str, Any]:
+    """Return a study as JSON, with what the scenario's threshold is beside the best.
+
+    Args:
+        found: the study.
+        present: the scenario's τ.
+    """
+    return {**study_json(found), "present": {"tau": present, "judged": judged(found, present)}}
+
+
 def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
     """Print bias and noise of every threshold, apart and together, and what the scenario's threshold is beside the best.
 
@@ -99,7 +104,7 @@ def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
         as_json: whether to print JSON.
     """
     if as_json:
-        print_json({**study_json(found), "present": {"tau": present, "judged": judged(found, present)}})
+        print_json(printed_study(found, present))
         return
     rows = [
         (

@@ -9,11 +9,29 @@ from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import capital, margin_word, people, percent
 from phexplore.model.conventions import Conventions
+from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
-from phexplore.systems.subspace.forecast import Alternative, ReleaseForecast, SubspaceForecast
+from phexplore.systems.subspace.forecast import (
+    Alternative,
+    ReleaseForecast,
+    SubspaceForecast,
+    alternatives,
+    forecast_subspace,
+)
 
 MOST_CLASSES = 60
 """Kinds of answers of a release that get a row; the table has them all."""
+
+
+def scenario_figures(scenario: Scenario, _: Scenario | None) -> tuple[Figure, ...]:
+    """Return the pictures of a scenario, most asked for first."""
+    method, conventions = scenario.subspace, scenario.conventions
+    return margins_figure(forecast_subspace(method, conventions), conventions), expected_errors(method)
+
+
+def expected_errors(method: Subspace) -> Figure:
+    """Return the expected error of every release by mechanism, see `alternatives_figure`."""
+    return alternatives_figure(method, [(name, alternatives(method, name)) for name in method.releases])
 
 
 def alternatives_figure(method: Subspace, found: Sequence[tuple[str, Sequence[Alternative]]]) -> Figure:

@@ -10,7 +10,6 @@ from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, Results, ResultTab
 
 _ROOM = "phexplore.systems.subspace"
-_figures, _margins = lazy(f"{_ROOM}.forecast", "forecast_subspace"), lazy(f"{_ROOM}.figures", "margins_figure")
 
 SUBSPACE: System = System(
     id="subspace",
@@ -27,7 +26,7 @@ SUBSPACE: System = System(
     print_forecast=lazy(f"{_ROOM}.forecast_output", "print_forecast"),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
-    figures=lambda scenario, _: (_margins(_figures(scenario.subspace, scenario.conventions), scenario.conventions),),
+    figures=lazy(f"{_ROOM}.figures", "scenario_figures"),
     formats=formats_by_id(
         parameters_json("subspace-json", "subspace.json"),
         ExportFormat(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 
@@ -34,7 +35,7 @@ from phexplore.report.provenance import Section, conventions_section, epsilon_na
 from phexplore.systems.topdown.check import check_scenario
 from phexplore.systems.topdown.figures import level_figure, semantics_figure
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
-from phexplore.systems.topdown.heat import heat_figure
+from phexplore.systems.topdown.heat import QUANTITIES, heat_figure
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.proven_loss import proven_parts
 from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
@@ -86,6 +87,14 @@ def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Fig
         proven = proven_parts(scenario.topdown, shown.figures)
         figures.append(semantics_figure(shown.figures, None if before is None else before.figures, proven))
     return tuple(figures)
+
+
+def named_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Figure, ...]:
+    """Return the pictures of a scenario with the heat table of every quantity; arguments as in `scenario_figures`."""
+    shown = _version(scenario, None if compared is None else _version(compared))
+    others = (quantity for quantity in QUANTITIES if quantity is not Quantity.MARGIN)
+    heats = (replace(heat_figure(shown, each), id=f"heat-{each.name.lower().replace('_', '-')}") for each in others)
+    return (*scenario_figures(scenario, compared), *heats)
 
 
 def _version(scenario: Scenario, before: TopDownReference | None = None) -> TopDownReference:

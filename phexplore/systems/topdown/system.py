@@ -36,7 +36,7 @@ TOPDOWN: System = System(
     ),
     commands=lazy(f"{_ROOM}.commands", "register"),
     simulate=lazy(f"{_ROOM}.simulation", "make_simulation"),
-    figures=lazy(f"{_ROOM}.scenario_document", "scenario_figures"),
+    figures=lazy(f"{_ROOM}.scenario_document", "named_figures"),
     formats=formats_by_id(
         ExportFormat(
             "csv",
@@ -73,6 +73,7 @@ TOPDOWN: System = System(
     report=lazy(f"{_ROOM}.run_document", "run_report"),
     has_geography=True,
     experiments=lazy(f"{_ROOM}.published_pictures", "experiments"),
+    studies=lazy(f"{_ROOM}.studies", "studies"),
     run_options=TopDownOptions,
     complete_run=lazy(f"{_ROOM}.reprocessing", "complete_run"),
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),

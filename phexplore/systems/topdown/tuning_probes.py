@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,6 +59,7 @@ def tune(  # noqa: PLR0913 - what a search is asked
     rule: Rule = REDISTRICTING,
     *,
     is_pooled: bool = False,
+    tell: Callable[[str], None] = say,
 ) -> Tuned:
     """Run the procedure and store every probe as one line of a file; probes that are there already are not simulated again.
 
@@ -74,6 +75,7 @@ def tune(  # noqa: PLR0913 - what a search is asked
         trials: releases per setting.
         rule: the criterion.
         is_pooled: whether the pooled estimator estimates.
+        tell: told of every probe, and of what should be known.
 
     Raises:
         TuningError: the scenario is none of TopDown, or the criterion cannot be met.
@@ -84,7 +86,7 @@ def tune(  # noqa: PLR0913 - what a search is asked
     method = scenario.method
     described = data_of(scenario, data)
     if (warning := warning_about(scenario, described)) is not None:
-        say(warning.sentence)
+        tell(warning.sentence)
     if strategy:
         known = starting_strategies(method)
         if strategy not in known:
@@ -104,7 +106,7 @@ def tune(  # noqa: PLR0913 - what a search is asked
         "criterion": encode_rule(rule),
         **({"estimator": "pooled"} if is_pooled else {}),
     }
-    _set_outdated_aside(probes, asked)
+    _set_outdated_aside(probes, asked, tell)
     before = read_probes(probes, asked) if probes.exists() else []
     if probes.exists() and not (kept := read_text(probes)).endswith("\n"):
         # What an interruption cut off goes, so that the next probe begins a line.
@@ -117,7 +119,7 @@ def tune(  # noqa: PLR0913 - what a search is asked
         def store(probe: Probe) -> None:
             file.write(json.dumps(probe_json(probe)) + "\n")
             file.flush()
-            say(f"{probe.value:.1%} {'meets' if probe.meets else 'misses'}  {_budgets_text(probe)}")
+            tell(f"{probe.value:.1%} {'meets' if probe.meets else 'misses'}  {_budgets_text(probe)}")
 
         tuner = Tuner(criterion.levels, criterion, on_probe=store)
         tuner.resume(before)
@@ -137,7 +139,7 @@ def _writing(probes: Path) -> Iterator[None]:
         ) from error
 
 
-def _set_outdated_aside(probes: Path, asked: Mapping[str, Any]) -> None:
+def _set_outdated_aside(probes: Path, asked: Mapping[str, Any], tell: Callable[[str], None]) -> None:
     """Rename probes of the same question whose data or program were others: they answer nothing here, but stay."""
     earlier = _asked_of(probes)
     if earlier is None or earlier == asked:
@@ -149,7 +151,7 @@ def _set_outdated_aside(probes: Path, asked: Mapping[str, Any]) -> None:
         probes.replace(kept)
     except OSError as error:
         raise WriteError(f"{kept} could not be written: {error.strerror or error}.", "Name another file.") from error
-    say(f"The probes in {probes} were made on other data or by another version; they are kept as {kept.name}.")
+    tell(f"The probes in {probes} were made on other data or by another version; they are kept as {kept.name}.")
 
 
 def _asked_of(probes: Path) -> dict[str, Any] | None:
@@ -223,6 +225,20 @@ def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
     return found
 
 
+def printed_tuning(tuned: Tuned) -> dict[str, Any]:
+    """Return what was found, and what it was found on, as JSON."""
+    found = tuned.result
+    return {
+        "data": {"path": tuned.data.path, "sha256": tuned.data.sha256},
+        "confidentiality": tuned.answer.json(),
+        "alone": {level: str(budget) for level, budget in found.alone.items()},
+        "budgets": {level: str(budget) for level, budget in found.budgets.items()},
+        "total": str(found.total),
+        "probes": len(found.probes),
+        "smaller": [{**probe_json(probe), "total": str(probe.total)} for probe in found.smaller],
+    }
+
+
 def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
     """Print what was found, and what it was found on.
 
@@ -232,17 +248,7 @@ def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
     """
     found = tuned.result
     if as_json:
-        print_json(
-            {
-                "data": {"path": tuned.data.path, "sha256": tuned.data.sha256},
-                "confidentiality": tuned.answer.json(),
-                "alone": {level: str(budget) for level, budget in found.alone.items()},
-                "budgets": {level: str(budget) for level, budget in found.budgets.items()},
-                "total": str(found.total),
-                "probes": len(found.probes),
-                "smaller": [{**probe_json(probe), "total": str(probe.total)} for probe in found.smaller],
-            }
-        )
+        print_json(printed_tuning(tuned))
         return
     rows = [(lv, f"{float(found.alone[lv]):.6g}", f"{float(found.budgets[lv]):.6g}") for lv in found.budgets]
     print_table(("level", "ρ alone", "ρ together"), rows, right=(1, 2))

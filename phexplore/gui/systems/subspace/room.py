@@ -65,11 +65,9 @@ class SubspaceRoom(PlainRoom):
 
 
 def _alternatives(shown: ScenarioView) -> Figure:
-    from phexplore.systems.subspace.figures import alternatives_figure
-    from phexplore.systems.subspace.forecast import alternatives
+    from phexplore.systems.subspace.figures import expected_errors
 
-    method = shown.scenario.subspace
-    return alternatives_figure(method, [(name, alternatives(method, name)) for name in method.releases])
+    return expected_errors(shown.scenario.subspace)
 
 
 def _margins(shown: ScenarioView) -> Figure:
