@@ -16,10 +16,12 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from phexplore.accounting.composition import Part
 from phexplore.accounting.enumerated_curve import EnumeratedCurve, few_enough
 from phexplore.accounting.gaussian_curve import gaussian_solution
-from phexplore.accounting.guarded_curve import CurveError, GuardedCurve, Nodes, Tilt
+from phexplore.accounting.guarded_curve import CurveError, GuardedCurve, Nodes, Tilt, highest_of_pairs
 from phexplore.accounting.zcdp import epsilon as epsilon_of_rho
 from phexplore.accounting.zcdp import log_inverse
 from phexplore.model.conventions import Conversion
@@ -63,15 +65,19 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
     Raises:
         ValueError: a variance is not positive, a shift below 1, or a number of copies or doubt negative.
     """
-    copies: Counter[tuple[Fraction, int, Fraction]] = Counter()
+    copies: Counter[tuple[int, ...]] = Counter()
+    first: dict[tuple[int, ...], Part] = {}
     for part in parts:
         if part.variance <= 0 or part.shift < 1 or part.copies < 0 or part.doubt < 0:
             raise ValueError(
                 f"an answer has a positive variance, a shift from 1 and no negative copies or doubt, got {part}"
             )
         if part.copies:
-            copies[part.variance, part.shift, part.doubt] += part.copies
-    return tuple(Part(variance, shift, count, doubt) for (variance, shift, doubt), count in copies.items())
+            # By whole numbers: to hash a fraction of a hundred digits takes longer than all the rest here.
+            kind = (*part.variance.as_integer_ratio(), part.shift, *part.doubt.as_integer_ratio())
+            copies[kind] += part.copies
+            first.setdefault(kind, part)
+    return tuple(first[kind]._replace(copies=count) for kind, count in copies.items())
 
 
 def rho_of(parts: Iterable[Part]) -> Fraction:
@@ -105,7 +111,7 @@ def _bracket(parts: tuple[Part, ...], delta: Fraction, width: float) -> Bracket:
     found = Bracket(0.0, math.inf)
     for _ in range(_MOST_ROUNDS):
         try:
-            curve = curve_near(parts, start, logarithm, width)
+            curve = curve_near(parts, rho, start, logarithm, width)
         except CurveError:
             break
         found = _ends(curve.bounds, start, logarithm)
@@ -155,9 +161,10 @@ def delta_bracket(parts: Iterable[Part], epsilon: Fraction) -> Bracket:
         raise ValueError("δ at ε is known where the worst answer is")
     # Outward, so that the two floats enclose ε: δ falls with it.
     below, above = _floats_around(epsilon)
-    logarithm = _continuous_logarithm(float(rho_of(release)), above)
+    rho = rho_of(release)
+    logarithm = _continuous_logarithm(float(rho), above)
     try:
-        curve = curve_near(release, above, logarithm, WIDTH / 10)
+        curve = curve_near(release, rho, above, logarithm, WIDTH / 10)
     except CurveError:
         return Bracket(0.0, 1.0)
     unit = math.exp(-logarithm)
@@ -196,25 +203,30 @@ def largest_of_pairs(halves: Sequence[Iterable[Part]], delta: Fraction, width: f
     if len(totals) != 1:
         raise ValueError("the halves of a pair have one ρ")
     rho = 2 * totals.pop()
-    pairs = list(combinations_with_replacement(range(len(releases)), 2))
     logarithm = log_inverse(delta)
     try:
         start = _continuous(float(rho), logarithm)
         nodes = Nodes(releases, _tilt(float(rho), start, logarithm, width), times=2)
         factors = [nodes.product(place) for place in range(len(releases))]
-        curves = [GuardedCurve(nodes, (factors[one], factors[other]), rho) for one, other in pairs]
     except CurveError:
-        found = [_bracket(merged((*releases[one], *releases[other])), delta, width) for one, other in pairs]
+        pairs = combinations_with_replacement(releases, 2)
+        found = [_bracket(merged((*one, *other)), delta, width) for one, other in pairs]
         return Bracket(max(each.low for each in found), max(each.high for each in found))
 
-    # The pair that is largest where all are asked first is nearly always the largest: the others then cost one look.
-    first = max(curves, key=lambda curve: curve.bounds(start, logarithm)[1])
-    best = _ends(first.bounds, start, logarithm)
-    for curve in curves:
-        if curve.bounds(best.high, logarithm)[1] > 1:
-            mine = _ends(curve.bounds, best.high, logarithm)
-            best = Bracket(max(best.low, mine.low), mine.high)
-    return best
+    def ends(pair: tuple[int, int], near: float) -> Bracket:
+        return _ends(GuardedCurve(nodes, [factors[place] for place in pair], rho).bounds, near, logarithm)
+
+    # The pair that is largest where all are asked first is nearly always the largest: the others then cost one look together.
+    heights = highest_of_pairs(nodes, factors, rho, start, logarithm)
+    best = ends(divmod(int(heights.argmax()), len(factors)), start)
+    for one, other in np.argwhere(np.triu(highest_of_pairs(nodes, factors, rho, best.high, logarithm)) > 1).tolist():
+        mine = ends((one, other), best.high)
+        best = Bracket(max(best.low, mine.low), max(best.high, mine.high))
+    return (
+        best
+        if math.isfinite(best.high)
+        else Bracket(best.low, epsilon_of_rho(rho, delta, Conversion.ZCDP_OPTIMAL_ALPHA))
+    )
 
 
 def noise_factor(parts: Iterable[Part], target: Fraction, delta: Fraction) -> tuple[Fraction, Bracket]:
@@ -263,11 +275,12 @@ def noise_factor(parts: Iterable[Part], target: Fraction, delta: Fraction) -> tu
     return Fraction(0), Bracket(0.0, 0.0)
 
 
-def curve_near(parts: Sequence[Part], epsilon: float, logarithm: float, width: float) -> Curve:
+def curve_near(parts: Sequence[Part], rho: Fraction, epsilon: float, logarithm: float, width: float) -> Curve:
     """Return the curve of a release, good near one of its points.
 
     Args:
         parts: of the release, merged.
+        rho: of the release, exact.
         epsilon: of the point.
         logarithm: −ln δ of the point.
         width: of brackets of ε made from it.
@@ -277,7 +290,6 @@ def curve_near(parts: Sequence[Part], epsilon: float, logarithm: float, width: f
     """
     if few_enough(parts, logarithm):
         return EnumeratedCurve(parts, logarithm)
-    rho = rho_of(parts)
     nodes = Nodes([parts], _tilt(float(rho), epsilon, logarithm, width))
     return GuardedCurve(nodes, [nodes.product(0)], rho)
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,21 +75,31 @@ class _Kinds:
     def __init__(self, parts: Sequence[Part]) -> None:
         self.copies = np.array([part.copies for part in parts], dtype=np.float64)
         self.shift = np.array([part.shift for part in parts], dtype=np.float64)
-        variances = np.array([float(part.variance) for part in parts])
-        self.turns = np.array([float(part.shift / part.variance) for part in parts]) / (2 * math.pi)
+        # Whole numbers divided: rounded once, as a Fraction made a float, and much sooner.
+        sigma2 = [(part.variance.numerator, part.variance.denominator) for part in parts]
+        variances = np.array([above / below for above, below in sigma2])
+        shifts = [(part.shift, *each) for part, each in zip(parts, sigma2, strict=True)]
+        self.turns = np.array([shift * below / above for shift, above, below in shifts]) / (2 * math.pi)
         self.q = (2 * math.pi**2) * variances
-        self.rho = np.array([float(part.rho) for part in parts])
+        self.rho = np.array([shift**2 * below / (2 * above) for shift, above, below in shifts])
 
-    def bound(self, t: Floats, times: int) -> tuple[NDArray[np.intp], float]:
-        """Return the nodes whose product may exceed `_LEFT_OUT`, and a bound of the sum of the others."""
-        reach = np.minimum(0.5 / self.turns, t[-1])
+    def bound(self, step: float, last: int, times: int) -> tuple[NDArray[np.intp], float]:
+        """Return the nodes whose product may exceed `_LEFT_OUT`, and a bound of the sum of the others.
+
+        Args:
+            step: between two nodes.
+            last: number of the last one; the first is 0.
+            times: how many releases of these answers are multiplied.
+        """
+        reach = np.minimum(0.5 / self.turns, last * step)
         order = np.argsort(-self.copies * self.q * (self.turns * reach) ** 2)
         # Positions in turns are rounded: over all answers that moves the exponent by less than this.
-        slack = math.exp(min(5 * _U * math.pi * float(t[-1]) * float(self.copies @ self.shift) * times, 100.0))
-        chosen, height, below = np.arange(len(t)), np.zeros(len(t)), 0.0
+        slack = math.exp(min(5 * _U * math.pi * last * step * float(self.copies @ self.shift) * times, 100.0))
+        chosen = self._near(int(order[0]), step, last, times)
+        height, below = np.zeros(len(chosen)), (last + 1 - len(chosen)) * _LEFT_OUT * slack * 1.01
         cut = math.log(_LEFT_OUT)
         for one in order:
-            turned = self.turns[one] * t[chosen]
+            turned = self.turns[one] * (step * chosen)
             turned -= np.rint(turned)
             q, copies = float(self.q[one]), times * float(self.copies[one])
             height += copies * np.minimum(_log_neighbours(q) - q * (1 - 1e-9) * turned**2, 0.0)
@@ -100,6 +110,25 @@ class _Kinds:
             if len(chosen) < 300:
                 break
         return chosen, below
+
+    def _near(self, one: int, step: float, last: int, times: int) -> NDArray[np.intp]:
+        """Return the nodes near whole turns of one kind; at all others its factor by itself is at most `_LEFT_OUT`.
+
+        Few of a hundred thousand are near, so they are not looked at one by one. Arguments as in `bound`.
+        """
+        q, turns = float(self.q[one]), float(self.turns[one]) * step
+        if turns > 0.2:
+            return np.arange(last + 1)
+        apart = (_log_neighbours(q) - math.log(_LEFT_OUT) / (times * float(self.copies[one]))) / (q * (1 - 1e-9))
+        whole = np.arange(math.floor(last * turns + 0.5) + 1) / turns
+        # A node more on each side, for the rounding of their places.
+        reach = math.sqrt(apart) / turns + 2
+        first = np.maximum(np.floor(whole - reach), 0).astype(np.intp)
+        counts = np.maximum(np.minimum(np.ceil(whole + reach), last).astype(np.intp) - first + 1, 0)
+        if np.any(first[1:] < (first + counts)[:-1]):
+            return np.arange(last + 1)
+        found: NDArray[np.intp] = np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        return found
 
     def product(self, t: Floats, tilt: int) -> _Ball:
         """Return Π S^copies e^{2πi k₀vc} at the nodes t[n].
@@ -171,8 +200,14 @@ class _Kinds:
         return _Ball(value, radius * (1 + 1e-6) + 1e-300)
 
 
+def _products(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """Return Σ_n rows[i, n]·others[j, n]; without the threads of a matrix product, which cost more than they bring."""
+    result: NDArray[Any] = np.einsum("in,jn->ij", rows, others)
+    return result
+
+
 def _weighted(weights: Floats, rows: Floats) -> Floats:
-    """Return Σ_i weights[i]·rows[i, n]; without the threads of a matrix product, which cost more than they bring."""
+    """Return Σ_i weights[i]·rows[i, n]; without threads, as `_products`."""
     result: Floats = np.einsum("i,ij->j", weights, rows)
     return result
 
@@ -231,7 +266,7 @@ class Nodes:
 
     def __init__(self, releases: Sequence[Sequence[Part]], tilt: Tilt, times: int = 1) -> None:
         self.kinds = [_Kinds(parts) for parts in releases]
-        rho = times * max(sum(float(part.rho) * part.copies for part in parts) for parts in releases)
+        rho = times * max(float((kind.rho * kind.copies).sum()) for kind in self.kinds)
         guard = tilt.guard
         while guard < 5:
             self.rho_float = rho + guard * guard / 2
@@ -247,20 +282,20 @@ class Nodes:
             if last > _MOST_STEPS:
                 guard *= 2
                 continue
-            t = self.step * np.arange(last + 1, dtype=np.float64)
             # The guard by itself keeps nodes to 10/s; the answers leave few of them.
-            chosen, below = _union([kind.bound(t, times) for kind in self.kinds])
+            chosen, below = _union([kind.bound(self.step, last, times) for kind in self.kinds])
             if len(chosen) <= _MOST_NODES:
                 break
             guard *= 2
         else:
             raise CurveError("too many nodes")
-        self.guard, self.t = guard, t[chosen]
+        self.guard = guard
+        self.t: Floats = self.step * chosen.astype(np.float64)
         exponent = guard * guard / 2 * self.t**2
         self.damping = _Ball(
             np.exp(-exponent).astype(np.complex128), np.exp(-exponent) * (6 * _U * exponent + 2 * _FUNCTION) + 1e-300
         )
-        last_t = float(t[-1])
+        last_t = self.step * last
         beyond = math.exp(-(guard**2) / 2 * last_t**2) * (1 + 1 / (guard**2 * last_t * self.step))
         self.missing = (below + beyond) * self.step / math.pi * (1 + 1e-6)
         self.weight = np.where(self.t == 0, 0.5, 1.0) * (self.step / math.pi)
@@ -279,6 +314,63 @@ def _union(sieved: list[tuple[NDArray[np.intp], float]]) -> tuple[NDArray[np.int
     return chosen, max(below for _, below in sieved)
 
 
+class _Saddle:
+    """The factors of the integral that are the same at every node: e^height, and how fast the rest turns.
+
+    Args:
+        nodes: of the tilt.
+        rho: of the whole release, exact.
+    """
+
+    def __init__(self, nodes: Nodes, rho: Fraction) -> None:
+        guard, c = Fraction(nodes.guard), Fraction(nodes.steps, _TILT_STEP)
+        whole = _rounded(rho + guard * guard / 2)
+        self._turn = whole * (2 * c + 1)
+        self._height, self._c = whole * c * (c + 1), c
+
+    def at(self, epsilon: float, logarithm: float) -> tuple[float, float, float]:
+        """Return e^height as a multiple of e^-logarithm, inf where that is too large, the relative error of it, and the turn.
+
+        Args:
+            epsilon: any number, exact as it stands.
+            logarithm: −ln of the unit, at least 0.
+        """
+        exact = Fraction(epsilon)
+        exponent = float(self._height - self._c * exact)
+        scale = exponent + logarithm
+        doubt = 2 * _U * (abs(exponent) + 5 * logarithm + abs(scale)) + 4 * _FUNCTION
+        return math.exp(scale) if scale <= 700 else math.inf, doubt, float(self._turn - exact)
+
+
+def highest_of_pairs(nodes: Nodes, factors: Sequence[_Ball], rho: Fraction, epsilon: float, logarithm: float) -> Floats:
+    """Return proven upper bounds of δ(ε) of all products of two factors, ``[factors, factors]``, as multiples of e^-logarithm.
+
+    Args:
+        nodes: of the tilt, for products of two.
+        factors: as products of `Nodes.product`.
+        rho: of a product, exact.
+        epsilon: any number, exact as it stands.
+        logarithm: −ln of the unit, at least 0.
+    """
+    unit, doubt, turn = _Saddle(nodes, rho).at(epsilon, logarithm)
+    if math.isinf(unit):
+        return np.full((len(factors), len(factors)), math.inf)
+    values, radii = (np.stack([each[side] for each in factors]) for side in (0, 1))
+    sizes, guard = np.abs(values), nodes.damping
+    angle = nodes.t * turn
+    turned = nodes.kernel * (nodes.weight * guard.value.real) * (np.cos(angle) + 1j * np.sin(angle))
+    kernel = np.abs(nodes.kernel) * nodes.weight
+    found = _products(values * turned, values).real
+    size = _products(sizes * (kernel * guard.value.real), sizes)
+    largest = _products((sizes + radii) * (kernel * (guard.value.real + guard.radius)), sizes + radii)
+    # What the radii add, and the rounding of products and of sums of as many terms as there are nodes.
+    error = largest - size + largest * ((8 * len(nodes.t) + 400) * _U)
+    error += 2.2 * _U * abs(turn) * _products(sizes * (kernel * guard.value.real * nodes.t), sizes)
+    error = error * (1 + 1e-6) + nodes.missing / (nodes.c * (nodes.c + 1)) * (1 + 1e-12)
+    result: Floats = np.maximum(found + error, 0.0) * (unit * (1 + doubt))
+    return result
+
+
 class GuardedCurve:
     """Proven bounds of δ(ε) near a tilt.
 
@@ -289,14 +381,10 @@ class GuardedCurve:
     """
 
     def __init__(self, nodes: Nodes, factors: Sequence[_Ball], rho: Fraction) -> None:
-        self._nodes, guard = nodes, Fraction(nodes.guard)
+        self._nodes, self._saddle = nodes, _Saddle(nodes, rho)
         ball = nodes.damping
         for factor in factors:
             ball = ball.times(factor)
-        c = Fraction(nodes.steps, _TILT_STEP)
-        whole = _rounded(rho + guard * guard / 2)
-        self._saddle = whole * (2 * c + 1)
-        self._height, self._c = whole * c * (c + 1), c
         weight, size = nodes.weight, np.abs(ball.value)
         guarded, kerneled = ball.value * weight, ball.value * nodes.kernel * weight
         self._terms = np.stack((kerneled.real, kerneled.imag, guarded.real, guarded.imag))
@@ -315,14 +403,10 @@ class GuardedCurve:
             epsilon: any number, exact as it stands.
             logarithm: −ln of the unit, at least 0.
         """
-        nodes, exact = self._nodes, Fraction(epsilon)
-        exponent = float(self._height - self._c * exact)
-        scale = exponent + logarithm
-        if scale > 700:
+        nodes = self._nodes
+        unit, doubt, turn = self._saddle.at(epsilon, logarithm)
+        if math.isinf(unit):
             return 0.0, math.inf
-        unit = math.exp(scale)
-        doubt = 2 * _U * (abs(exponent) + 5 * logarithm + abs(scale)) + 4 * _FUNCTION
-        turn = float(self._saddle - exact)
         angle = nodes.t * turn
         cosine, sine = np.cos(angle), np.sin(angle)
         real, imaginary, density_real, density_imaginary = self._terms

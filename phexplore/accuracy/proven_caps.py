@@ -14,6 +14,7 @@ from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor
 from phexplore.accuracy.solving_groups import Separated, sum_under
 from phexplore.model.goals import Cap, CapOn, Key
 from phexplore.model.numbers import Budget
+from phexplore.model.phsafe import PrivacyFramework
 
 _CLOSE = Fraction(1, 10**6)
 """Of a cap: what is left of it is not worth another round."""
@@ -40,6 +41,10 @@ def keeps_proven(model: BudgetModel, separated: Separated) -> bool:
     """
     for cap, _ in separated.caps:
         found = proven_under(model, cap, model.budgets)
+        # Without a proof the cap is kept by the sum of the budgets, which is ε itself under pure DP and 0 where nothing is asked.
+        proves_nothing = found is None and model.framework is PrivacyFramework.ZCDP
+        if proves_nothing and cap.on is CapOn.PROVEN and sum_under(cap, model.budgets):
+            return False
         if found is not None and found > cap.limit:
             return False
     return True

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "phexplore bundle"
-VERSION = 2
-"""Since version 2 every signature stands beside it in the form of OpenSSH."""
+VERSION = 3
+"""Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven."""
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",

@@ -38,7 +38,8 @@ class CertificateFacts:
         signers: key ids of the people expected to sign.
         clearance: number of the review board, "" when there is none.
         now: when it is made.
-        version: of the bundle's format; since 2 the table of decisions says which runs each rests on.
+        version: of the bundle's format; since 2 the table of decisions says which runs each rests on, since 3 those of the loss what is
+            proven.
     """
 
     scenario: Scenario
@@ -57,7 +58,7 @@ def certificate(facts: CertificateFacts) -> Document:
     """Return the certificate as a report."""
     scenario = facts.scenario
     production = handover(scenario)
-    parts = [_attestation(facts), production.privacy(scenario), production.budgets(scenario)]
+    parts = [_attestation(facts), production.privacy(scenario, facts.version), production.budgets(scenario)]
     if facts.runs:
         parts.append(_runs(facts.runs))
     parts += [production.configuration(facts.root, facts.parameters), _materials(), _verification(facts)]

@@ -14,7 +14,7 @@ from phexplore.decide.verdict_words import verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
-from phexplore.figures.table import Table, Value
+from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.wording import letter, margin_word, people, percent
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
@@ -167,9 +167,11 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
             change = "as A" if total == first else f"{'+' if total > first else '−'}{exact_short(abs(total - first))}"
         narrower, wider = _narrower_wider(effects, place)
         held = None if column.summary is None else _trials(column.summary)
+        high = found.proven[place]
+        proven = None if high is None else AtMost(high)
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
-            (letter(place), column.name, total if total is not None else text, epsilon, found.proven[place], change,
+            (letter(place), column.name, total if total is not None else text, epsilon, proven, change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
     return Table(headers, tuple(rows))

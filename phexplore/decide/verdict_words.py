@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from phexplore.decide.rule_evaluation import judge
+from phexplore.figures.table import AtMost, shown
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, percent
 from phexplore.model.rules import Measure, Outcome, Rule, Verdict
@@ -42,7 +43,8 @@ def amount(rule: Rule, value: float) -> str:
         case Measure.LOSS:
             return f"{value:.6g}"
         case Measure.EPSILON | Measure.PROVEN:
-            return f"ε {value:.4g}"
+            number = shown(AtMost(value)) if rule.measure is Measure.PROVEN else f"{value:.4g}"
+            return f"ε {number}"
         case _:
             return f"{value:,.4g}"
 
@@ -51,7 +53,7 @@ def distance_text(rule: Rule, distance: float) -> str:
     """Return how far a value is from the limit, in the measure's unit."""
     if rule.measure.is_share:
         return f"{abs(distance) * 100:.2f} points"
-    return amount(rule, abs(distance)).removeprefix("ε ")
+    return f"{abs(distance):.4g}" if rule.measure in {Measure.EPSILON, Measure.PROVEN} else amount(rule, abs(distance))
 
 
 def verdict_text(verdict: Verdict) -> str:

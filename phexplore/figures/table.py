@@ -6,6 +6,7 @@ import enum
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
 from phexplore.files.spreadsheet import safe_cell
@@ -19,6 +20,14 @@ UNTOUCHED = "·"
 """Stands where a number was left as it was."""
 SIGNIFICANT = 5
 """Digits shown of a real number; a copy carries all of them."""
+
+
+class AtMost(float):
+    """A bound from above: it is shown rounded up, so that what is read is never less than it."""
+
+
+class AtLeast(float):
+    """A bound from below: it is shown rounded down."""
 
 
 class Look(enum.Enum):
@@ -85,7 +94,10 @@ def shown(value: Value) -> str:
         return value
     if isinstance(value, int):
         return grouped(value)
-    return _real(float(value))
+    side = (
+        ROUND_CEILING if isinstance(value, AtMost) else ROUND_FLOOR if isinstance(value, AtLeast) else ROUND_HALF_EVEN
+    )
+    return _real(float(value), side)
 
 
 def plain(value: Value) -> str:
@@ -117,7 +129,7 @@ def shortened(text: str, most: int = 36) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip(" ,;") + "…"
 
 
-def _real(value: float) -> str:
+def _real(value: float, direction: str) -> str:
     if math.isnan(value):
         return ABSENT
     if math.isinf(value):
@@ -126,7 +138,8 @@ def _real(value: float) -> str:
         return "0"
     size = math.floor(math.log10(abs(value)))
     if size < -SIGNIFICANT or size > 15:
-        return f"{value:.{SIGNIFICANT - 1}g}".replace("-", "−")
+        rounded = Decimal(value).quantize(Decimal(1).scaleb(size + 2 - SIGNIFICANT), direction)
+        return f"{float(rounded):.{SIGNIFICANT - 1}g}".replace("-", "−")
     places = max(0, SIGNIFICANT - 1 - size)
-    text = f"{value:,.{places}f}"
+    text = f"{Decimal(value).quantize(Decimal(1).scaleb(-places), direction):,.{places}f}"
     return (text.rstrip("0").rstrip(".") if places else text).replace("-", "−")

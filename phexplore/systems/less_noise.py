@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, rounded_up
+from phexplore.accuracy.proven_loss import epsilon_bracket, largest_of_pairs, noise_factor, rounded_up
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Forecast, UnsupportedError
 from phexplore.systems.registry import budgets_of, forecast
 
-_SHRINK = Fraction(1, 10**6)
-"""Of the factor, where rounding a budget took a little more than it gave."""
+_LEAST = Fraction(1, 10**6)
+"""Of ε: how much less is aimed at, where rounding a budget took a little more than it gave."""
 _MOST_TRIES = 30
 
 
@@ -28,7 +27,7 @@ class LessNoise:
         scenario: with all budgets larger by one factor, as far as none is locked.
         factor: by which variances are divided.
         published: ε of the first scenario by the conversion it is published in.
-        proven: ε of the new one, high end.
+        proven: ε of the new one, high end, on any path that units with an only child may make of its spine.
         neighbours: of both.
         delta: of both.
         margins: median margin of the measured queries before and after, in people.
@@ -53,8 +52,8 @@ class LessNoise:
         before, after = self.margins
         return (
             f"{100 * self.variance_saved:.2f} % less variance, {100 * (1 - float(self.factor) ** -0.5):.2f} % narrower margins "
-            f"(half of them within ± {before:,.2f} before, ± {after:,.2f} now): its proven ε ≤ {rounded_up(self.proven, 4)} stays within the "
-            f"published {self.published:.4f} at δ = {float(self.delta):.0e}. Its ρ is larger."
+            f"(half of them within ± {before:,.2f} before, ± {after:,.2f} now): its proven ε ≤ {rounded_up(self.proven, 6)} stays within the "
+            f"published {rounded_up(self.published, 6)} at δ = {float(self.delta):.0e}. Its ρ is larger."
         )
 
 
@@ -83,8 +82,11 @@ def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTI
             "Unlock them first.",
         )
     published = epsilon(total, delta, conversion)
-    factor, _ = noise_factor(parts, Fraction(published), delta)
+    aim = Fraction(published)
     for _ in range(_MOST_TRIES):
+        factor = noise_factor(parts, aim, delta)[0] if aim > 0 else Fraction(0)
+        if not factor:
+            break
         budgets = {
             key: budget * factor
             for key, budget in model.budgets.items()
@@ -92,15 +94,22 @@ def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTI
         }
         made = replace(model.with_traded(budgets), name=f"{scenario.name}, same ε, less noise")
         after = forecast(made)
-        # The files of production round: what they hold is evaluated, not what was aimed at.
-        high = epsilon_bracket(after.noise[side], delta).high if side in after.noise else math.inf
+        # The files of production round, and paths differ: what they hold is evaluated, not what was aimed at.
+        high = _highest(after, side, delta)
         if high <= published:
             result = LessNoise(made, factor, published, high, side, delta, (_median(known), _median(after)))
             return replace(result, scenario=replace(made, note=result.sentence))
-        factor -= factor * _SHRINK
+        aim -= max(Fraction(high) - Fraction(published), _LEAST)
     raise UnsupportedError(
         f"No larger budgets of {scenario.name!r} were found that keep its ε.", "Its ε has no slack to speak of."
     )
+
+
+def _highest(known: Forecast, side: Neighbours, delta: Fraction) -> float:
+    """Return the proven ε of a release on the path where it is largest."""
+    halves = known.halves()
+    nominal: float = epsilon_bracket(known.noise[side], delta).high
+    return max(nominal, float(largest_of_pairs(halves, delta).high)) if halves else nominal
 
 
 def _median(known: Forecast) -> float:

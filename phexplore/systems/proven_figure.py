@@ -11,7 +11,7 @@ from phexplore.accuracy.proven_loss import epsilon_curve, largest_of_pairs, roun
 from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import Figure, nothing
 from phexplore.figures.marks import Dash, Dot, Mark, Path, Role, Rule
-from phexplore.figures.table import Table
+from phexplore.figures.table import AtLeast, AtMost, Table
 from phexplore.figures.wording import power_text
 from phexplore.model.conventions import Conversion
 from phexplore.systems.protocol import Forecast
@@ -93,7 +93,7 @@ def _numbers(deltas: list[Fraction], found: tuple[tuple[float, float], ...], pub
     return Table(
         ("δ", "proven ε at least", "proven ε at most", "zCDP, optimal α", "slack"),
         tuple(
-            (f"{float(delta):.3g}", low, high, bound, slack(bound, high))
+            (f"{float(delta):.3g}", AtLeast(low), AtMost(high), bound, slack(bound, high))
             for delta, (low, high), bound in zip(deltas, found, published, strict=True)
         ),
     )

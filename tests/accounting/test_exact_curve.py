@@ -25,7 +25,7 @@ from phexplore.accounting.exact_curve import (
     rho_of,
 )
 from phexplore.accounting.gaussian_curve import gaussian_solution
-from phexplore.accounting.guarded_curve import CurveError, GuardedCurve, Nodes, Tilt
+from phexplore.accounting.guarded_curve import CurveError, GuardedCurve, Nodes, Tilt, highest_of_pairs
 from phexplore.accounting.zcdp import epsilon
 from phexplore.model.conventions import Conversion
 from tests.accounting.enumerated_losses import delta_at, losses
@@ -169,6 +169,26 @@ def test_that_the_bound_of_the_rounding_holds_against_forty_digits(release):
     assert off < claimed < 1e-7
 
 
+@pytest.mark.parametrize(
+    "release",
+    [
+        MANY,
+        parts((0.0003, 1, 2), (0.31, 1, 1)),
+        parts((0.002, 14, 2)),
+        parts((0.5, 3, 9)),
+        parts((1e-7, 2, 3), (4, 1, 2)),
+    ],
+)
+def test_that_every_node_that_counts_is_among_those_evaluated(release):
+    logarithm = math.log(10) * 10
+    nodes = Nodes([merged(release)], Tilt(continuous(release, logarithm), logarithm, 3e-3))
+    all_of_them = nodes.step * np.arange(math.ceil(10 / nodes.guard / nodes.step) + 1)
+    sizes = np.abs(nodes.kinds[0].product(all_of_them, nodes.steps).value)
+    left_out = np.setdiff1d(all_of_them[sizes > 1e-24], nodes.t)
+    assert len(left_out) == 0
+    assert sizes[~np.isin(all_of_them, nodes.t)].sum() <= nodes.missing * math.pi / nodes.step
+
+
 def test_that_the_functions_of_this_machine_are_as_exact_as_the_proof_assumes():
     values = np.random.default_rng(5).uniform(-80, 1, 4000)
     for ours, theirs in ((np.exp, mpmath.exp), (np.expm1, mpmath.expm1)):
@@ -279,6 +299,16 @@ def test_that_the_largest_pair_is_the_largest_of_all():
     ]
     pairs = [epsilon_bracket([*one, *other], DELTA) for one in halves for other in halves]
     found = largest_of_pairs(halves, DELTA)
+    releases, logarithm = [merged(half) for half in halves], math.log(10) * 10
+    nodes = Nodes(releases, Tilt(found.high, logarithm, 1e-3), times=2)
+    factors = [nodes.product(place) for place in range(3)]
+    heights = highest_of_pairs(nodes, factors, F(1, 2), found.high, logarithm)
+    for one in range(3):
+        for other in range(3):
+            _, high = GuardedCurve(nodes, (factors[one], factors[other]), F(1, 2)).bounds(found.high, logarithm)
+            assert high * (1 - 1e-9) <= heights[one, other] <= high * (1 + 1e-7)
+            union = losses([*releases[one], *releases[other]])
+            assert delta_at(union, found.high) <= mpf(float(heights[one, other])) * mpmath.exp(-mpf(logarithm))
     assert found.low == pytest.approx(max(each.low for each in pairs), abs=2e-6)
     assert found.high >= max(each.low for each in pairs)
     with pytest.raises(ValueError, match="one ρ"):

@@ -13,9 +13,11 @@ from phexplore.accuracy.proven_loss import epsilon_bracket
 from phexplore.accuracy.solving_caps import cap_total
 from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_separable import solve
+from phexplore.decide.goals import goals_of
+from phexplore.errors import PhexploreError
 from phexplore.files.goals_file import goals_json, read_goals
 from phexplore.model.conventions import Neighbours
-from phexplore.model.goals import Cap, CapOn, Goals
+from phexplore.model.goals import Cap, CapOn, GoalError, Goals
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.registry import budgets_of, forecast, preset
@@ -84,6 +86,38 @@ def test_that_pure_dp_and_queries_without_noise_have_the_cap_of_their_budgets(us
     assert proven_under(budgets_of(pure), cap, budgets_of(pure).budgets) is None
     assert cap_total(cap, PrivacyFramework.PURE_DP, doubles=False) == 2
     assert proven_under(budgets_of(us), replace(cap, on=CapOn.EPSILON), budgets_of(us).budgets) is None
+    margins = {LevelQuery("Block", "detailed"): Fraction(90)}
+    solved = solve(budgets_of(pure), Goals(margins, caps=(cap,)), spend=True)
+    assert 2 - Fraction(1, 100) < solved.scenario.topdown.total <= 2
+    locks = frozenset(key for key in pure.topdown.query_shares if key.level == "State")
+    with pytest.raises(InfeasibleError):
+        solve(budgets_of(pure), Goals(margins, caps=(replace(cap, limit=Fraction(1, 100)),), locks=locks))
+
+
+@pytest.mark.parametrize("limit", [Fraction(0), Fraction(-1)])
+def test_that_a_cap_nothing_can_keep_is_refused(limit):
+    with pytest.raises(GoalError):
+        Cap(CapOn.PROVEN, limit)
+    with pytest.raises(GoalError):
+        goals_of("", "", {"proven_epsilon": str(limit)}, preset("sdhc-2020-pr").scenario)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "1/0", "1e400", "three"])
+def test_that_a_cap_that_is_no_number_is_refused(text):
+    with pytest.raises(PhexploreError):
+        goals_of("", "", {"proven_epsilon": text}, preset("sdhc-2020-pr").scenario)
+
+
+@pytest.mark.parametrize("name", ["sdhc-2020-pr", "pl94-2020-persons-pr", "dhc-2020-units-pr"])
+def test_that_puerto_rico_and_locked_budgets_keep_a_proven_cap(name):
+    scenario = preset(name).scenario
+    model = budgets_of(scenario)
+    first, *_, locked, last = model.budgets
+    cap = Cap(CapOn.PROVEN, Fraction(30), delta=Fraction(1, 10**6))
+    goals = Goals({first: Fraction(200), last: Fraction(150)}, caps=(cap,), locks=frozenset([locked]))
+    solved = solve(model, goals, spend=True)
+    assert proven(solved.scenario, cap).high <= 30
+    assert budgets_of(solved.scenario).budgets[locked] == model.budgets[locked]
 
 
 def test_that_a_proven_cap_goes_to_a_file_and_back(us):

@@ -47,6 +47,14 @@ def content(bundle):
     return bundle.packed()
 
 
+def listed_anew(files):
+    """The archive of altered files with a manifest and sums that fit them."""
+    listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+              for name, data in sorted(files.items()) if name != MANIFEST}  # fmt: skip
+    files = {**files, MANIFEST: manifest_bytes({**json.loads(files[MANIFEST]), "files": listed})}
+    return pack({**files, SUMS: sums(files)})
+
+
 def test_that_an_untouched_bundle_is_intact_signed_and_says_what_was_decided(bundle, content):
     result = verify(content, TRUSTED)
     assert result.alterations == ()
@@ -248,7 +256,8 @@ SIGNATURES_OF_VERSION_1 = {
     "dhc-2020-units-us-unsigned": 0,
     "sdhc-us-unsigned-with-pdf": 0,
 }
-VERSION_1 = sorted((Path(__file__).parent / "bundles_of_version_1").glob("*.xz"))
+BY_VERSION = {number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2)}
+VERSION_1, VERSION_2 = (sorted(folder.glob("*.xz")) for folder in BY_VERSION.values())
 
 
 @pytest.mark.defect("F2")
@@ -262,6 +271,26 @@ def test_that_bundles_of_the_first_release_go_on_verifying(path):
     assert len(result.awaited) == ("one-of-two" in path.name)
     assert len(result.signatures) == SIGNATURES_OF_VERSION_1.get(path.name.partition(".")[0], 1)
     assert result.status == ("approved" if "approved" in path.name else "draft")
+
+
+@pytest.mark.parametrize("path", VERSION_2, ids=lambda path: path.name.partition(".")[0])
+def test_that_bundles_with_certificates_of_published_figures_alone_go_on_verifying(path):
+    result = verify(lzma.decompress(path.read_bytes()), TRUSTED)
+    assert result.is_accepted
+    assert result.manifest["version"] == 2
+    assert result.status == "approved"
+
+
+def test_that_certificates_state_what_is_proven_of_parts_and_cannot_be_forged_there():
+    made = make_bundle(request(preset("pl94-2020-persons-us").scenario, signers=()))
+    stated = read_certificate(made.files[CERTIFICATE_HTML]).tables
+    assert {row[0]: row[3] for row in (*stated["attributes"], *stated["within"])}["block within County"] == "≤ 11.2241"
+    assert {row[0]: row[3] for row in stated["attributes"]}["cenrace"] == "≤ 9.6657"
+    assert verify(made.packed()).is_intact
+    for stands, forged in (("≤ 11.2241".encode(), "≤ 11.2240".encode()), ("≤ 9.6657".encode(), "–".encode())):
+        assert made.files[CERTIFICATE_HTML].count(stands) == 1
+        files = {**made.files, CERTIFICATE_HTML: made.files[CERTIFICATE_HTML].replace(stands, forged)}
+        assert {one.part for one in verify(listed_anew(files)).alterations} == {CERTIFICATE_HTML}
 
 
 @pytest.mark.parametrize("text", [b"", b"PK", b"hello", b"PK\x05\x06" + bytes(18), bytes(1000)])
@@ -290,11 +319,7 @@ def test_that_a_forged_pdf_is_refused_and_one_of_another_printer_is_noted_but_no
         pytest.skip("Pango is not installed")
 
     def with_pdf(content):
-        files = {**made.files, CERTIFICATE_PDF: content}
-        listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-                  for name, data in sorted(files.items()) if name != MANIFEST}  # fmt: skip
-        files[MANIFEST] = manifest_bytes({**json.loads(made.manifest), "files": listed})
-        return pack({**files, SUMS: sums(files)})
+        return listed_anew({**made.files, CERTIFICATE_PDF: content})
 
     assert verify(with_pdf(made.files[CERTIFICATE_PDF])).is_intact
     forged = verify(with_pdf(other.files[CERTIFICATE_PDF]))

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.figures.table import Table, grouped, plain, shortened, shown, signed_tick
+from phexplore.figures.table import AtLeast, AtMost, Table, grouped, plain, shortened, shown, signed_tick
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,14 @@ from phexplore.figures.table import Table, grouped, plain, shortened, shown, sig
 )
 def test_that_a_value_is_shown_with_five_digits_and_a_true_minus(value, text):
     assert shown(value) == text
+
+
+@pytest.mark.parametrize("size", range(-12, 20))
+def test_that_bounds_are_shown_on_their_side_and_copied_in_full(size):
+    value = 1.2345678901234 * 10.0**size
+    assert Fraction(shown(AtLeast(value)).replace("−", "-").replace(",", "")) <= Fraction(value)
+    assert Fraction(shown(AtMost(value)).replace("−", "-").replace(",", "")) >= Fraction(value)
+    assert plain(AtMost(value)) == plain(value)
 
 
 def test_that_a_copy_keeps_every_digit_and_fractions_exact():

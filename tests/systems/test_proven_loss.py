@@ -14,6 +14,8 @@ from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_figures, rounded_down, rounded_up
 from phexplore.decide.comparing import Compared, compare, comparison_json
 from phexplore.decide.rule_evaluation import judge
+from phexplore.decide.verdict_words import verdict_text
+from phexplore.figures.table import AtLeast, AtMost, shown
 from phexplore.model.conventions import Conversion, Neighbours, Proof
 from phexplore.model.rules import Bound, Measure, Outcome, Rule
 from phexplore.systems.less_noise import less_noise
@@ -149,7 +151,9 @@ def test_that_the_same_epsilon_buys_narrower_margins():
     start = preset("pl94-2020-persons-us").scenario
     found = less_noise(start)
     before, after = forecast(start), forecast(found.scenario)
-    assert after.proven() == found.proven <= before.loss.epsilon_at(HEADLINE_DELTA)
+    (stated,) = (each for each in after.stated() if each.low is not None)
+    assert max(after.proven(), stated.bypass_high) == found.proven <= before.loss.epsilon_at(HEADLINE_DELTA)
+    assert 100 * found.variance_saved == pytest.approx(6.65, abs=0.006)
     assert found.scenario.topdown.query_shares == start.topdown.query_shares
     for old, new in zip(before.entries, after.entries, strict=True):
         if old.margins is not None:
@@ -257,6 +261,20 @@ def test_that_a_printed_bound_is_never_less_than_the_number():
     assert Fraction(rounded_up(2.0000001, 6)) >= Fraction(2.0000001)
     assert rounded_up(0.0, 2) == "0.00"
     assert (rounded_down(16.4651549, 4), rounded_down(16.4651999, 4)) == ("16.4651", "16.4651")
+
+
+def test_that_tables_and_verdicts_round_a_bound_away_from_what_is_proven():
+    start = preset("pl94-2020-persons-us").scenario
+    known = forecast(start)
+    row = next(row for row in proven_figure(known, HEADLINE_DELTA).table.rows if row[0] == "1e-10")
+    assert (shown(row[1]), shown(row[2])) == ("16.465", "16.466")
+    assert (shown(AtMost(2.3632)), shown(AtLeast(2.36321))) == ("2.3632", "2.3632")
+    rows = semantics_figure(forecast_topdown(start.topdown, start.conventions), None, known.proven_parts()).table.rows
+    parts = [row[4] for row in rows if row[4] is not None]
+    assert all(Fraction(shown(each)) >= Fraction(each) for each in parts)
+    assert not all(Fraction(shown(float(each))) >= Fraction(each) for each in parts)
+    (verdict,) = judge((Rule(Measure.PROVEN, Bound.AT_MOST, Fraction("16.4651")),), start, None)
+    assert verdict_text(verdict) == "✗ ε 16.466, 5.588e-05 missing"
 
 
 def test_that_nothing_is_added_where_there_is_no_noise():

@@ -31,8 +31,8 @@ from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets
 
-_FRAME_MS = 25
-"""After an edit its frame is painted."""
+_DRAG_MS = 25
+"""From an edit that follows another closely to its proof: the frames of a drag do without."""
 _PAUSE_MS = 300
 """After the last of several edits: what takes tenths of a second would slow the next one."""
 _MESSAGE_MS = 6000
@@ -152,8 +152,7 @@ class HeadlineBar(Stack):
         self._session = session
         self._proof = Latest(lambda view: (view, _proven_words(view)), self)
         self._proof.finished.connect(self._show_proven)
-        # Its thread would take the interpreter from the frame that the edit is waiting for.
-        self._after_frame = QTimer(self, singleShot=True, interval=_FRAME_MS)
+        self._after_frame = QTimer(self, singleShot=True)
         self._after_frame.timeout.connect(self.prove)
         self._all = Latest(_proved, self)
         self._all.finished.connect(self._show_all)
@@ -204,7 +203,8 @@ class HeadlineBar(Stack):
 
     def _on_settled(self, _view: object) -> None:
         self.refresh()
-        self._after_frame.start()
+        # Once the frame of the edit is painted, which comes before timers: a thread would take the interpreter from it.
+        self._after_frame.start(_DRAG_MS if self._after_edits.isActive() else 0)
         self._after_edits.start()
 
     def _show_proven(self, proven: tuple[ScenarioView, str]) -> None:

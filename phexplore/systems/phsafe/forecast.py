@@ -97,6 +97,7 @@ class DerivedForecast:
 
 
 _ROUNDED_VARIANCE = Fraction(3, 2)
+_APART = Fraction(1, 10**6)
 
 
 def noise_of_release(answers: Iterable[tuple[int, Noise]]) -> ReleaseNoise:
@@ -135,7 +136,8 @@ def is_worst_in_one_cell(sensitivity: int, variance: Fraction) -> bool:
     if sensitivity == 1:
         return True
     split = (sensitivity - 1) ** 2 + 1
-    return split * (variance + _ROUNDED_VARIANCE) < sensitivity**2 * (variance - _ROUNDED_VARIANCE)
+    # Further apart than the factor of 1e-12 can bridge.
+    return split * (variance + _ROUNDED_VARIANCE) * (1 + _APART) < sensitivity**2 * (variance - _ROUNDED_VARIANCE)
 
 
 @dataclass(frozen=True)

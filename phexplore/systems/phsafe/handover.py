@@ -5,6 +5,7 @@ Args:
     out: file or directory.
     root: name of the configuration file.
     texts: files by name.
+    version: of the bundle's format; the part is the same in all.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
     return [target], []
 
 
-def privacy(scenario: Scenario) -> Part:
-    """Return the part of a certificate about the loss."""
+def privacy(scenario: Scenario, version: int) -> Part:
+    """Return the part of a certificate about the loss; the arguments of this module."""
+    del version
     framework = scenario.phsafe.framework
     sections = (
         privacy_section(forecast(scenario)),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
-from phexplore.figures.table import Table, Value
+from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.wording import conversion_title, percent, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import TopDown
@@ -85,7 +85,7 @@ def semantics_figure(
         if bound is not None:
             tip += f"; proven ε ≤ {rounded_up(bound, 4)}"
         bars.append(Bar(None, group, name, value, was, text, tip))
-        row: tuple[Value, ...] = (group, name, rho, value, bound, was)
+        row: tuple[Value, ...] = (group, name, rho, value, None if bound is None else AtMost(bound), was)
         rows.append(row)
 
     then = {(figure.conversion, figure.delta): figure.value for figure in before.epsilons} if before else {}

@@ -43,17 +43,21 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
     return list(placed), list(output.notes)
 
 
-def privacy(scenario: Scenario) -> Part:
-    """Return the part of a certificate about the loss."""
+def privacy(scenario: Scenario, version: int) -> Part:
+    """Return the part of a certificate about the loss.
+
+    Args:
+        scenario: of TopDown.
+        version: of the bundle's format; since 3 the tables say what is proven.
+    """
     method = scenario.topdown
     loss = forecast_topdown(method, scenario.conventions)
     entries = [(f"{loss.framework.symbol}, total", exact_text(loss.total))]
     entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
     spine = [("Kind", method.spine.kind), *method.spine.settings]
     sections = (Section("Privacy loss, replace one record", tuple(entries)), Section("Spine", tuple(spine)))
-    return Part(
-        "privacy", "Formal privacy", tables=semantics_tables(method, loss, with_proven=False), sections=sections
-    )
+    tables = semantics_tables(method, loss, with_proven=version > 2)
+    return Part("privacy", "Formal privacy", tables=tables, sections=sections)
 
 
 def budgets(scenario: Scenario) -> Part:

@@ -18,7 +18,7 @@ def semantics_tables(method: TopDown, loss: TopDownForecast, *, with_proven: boo
     Args:
         method: the parameters.
         loss: their forecast.
-        with_proven: a column of what is proven, which certificates of earlier releases do not have.
+        with_proven: a column of what is proven, which certificates in bundles before version 3 do not have.
     """
     proven = proven_parts(method, loss) if with_proven else {}
 
