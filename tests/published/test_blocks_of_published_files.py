@@ -191,6 +191,63 @@ def block_file(path, geoids):
     )
 
 
+def layout_of(year, real_data):
+    path = real_data / "published" / "pl94" / f"layout_geo_{year}_fixed.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            row["col_names"]: (int(row["begin"]), int(float(row["end"]))) for row in csv.DictReader(file) if row["end"]
+        }
+
+
+def test_that_a_set_of_2000_holds_what_the_same_set_of_2010_does(real_data, tmp_path):
+    """The made set of 2010 in the columns of 2000: uPL, other places in the header, no housing, no group quarters."""
+    source = real_data / "published" / "pl94" / "made_ri2010.pl"
+    before, after = layout_of(2010, real_data), layout_of(2000, real_data)
+    lines = []
+    for line in (source / "rigeo2010.pl").read_text(encoding="latin-1").splitlines():
+        written = [" "] * 400
+        for name, (first, last) in after.items():
+            own = before.get({"ZCTA5": "ZCTA5", "PUMA5": "PUMA"}.get(name, name))
+            text = line[own[0] : own[1]].strip() if own else ""
+            text = "uPL" if name == "FILEID" else text[: last - first]
+            written[first : first + len(text)] = text
+        lines.append("".join(written))
+    (tmp_path / "rigeo.upl").write_text("\n".join(lines) + "\n", encoding="latin-1")
+    for number, fields in ((1, 149), (2, 149)):
+        text = (source / f"ri0000{number}2010.pl").read_text(encoding="latin-1")
+        rows = [",".join(["uPL   ", *row.split(",")[1:fields]]) for row in text.splitlines()]
+        (tmp_path / f"ri0000{number}.upl").write_text("\r\n".join(rows) + "\r\n", encoding="latin-1")
+    found, known = recognise(tmp_path), read_population(source)
+    assert found.kind == "pl94-legacy"
+    ours = read_population(tmp_path)
+    assert ours.geoids.tolist() == known.geoids.tolist()
+    assert np.array_equal(ours.dense(0, ours.blocks), known.dense(0, known.blocks))
+    assert ours.housing is None or not np.array_equal(ours.housing, known.housing)
+    assert (
+        values_of(found).at("Tract").published.tolist() == values_of(recognise(source)).at("Tract").published.tolist()
+    )
+
+
+@pytest.mark.parametrize("tract", ["TABTRACTCE,TABBLKGRPCE", "TABTRACT,TABBLKGRP"])
+def test_that_voting_age_of_vintages_of_2020_is_0_and_1(tract, real_data, tmp_path):
+    with (real_data / "published" / "ppmf" / "made" / "2020_ppmf_person_44.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
+        rows = list(csv.DictReader(file))
+    own = ["TABBLK", "RTYPE", "GQTYPE_PL", "VOTING_AGE", "CENHISP", "CENRACE"]
+    for vintage, less in (("20200917", 1), ("20210428", 0)):
+        lines = [f"VINTAGE,TABBLKST,TABBLKCOU,{tract},{','.join(own)}"]
+        for row in rows:
+            changed = {**row, "VOTING_AGE": str(int(row["VOTING_AGE"]) - less)}
+            codes = [vintage, row["TABBLKST"], row["TABBLKCOU"], row["TABTRACTCE"], row["TABBLKGRPCE"]]
+            lines.append(",".join([*codes, *(changed[name] for name in own)]))
+        path = tmp_path / f"ppmf_{vintage}P.csv"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        found = read_population(path)
+        grown = sum(row["VOTING_AGE"] == "2" for row in rows)
+        assert answers(found, "votingage") == [len(rows) - grown, grown]
+
+
 def test_that_block_assignments_are_joined_to_the_blocks_beside_them(real_data, tmp_path):
     archive = real_data / "published" / "baf" / "BlockAssign_ST44_RI.zip"
     with zipfile.ZipFile(archive) as packed:

@@ -130,6 +130,7 @@ def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
     )
 
 
+<<<<<<< HEAD
 def _statuses(rows: Records) -> NDArray[np.int64]:
     """Return HH_STATUS of each record; what is no code is reported and read as 0."""
     coded = rows.column("HH_STATUS")
@@ -140,6 +141,138 @@ def _statuses(rows: Records) -> NDArray[np.int64]:
         lambda row: f"HH_STATUS {coded.text(row)[:40]!r} is not 0 (group quarters), 1 (occupied) or 2 (vacant).",
     )
     return status
+=======
+class _Areas:
+    """Codes of areas off the spine, which microdata repeat on every record of a block."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._classes = [each for each in area_classes() if each.present(names)]
+        self.columns = [column for each in self._classes for column in each.present(names)]
+        self._of_block: dict[int, tuple[str, ...]] = {}
+
+    def add(self, rows: _Records, blocks: NDArray[np.int64]) -> None:
+        """Take the codes of the first record of every block; a record that says others is reported."""
+        if not self.columns or not len(blocks):
+            return
+        coded = [rows.column(name) for name in self.columns]
+        found, first, which = np.unique(blocks, return_index=True, return_inverse=True)
+        for name, column in zip(self.columns, coded, strict=True):
+            differs = column.index != column.index[first][which]
+            rows.refuse(differs, name, _always(f"Its block lies in two areas of {name}."), _ONE_AREA)
+        firsts = zip(*(column.strings()[first].tolist() for column in coded), strict=True)
+        for block, texts in zip(found.tolist(), firsts, strict=True):
+            known = self._of_block.setdefault(block, texts)
+            if known != texts:
+                name = next(each for each, one, other in zip(self.columns, known, texts, strict=True) if one != other)
+                rows.refuse(
+                    blocks == block, name, _always(f"Block {block:015d} lies in two areas of {name}."), _ONE_AREA
+                )
+
+    def of(self, numbers: NDArray[np.int64], geoids: NDArray[np.str_]) -> dict[str, NDArray[np.str_]]:
+        """Return public codes by class, for the blocks with these numbers and codes."""
+        if not self.columns or not len(numbers):
+            return {each.name: each.public(np.empty(0, "U1"), geoids) for each in self._classes}
+        every = zip(*(self._of_block[number] for number in numbers.tolist()), strict=True)
+        columns = dict(zip(self.columns, map(np.array, every), strict=True))
+        places = {}
+        for each in self._classes:
+            texts, *others = (columns[name] for name in each.present(self.columns))
+            for other in others:
+                texts = np.where(texts == "", other, texts)
+            places[each.name] = each.public(texts, geoids)
+        return places
+
+
+_ONE_AREA = "Every record of a block names the same areas; fetch the file again."
+
+
+class _Records:
+    """The records of a batch as numbers. A record is reported once, for the first thing that is wrong with it."""
+
+    def __init__(self, problems: Problems, header: Header, batch: Batch) -> None:
+        self._problems = problems
+        self._header = header
+        self._batch = batch
+        self._bad = np.zeros(batch.rows, bool)
+
+    def refuse(
+        self,
+        wrong: NDArray[np.bool_],
+        column: str,
+        sentence: Callable[[int], str],
+        remedy: str = "Correct the line, or leave it out.",
+    ) -> None:
+        """Report the records where `wrong` holds and that were not reported before."""
+        refuse(
+            self._problems,
+            self._header,
+            wrong & ~self._bad,
+            column=column,
+            sentence=sentence,
+            remedy=remedy,
+            first=self._batch.first,
+        )
+        self._bad |= wrong
+
+    def column(self, name: str) -> CodedColumn:
+        """Return a column of the batch."""
+        return self._batch.columns[name]
+
+    def blocks(self, geography: Sequence[GeographyColumn]) -> NDArray[np.int64]:
+        """Return the 15 digits of each record's block as a number; what is no code is reported and read as 0."""
+        parts = [self._numbers(column) for column in geography]
+        state, county, tract, group, block = parts
+        self.refuse(
+            group != block // 1000,
+            geography[3].name,
+            lambda row: (
+                f"{geography[3].name} {group[row]} is not the first digit of {geography[4].name} {block[row]:04d}."
+            ),
+        )
+        return ((state * 1000 + county) * 10**6 + tract) * 10**4 + block
+
+    def levels(self, column: AttributeColumn) -> NDArray[np.int64]:
+        """Return the level of an attribute; what is no code is reported and read as 0."""
+        return self._numbers(column)
+
+    def status(self) -> NDArray[np.int64]:
+        """Return HH_STATUS; what is no code is reported and read as 0."""
+        coded = self._batch.columns["HH_STATUS"]
+        status, wrong = coded.numbers(_status)
+        self.refuse(
+            wrong,
+            "HH_STATUS",
+            lambda row: f"HH_STATUS {coded.text(row)[:40]!r} is not 0 (group quarters), 1 (occupied) or 2 (vacant).",
+        )
+        return status
+
+    def check_type(self, expected: NDArray[np.int64]) -> None:
+        """Report records whose RTYPE says something else than their other columns."""
+        coded = self._batch.columns["RTYPE"]
+        found, _ = coded.numbers(lambda text: whole(text, 1))
+        self.refuse(
+            found != expected,
+            "RTYPE",
+            lambda row: f"RTYPE is {coded.text(row)[:40]!r}, the rest of the record says {expected[row]}.",
+            "RTYPE is 3 for a person in a household, 5 in group quarters, 2 for a housing unit, 4 for group quarters.",
+        )
+
+    def check_rules(self, schema: Schema, cells: NDArray[np.int64], column: str) -> None:
+        """Report records in cells that the schema keeps empty."""
+        for zero in schema.structural_zeros:
+            sentence = f"The record breaks a rule: {zero.title[0].lower()}{zero.title[1:]}."
+            self.refuse(schema.selection(zero.where)[cells], column, _always(sentence), "Correct the age or the type.")
+
+    def _numbers(self, column: GeographyColumn | AttributeColumn) -> NDArray[np.int64]:
+        coded = self._batch.columns[column.name]
+        numbers, wrong = coded.numbers(column.number)
+        self.refuse(wrong, column.name, lambda row: f"{column.name} {coded.text(row)[:40]!r} is not {column.legal}.")
+        return numbers
+
+
+def _always(sentence: str) -> Callable[[int], str]:
+    return lambda _: sentence
+>>>>>>> 50ce0aa9 (Read microdata of a state in less time; treat blocks of water; hold the forms of 2000 and of 2020 to samples)
 
 
 def _status(text: str) -> int | None:

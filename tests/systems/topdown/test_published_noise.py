@@ -23,7 +23,7 @@ from phexplore.published.measurements import NoisyMeasurements, describe_measure
 from phexplore.runs.spec import RunSpec, RunSpecError, describe_blocks
 from phexplore.runs.store import TRUTH_FILE, prepare_directory, trial_file
 from phexplore.systems.topdown.measured_units import MeasuredUnits
-from phexplore.systems.topdown.published_noise import PublishedNoise
+from phexplore.systems.topdown.published_noise import PublishedNoise, tabulated_codes
 from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.reprocessing import complete_run
 from phexplore.systems.topdown.run_options import KeptAnswers, TopDownOptions
@@ -166,3 +166,11 @@ def test_that_the_flag_takes_a_word_and_stays_a_flag(tmp_path, capsys):
         assert command([*asked, *word]) == 2
         assert "--keep-measurements" in capsys.readouterr().err
     assert replace(TopDownOptions(), keep_measurements=True).keep_measurements is KeptAnswers.YES
+
+
+def test_that_a_block_of_water_stands_where_its_people_were_tabulated():
+    measured = np.array(["440070001011000", "450299901000001"])
+    found, moved = tabulated_codes(measured, np.array(["440070001011000", "450299708003004"]))
+    assert (found.tolist(), moved) == (["440070001011000", "450299708003004"], 1)
+    for data in (["440070001011000", "450299901000001"], ["440070001011000", "450299708003005"]):
+        assert tabulated_codes(measured, np.array(data))[1] == 0
