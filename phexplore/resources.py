@@ -17,3 +17,9 @@ def resource(name: str) -> Path:
         if (path := root / name).exists():
             return path
     raise FileNotFoundError(f"the program was installed without its file {name!r}")
+
+
+def manual_root() -> Path:
+    """Return the folder that names of the manual's pages begin at, e.g. ``manual_root() / "docs/start.md"``."""
+    shipped = _PACKAGE / "_manual"
+    return shipped if shipped.is_dir() else _PACKAGE.parent

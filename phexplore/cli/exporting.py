@@ -7,7 +7,11 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from phexplore.decide.deciding import project_of
 from phexplore.decide.scenario_export import export_files
+from phexplore.files.atomic_files import read_text
+from phexplore.files.project_file import read_project
+from phexplore.model.approval import Decision
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say
@@ -16,15 +20,19 @@ from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import Choice
 
 
-def export_scenario(scenario: Scenario, form: str, out: Path) -> list[Path]:
+def export_scenario(scenario: Scenario, form: str, out: Path, source: str = "") -> list[Path]:
     """Write a scenario in a format, say what is to be known of the files, and return them; see `export_files`.
 
     Args:
         scenario: what is exported.
         form: the name of the format, as in ``--format``.
         out: the folder that receives the files.
+        source: what named the scenario; a report says what its project decided.
     """
-    paths, notes = export_files(scenario, form, out)
+    decisions: tuple[Decision, ...] = ()
+    if (project := project_of(source)) is not None:
+        decisions = read_project(read_text(project[0]), name=project[0].name).decisions
+    paths, notes = export_files(scenario, form, out, decisions)
     for note in notes:
         say(note)
     return paths
@@ -35,7 +43,7 @@ def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | 
 
     Args:
         run: directory of the run.
-        form: html, csv, png or pdf.
+        form: html, pdf, docx, pptx, csv, png or svg.
         out: file, or directory for csv and png.
         choices: for the pictures, as on the page of results.
 

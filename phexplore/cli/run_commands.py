@@ -91,7 +91,7 @@ def _choices(texts: list[str]) -> dict[str, str | tuple[str, ...]]:
 @writes_into_out("report")
 def report(
     run: Path = typer.Argument(help="A run directory."),
-    form: str = typer.Option(..., "--format", help="html, csv, png or pdf."),
+    form: str = typer.Option(..., "--format", help="html, pdf, docx, pptx, csv, svg or png."),
     out: Path = typer.Option(..., "--out", help="File, or directory for csv and png; it may exist."),
     choose: list[str] = typer.Option(
         [], "--choose", help="NAME=VALUE for the pictures, as on the page of results: level, query, shapes, others."

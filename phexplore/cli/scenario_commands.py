@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from phexplore.catalog.names import Naming, choose_naming
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.output_folder import writes_into_out
 from phexplore.model.diff import diff as differences
@@ -208,9 +209,12 @@ def export(
     form: str = typer.Option(
         ...,
         "--format",
-        help="phsafe-config, das-ini, subspace-json, group-sizes-json, csv, xlsx, html, pdf, svg or png.",
+        help="phsafe-config, das-ini, subspace-json, group-sizes-json, csv, xlsx, html, pdf, docx, pptx, svg or png.",
     ),
     out: Path = typer.Option(..., "--out", help="File or directory to write; it may exist."),
+    names: Naming = typer.Option(
+        Naming.CODES, "--names", help="What tables, groups and places are called in documents and pictures."
+    ),
 ) -> None:
     """Write a parameter file that production reads, or a table or report of the parameters.
 
@@ -220,7 +224,8 @@ def export(
 
     found = load_scenario(scenario)
     _refuse_errors(found)
-    for path in export_scenario(found, form, out):
+    choose_naming(names)
+    for path in export_scenario(found, form, out, scenario):
         say(f"Wrote {path}")
 
 

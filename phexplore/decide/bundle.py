@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 FORMAT = "phexplore bundle"
 VERSION = 3
-"""Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven."""
+"""Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven, and it
+has lines to sign on paper."""
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",

@@ -6,7 +6,6 @@ Keys are read here, used and forgotten; a job names their files, and nothing but
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,12 +29,10 @@ from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.decide.verifying import opened, read_bundle, verify
 from phexplore.errors import visible
 from phexplore.files.project_file import read_project
+from phexplore.report.export_formats import Tell
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-Tell = Callable[[int, int, str], object]
-"""Takes the number of the step that begins, how many there are, and what it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +274,7 @@ def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> Bundle
             content = read_bundle(job.bundle)
             return _report(job.bundle, content, job.trusted, job.required)
         case ExportJob():
-            tell(1, 1, "Writing the report")
-            return write_export(job)
+            return write_export(job, tell)
         case KeyJob():
             tell(1, 1, "Making a key pair")
             public = create_key(job.path, job.passphrase)

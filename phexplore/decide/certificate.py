@@ -39,7 +39,7 @@ class CertificateFacts:
         clearance: number of the review board, "" when there is none.
         now: when it is made.
         version: of the bundle's format; since 2 the table of decisions says which runs each rests on, since 3 those of the loss what is
-            proven.
+            proven, and there are lines to sign on paper.
     """
 
     scenario: Scenario
@@ -58,7 +58,13 @@ def certificate(facts: CertificateFacts) -> Document:
     """Return the certificate as a report."""
     scenario = facts.scenario
     production = handover(scenario)
-    parts = [_attestation(facts), production.privacy(scenario, facts.version), production.budgets(scenario)]
+    signatures = (_signatures(facts),) if facts.version > 2 else ()
+    parts = [
+        _attestation(facts),
+        *signatures,
+        production.privacy(scenario, facts.version),
+        production.budgets(scenario),
+    ]
     if facts.runs:
         parts.append(_runs(facts.runs))
     parts += [production.configuration(facts.root, facts.parameters), _materials(), _verification(facts)]
@@ -117,6 +123,24 @@ def _attestation(facts: CertificateFacts) -> Part:
         table_of("signers", "Keys expected to sign (SHA-256 of the public key)", keys, signers),
     )
     return Part("attestation", "Attestation", (sentence, void), tables=tuple(table for table in tables if table.rows))
+
+
+_LEAST_LINES = 3
+
+
+def _signatures(facts: CertificateFacts) -> Part:
+    """Return lines to sign on paper: one for everybody who decided, and empty ones."""
+    people = list(dict.fromkeys((decision.who, decision.role) for decision in facts.decisions))
+    lines = people + [("", "")] * max(1, _LEAST_LINES - len(people))
+    columns: tuple[Column[tuple[str, str]], ...] = (
+        heading("Name", lambda line: line[0]),
+        words("Role", lambda line: line[1]),
+        words("Date", lambda _: ""),
+        words("Signature", lambda _: ""),
+    )
+    sentence = "Sign here on paper. A signature on paper does not replace those of the keys, which the bundle holds."
+    table = table_of("signature-lines", "Signatures on paper", columns, lines)
+    return Part("signatures", "Signatures", (sentence,), tables=(table,))
 
 
 def _checks(run: RunEvidence) -> str:

@@ -11,7 +11,9 @@ from phexplore.catalog.names import Naming, choose_naming, chosen_naming
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
+from phexplore.model.approval import Decision
 from phexplore.model.scenario import Scenario
+from phexplore.report.export_formats import ExportFormat, Occasion, Tell
 from phexplore.systems.registry import formats_of, presets, system_of, systems
 
 
@@ -26,6 +28,7 @@ class ExportJob:
         out: the file to write.
         now: time printed in the document, with its zone.
         naming: what tables, groups and places are called in it.
+        decisions: of the project, oldest first.
     """
 
     scenario: str
@@ -34,6 +37,7 @@ class ExportJob:
     out: Path
     now: datetime
     naming: Naming
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,14 @@ class Exported:
     path: Path
 
 
-def export_order(scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime) -> ExportJob:
+def export_order(
+    scenario: Scenario,
+    reference: Scenario | None,
+    form: str,
+    out: Path,
+    now: datetime,
+    decisions: tuple[Decision, ...] = (),
+) -> ExportJob:
     """Return the job to write a scenario in a format.
 
     Args:
@@ -52,13 +63,18 @@ def export_order(scenario: Scenario, reference: Scenario | None, form: str, out:
         form: id of the format.
         out: file to write.
         now: time that reports state.
+        decisions: of the project, oldest first.
     """
     other = "" if reference is None else json.dumps(encode_scenario(reference))
-    return ExportJob(json.dumps(encode_scenario(scenario)), other, form, out, now, chosen_naming())
+    return ExportJob(json.dumps(encode_scenario(scenario)), other, form, out, now, chosen_naming(), decisions)
 
 
-def write_export(job: ExportJob) -> Exported:
-    """Write the file of an job.
+def write_export(job: ExportJob, tell: Tell) -> Exported:
+    """Write the file of a job.
+
+    Args:
+        job: what to write.
+        tell: called when a step begins.
 
     Raises:
         PhexploreError: there is no such format, or the file cannot be written.
@@ -66,11 +82,14 @@ def write_export(job: ExportJob) -> Exported:
     choose_naming(job.naming)
     scenario = decode_scenario(json.loads(job.scenario), "scenario")
     reference = decode_scenario(json.loads(job.reference), "reference") if job.reference else None
-    write_atomically(job.out, report_bytes(scenario, reference, job.form, job.now))
+    occasion = Occasion(job.decisions, tell)
+    write_atomically(job.out, report_bytes(scenario, reference, job.form, job.now, occasion))
     return Exported(job.out)
 
 
-def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now: datetime) -> bytes:
+def report_bytes(
+    scenario: Scenario, reference: Scenario | None, form: str, now: datetime, occasion: Occasion | None = None
+) -> bytes:
     """Return a scenario in a format of the reports.
 
     Args:
@@ -78,6 +97,7 @@ def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now:
         reference: to compare it with, None for none.
         form: id of the format.
         now: time that the report states.
+        occasion: what a report says beside the parameters; nothing by default.
 
     Raises:
         UnknownNameError: no such format.
@@ -86,16 +106,26 @@ def report_bytes(scenario: Scenario, reference: Scenario | None, form: str, now:
     if form not in formats:
         raise UnknownNameError("export format", form, list(formats))
     comparable = reference if reference is not None and system_of(reference) is system_of(scenario) else None
-    return formats[form].write(scenario, comparable, now)
+    return _written(formats[form], scenario, comparable, now, occasion or Occasion())
 
 
-def export_files(scenario: Scenario, form: str, out: Path) -> tuple[list[Path], list[str]]:
+def _written(
+    form: ExportFormat, scenario: Scenario, compared: Scenario | None, now: datetime, occasion: Occasion
+) -> bytes:
+    more = (occasion,) if form.is_report else ()
+    return form.write(scenario, compared, now, *more)
+
+
+def export_files(
+    scenario: Scenario, form: str, out: Path, decisions: tuple[Decision, ...] = ()
+) -> tuple[list[Path], list[str]]:
     """Write a scenario in a format and return the files, and what is to be known of them.
 
     Args:
         scenario: without blocking issues.
         form: ``phsafe-config``, ``das-ini`` or the id of a report exporter.
         out: a file; a directory gets a file of the format's usual name.
+        decisions: of its project, oldest first.
 
     Raises:
         UnknownNameError: no such format.
@@ -119,5 +149,6 @@ def export_files(scenario: Scenario, form: str, out: Path) -> tuple[list[Path], 
     if compared is not None and system_of(compared) is not system:
         compared = None
     target = out / f"parameters{formats[form].suffix}" if out.is_dir() else out
-    write_atomically(target, formats[form].write(scenario, compared, datetime.now(UTC)))
+    content = _written(formats[form], scenario, compared, datetime.now(UTC), Occasion(decisions))
+    write_atomically(target, content)
     return [target], []

@@ -31,7 +31,7 @@ def write_table(table: Table, path: Path) -> None:
     Raises:
         TableFileError: another suffix, or the file cannot be written.
     """
-    makers = dict(zip(SUFFIXES, (table_csv, _xlsx, _json), strict=True))
+    makers = dict(zip(SUFFIXES, (table_csv, table_xlsx, _json), strict=True))
     maker = makers.get(path.suffix.lower())
     if maker is None:
         raise TableFileError(f"A table cannot be saved as {path.suffix!r}.", f"Choose one of {', '.join(SUFFIXES)}.")
@@ -59,7 +59,13 @@ def _json_value(value: Value) -> str | int | float | None:
     return value
 
 
-def _xlsx(table: Table) -> bytes:
+def table_xlsx(table: Table, picture: bytes = b"") -> bytes:
+    """Return a table as a workbook.
+
+    Args:
+        table: to be written.
+        picture: PNG for a sheet of its own, nothing by default.
+    """
     import xlsxwriter  # noqa: PLC0415 - only an export pays for it
 
     buffer = io.BytesIO()
@@ -76,6 +82,8 @@ def _xlsx(table: Table) -> bytes:
                 sheet.write_string(number, column, safe_text(found))
             elif found is not None:
                 sheet.write_number(number, column, found)
+    if picture:
+        book.add_worksheet("Picture").insert_image(0, 0, "picture.png", {"image_data": io.BytesIO(picture)})
     book.close()
     return buffer.getvalue()
 

@@ -91,7 +91,7 @@ _AXES = 0.775
 _LETTER = 5.4
 """Pixels of a letter of the text beside a mark."""
 _LEAST_TEXT = 12
-_MOST_NAME = 44
+_MOST_NAME = 56
 _MOST_TITLE = 80
 _MOST_TICKS = 12
 _MOST_SAID = 40

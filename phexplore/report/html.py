@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from phexplore.catalog.names import worded
@@ -18,21 +20,29 @@ _TEMPLATE = "report.html.j2"
 _STYLE = "report.css"
 
 _CSS_PIXELS_PER_INCH = 96
+_NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
-def document_html(document: Document) -> bytes:
+def document_html(document: Document, drawn: Mapping[str, bytes] = _NOTHING) -> bytes:
     """Return the report in UTF-8, with names where they are chosen; the same document gives the same bytes.
 
     All text is escaped by the template.
+
+    Args:
+        document: the report.
+        drawn: SVG of its pictures by id, where they were drawn before.
     """
-    pictures = {chart.id: _picture(chart) for part in document.parts for chart in part.charts}
+    charts = [chart for part in document.parts for chart in part.charts]
+    pictures = {
+        chart.id: _picture(chart, drawn.get(chart.id) or chart_bytes(chart, FigureFormat.SVG, titled=False))
+        for chart in charts
+    }
     text = _environment().get_template(_TEMPLATE).render(document=document, pictures=pictures, style=_style())
     return text.encode()
 
 
-def _picture(chart: Chart) -> dict[str, Any]:
+def _picture(chart: Chart, svg: bytes) -> dict[str, Any]:
     # A picture of its own document: the ids inside one SVG cannot meet those of another.
-    svg = chart_bytes(chart, FigureFormat.SVG, titled=False)
     return {
         "source": "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii"),
         "width": round(chart.width * _CSS_PIXELS_PER_INCH),

@@ -11,8 +11,9 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
 from phexplore.report.document import Document
+from phexplore.report.document_files import SUFFIXES, document_bytes
 
-FORMATS = {"html": ".html", "pdf": ".pdf", "csv": ".csv", "png": ".png", "svg": ".svg"}
+FORMATS = {**SUFFIXES, "csv": ".csv", "png": ".png", "svg": ".svg"}
 """Suffixes by the format's id."""
 
 
@@ -41,7 +42,7 @@ def write_run_report(
     """Write the results of a run and return the files; existing ones are replaced whole.
 
     ``csv``, ``png`` and ``svg`` write one file if `out` ends like one (``figures.csv``), else a folder with every table or one
-    picture per figure. ``html`` and ``pdf`` are one file, in a directory under the name ``report``.
+    picture per figure. ``html``, ``pdf``, ``docx`` and ``pptx`` are one file, in a directory under the name ``report``.
 
     Args:
         read: the system's reader of its runs.
@@ -82,14 +83,7 @@ def _content(report: RunReport, form: str, now: datetime) -> bytes:
         return report.table()
     if form in {"png", "svg"}:
         return sheet_bytes(_charts(report), FigureFormat(form))
-    from phexplore.report.html import document_html  # noqa: PLC0415 - each format loads what it needs
-
-    html = document_html(report.document())
-    if form == "html":
-        return html
-    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
-
-    return pdf_from_html(html, now)
+    return document_bytes(report.document(), form, now)
 
 
 def _charts(report: RunReport) -> Sequence[Chart]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +24,7 @@ def run_document_of(
     warning: str,
     keywords: tuple[str, ...],
 ) -> Document:
-    """Return the report of a run under the name of its scenario.
+    """Return the report of a run under the name of its scenario; its first page says in three sentences what was found.
 
     Args:
         spec: of the run.
@@ -39,11 +40,27 @@ def run_document_of(
         subtitle=subtitle,
         colophon=colophon(now, f"run {spec.identity}"),
         tiles=tuple(tiles),
-        parts=tuple(parts),
+        parts=_with_first_page(spec, parts),
         made=now.isoformat(timespec="seconds"),
         warning=warning,
         keywords=keywords,
     )
+
+
+def _with_first_page(spec: RunSpec, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts behind a first page: what was run, what the first picture found, and what the counts are fit for."""
+    charts = [chart for part in parts for chart in part.charts][:1]
+    rest = (replace(part, charts=tuple(chart for chart in part.charts if chart not in charts)) for part in parts)
+    data = "synthetic data" if spec.data.synthetic else "data that nobody marked as synthetic"
+    found = charts[0].finding.replace("\n", " ").rstrip(".") if charts else "no count has an error"
+    sentences = (
+        f"What was run: {spec.trials:,} simulated release{'' if spec.trials == 1 else 's'} of exactly these parameters, on {data}.",
+        f"What was found: {found}.",
+        f"What it is fit for: {noise_caution(spec)}",
+    )
+    bare = Part("", "")
+    said = tuple(part for part in rest if replace(part, id="", title="") != bare)
+    return (Part("summary", "In short", sentences, charts=tuple(charts)), *said)
 
 
 def unfinished_warning(state: RunState, trials: int) -> tuple[str, ...]:

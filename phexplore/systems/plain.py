@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from operator import itemgetter
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from phexplore.figures.figure import Figure
+from phexplore.figures.style import Chart
+from phexplore.figures.table import Value
 from phexplore.figures.table_files import table_csv
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.figures.wording import budget_text
+from phexplore.model.diff import diff, parameters_only, value_text
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.report.document import Column, Part, TableView, Tile, table_of
+from phexplore.report.document import Column, Document, Part, TableView, Tile, colophon, table_of
 from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
+from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
 from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import run_document_of, unfinished_warning
 from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, tell
 from phexplore.runs.store import load_spec, state_of
 from phexplore.systems.figures import entries_figure
-from phexplore.systems.registry import forecast, system_of
+from phexplore.systems.registry import check, forecast, system_of
 from phexplore.systems.run_pictures import run_figures
 from phexplore.systems.run_results import Choice, Results, RunRequest
 
@@ -81,6 +87,66 @@ def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Fig
     return (entries_figure(system_of(scenario), scenario.conventions, forecast(scenario), before),)
 
 
+def scenario_charts(scenario: Scenario, compared: Scenario | None, _: datetime) -> tuple[Chart, ...]:
+    """Return the pictures of a scenario as its report shows them; arguments as in `scenario_document`."""
+    found = system_of(scenario).figures(scenario, compared)
+    return tuple(chart_of(figure) for figure in found if not figure.is_empty)
+
+
+def scenario_document(scenario: Scenario, compared: Scenario | None, now: datetime) -> Document:
+    """Return the report of a scenario: pictures, what changed, tables, issues, then what is protected and by which conventions.
+
+    Args:
+        scenario: of any system.
+        compared: of the same system, None for nothing.
+        now: time printed in the document, with its zone.
+    """
+    system, found = system_of(scenario), forecast(scenario)
+    figures = [figure for figure in system.figures(scenario, compared) if not figure.is_empty]
+    issues = tuple(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in check(scenario))
+    loss = found.loss
+    entries = (
+        (f"{loss.framework.symbol}, total, {loss.neighbours.value} neighbours", exact_text(loss.total)),
+        *((epsilon_name(figure), epsilon_text(figure)) for figure in found.stated()),
+        *(("Protected", sentence) for sentence in found.protected),
+        *(("Not protected", sentence) for sentence in found.not_protected),
+    )
+    parts = [
+        Part("pictures", "What it costs and what it gives", charts=scenario_charts(scenario, compared, now)),
+        *(() if compared is None else (_changes(scenario, compared),)),
+        Part("tables", "The figures", tables=tuple(map(_view, figures))),
+        *((Part("issues", "Open issues", ("Each is worth a decision.",), findings=issues),) if issues else ()),
+        Part(
+            "method",
+            "How to read and check the figures",
+            sections=(
+                Section("Privacy loss", entries),
+                conventions_section(scenario.conventions, loss.framework),
+                Section("Parameters", (("Fingerprint (SHA-256)", fingerprint(scenario)), ("System", system.title))),
+            ),
+        ),
+    ]
+    value = "∞" if loss.bound is None else f"{float(loss.bound):.6g}"
+    return Document(
+        title=scenario.name,
+        subtitle=f"Parameters and forecast, {system.title}",
+        colophon=colophon(now, f"parameters {fingerprint(scenario)}"),
+        tiles=(
+            Tile(loss.framework.symbol, value, f"{loss.neighbours.value} neighbours, exactly {exact_text(loss.total)}"),
+        ),
+        parts=tuple(parts),
+        made=now.isoformat(timespec="seconds"),
+    )
+
+
+def _changes(scenario: Scenario, compared: Scenario) -> Part:
+    changes = parameters_only(diff(compared, scenario))
+    if not changes:
+        return Part("changes", f"Compared with {compared.name}", ("The parameters are the same.",))
+    said = tuple(f"{change.path}: {value_text(change.before)} → {value_text(change.after)}" for change in changes)
+    return Part("changes", f"What changed against {compared.name}", findings=said)
+
+
 def report_of_results(results: Results, subtitle: str) -> Callable[..., RunReport]:
     """Return what writes the report of a run of a system: its `System.report`.
 
@@ -119,5 +185,16 @@ def _view(figure: Figure) -> TableView:
     for place, header in enumerate(table.headers):
         numbers = [row[place] for row in table.rows if not isinstance(row[place], str)]
         places = 0 if all(value is None or value == int(value) for value in numbers) else 3
-        columns.append(Column(header, itemgetter(place), places, number=bool(numbers), heading=place == 0))
+        columns.append(Column(header, partial(_shown, place), places, number=bool(numbers), heading=place == 0))
     return table_of(f"{figure.id}-table", "The same numbers", columns, table.rows)
+
+
+def _shown(place: int, row: Sequence[Value]) -> str | float | None:
+    """Return a value of a row as a report shows it: exact ones as their text.
+
+    Args:
+        place: of the column.
+        row: of the table.
+    """
+    value = row[place]
+    return exact_text(value) if isinstance(value, Fraction) else value

@@ -30,6 +30,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.runs.spec import RunSpec, StopRule
 from phexplore.systems.run_offer import RunOffer
+from phexplore.systems.scenario_reports import PLAIN_REPORTS
 
 if TYPE_CHECKING:
     import typer
@@ -232,7 +233,7 @@ _PLAIN_FIGURES = lazy("phexplore.systems.plain", "scenario_figures")
 
 
 def _plain_formats() -> Mapping[str, ExportFormat]:
-    return formats_by_id(parameters_json("json", "parameters.json"))
+    return formats_by_id(parameters_json("json", "parameters.json"), *PLAIN_REPORTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,7 @@ class System:
         handover: None for a system without production files.
         room: makes what is its own in the window, from the system and what the window offers; None for a room that any system gets.
         runs: what the form that starts a run offers.
+        manual: the page of the manual about it.
     """
 
     id: str
@@ -315,3 +317,4 @@ class System:
     handover: Handover | None = None
     room: Callable[..., Any] | None = None
     runs: RunOffer = field(default_factory=RunOffer)
+    manual: str = "docs/start.md"

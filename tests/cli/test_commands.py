@@ -247,7 +247,7 @@ def test_that_an_export_is_read_back(capsys, tmp_path):
     target = tmp_path / "deep" / "config.json"
     assert call(capsys, "export", "sdhc-2020-us", "--format", "phsafe-config", "--out", target)[0] == DONE
     assert call(capsys, "diff", "sdhc-2020-us", target)[1].count("budget ") == 0
-    status, _, err = call(capsys, "export", "sdhc-2020-us", "--format", "docx", "--out", target)
+    status, _, err = call(capsys, "export", "sdhc-2020-us", "--format", "odt", "--out", target)
     assert status == BAD_INPUT
     assert "phsafe-config" in err
 

@@ -78,7 +78,7 @@ def drive(window):
     SEEN["inspector"] = [each.text() for pair in window.inspector.parts for each in pair]
     SEEN["decision"] = window.room.decision_part().changes
     forms = {form.id: form for form in export_formats()}
-    window.commands.export(forms["json"], HOME / "mine.json")
+    window.commands.exports.export(forms["json"], HOME / "mine.json")
     until((HOME / "mine.json").exists)
     window.files.import_parameters(HOME / "mine.json")
     SEEN["imported"] = [each.method == session.scenario.method for each in session.shown.workbook.scenarios]

@@ -293,6 +293,14 @@ def test_that_certificates_state_what_is_proven_of_parts_and_cannot_be_forged_th
         assert {one.part for one in verify(listed_anew(files)).alterations} == {CERTIFICATE_HTML}
 
 
+def test_that_a_certificate_has_a_line_to_sign_for_everybody_who_decided_and_empty_ones(us):
+    made = make_bundle(request(us))
+    lines = read_certificate(made.files[CERTIFICATE_HTML]).tables["signature-lines"]
+    assert len(lines) >= 3
+    assert all(row[2:] == ["", ""] for row in lines)
+    assert verify(made.packed()).is_intact
+
+
 @pytest.mark.parametrize("text", [b"", b"PK", b"hello", b"PK\x05\x06" + bytes(18), bytes(1000)])
 def test_that_what_is_no_bundle_is_said_so(text):
     assert [alteration.part for alteration in verify(text).alterations] in ([ARCHIVE], [MANIFEST, SUMS])

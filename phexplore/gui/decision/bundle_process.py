@@ -54,4 +54,4 @@ class BundleProcess(RequestService):
         """Stop what is being done. A file that was not finished is never put in place."""
         if self.is_busy:
             self.end()
-            self.failed.emit(RequestFailedError("Stopped. No bundle was written."))
+            self.failed.emit(RequestFailedError("Stopped. Nothing was written."))

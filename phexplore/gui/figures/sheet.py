@@ -105,4 +105,4 @@ class Sheet:
 
 def wrong_suffix(suffix: str) -> PictureError:
     """Return what is said of a file of another kind."""
-    return PictureError(f"A picture cannot be saved as {suffix!r}.", "Choose .png, .svg or .pdf.")
+    return PictureError(f"A picture cannot be saved as {suffix!r}.", "Choose .png, .svg, .pdf, .pptx or .xlsx.")

@@ -38,7 +38,9 @@ from phexplore.gui.widgets.layout import column, row
 TITLE_SIZE, EMPTY_SIZE = 1.3, 1.1
 COPY_TIP = "Copy or save the picture or its numbers (also by a right click)"
 TABLE_FILTERS = "Comma-separated (*.csv);;Workbook (*.xlsx);;JSON (*.json)"
-PICTURE_FILTERS = "Picture (*.png);;Vector graphic (*.svg);;PDF (*.pdf)"
+PICTURE_FILTERS = (
+    "Picture (*.png);;Vector graphic (*.svg);;PDF (*.pdf);;Slide (*.pptx);;Workbook with picture and numbers (*.xlsx)"
+)
 
 
 class FigureView(QFrame):
@@ -273,21 +275,31 @@ class FigureMenu(QMenu):
             self.view.table.copy_all()
 
     def save_picture(self, path: Path) -> None:
-        """Write the picture as PNG, SVG or PDF, by the suffix.
+        """Write the picture as PNG, SVG or PDF, as a slide, or with its numbers as a workbook, by the suffix.
 
         Raises:
             PictureError: another suffix, the file cannot be written, or the picture is held back.
+            WriteError: the file cannot be written.
         """
         self._require_free("pictures")
-        self.view.sheet.save(path)
+        figure, suffix = self.view.plot.figure, path.suffix.lower()
+        if figure is None or suffix not in {".pptx", ".xlsx"}:
+            self.view.sheet.save(path)
+            return
+        from phexplore.report.picture_files import picture_slide, picture_workbook
+
+        write_atomically(path, picture_slide(figure) if suffix == ".pptx" else picture_workbook(figure))
 
     def save_slide(self, path: Path) -> None:
-        """Write the figure as PNG, SVG or PDF in the light theme, 16 : 9, by the suffix.
+        """Write the figure as PNG, SVG, PDF or a slide in the light theme, 16 : 9, by the suffix.
 
         Raises:
             PictureError: another suffix, or the picture is held back.
             WriteError: the file cannot be written.
         """
+        if path.suffix.lower() == ".pptx":
+            self.save_picture(path)
+            return
         self._require_free("pictures")
         figure = self.view.plot.figure
         form = {form.value: form for form in FigureFormat}.get(path.suffix.lower().removeprefix("."))

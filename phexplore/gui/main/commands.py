@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming
@@ -15,7 +15,6 @@ from phexplore.gui.binding.room import Action, News, Room, TableView
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import (
     DEPTH,
-    FOLDER,
     INSPECTOR,
     ISSUES,
     NAMES,
@@ -30,7 +29,9 @@ from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable, Subject
 from phexplore.gui.main.bars import HeaderBar
-from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
+from phexplore.gui.main.export_controls import ExportControls
+from phexplore.gui.main.exporting import Exports
+from phexplore.gui.main.manual_reader import ManualReader
 from phexplore.gui.main.notices import Notices
 from phexplore.gui.main.pages import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
@@ -39,7 +40,6 @@ from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeChoice, appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle, number_style
-from phexplore.gui.widgets.file_dialogs import ask_to_save
 from phexplore.gui.widgets.labels import rewrite_labels
 from phexplore.model.workbook import Workbook, add_scenario, compare_with
 from phexplore.systems.less_noise import less_noise
@@ -118,7 +118,9 @@ class Commands:
         self.recent = QMenu("Open &recent", parent)
         self._python = PythonLog(parent, window.session, window.news, window.files.folder)
         self.recent.setToolTipsVisible(True)
-        self._formats = export_formats()
+        self.exports = ExportControls(window, parent)
+        area, of_system = (lambda: window.navigation.area), (lambda: system_of(window.session.scenario).manual)
+        self.manual = ManualReader(parent, area, of_system)
         self.refresh_recent()
         parts = (self._file(), self._edit(), self._run_and_decide(), self._view(), self._help())
         actions = [action for part in parts for action in part]
@@ -126,6 +128,9 @@ class Commands:
             for before, action in room.actions():
                 actions.insert(1 + [each.id for each in actions].index(before), action)
         self.table = ActionTable(actions, self._subject, parent)
+        self.table["help.manual"].setShortcutContext(
+            Qt.ShortcutContext.ApplicationShortcut
+        )  # in windows beside it, too
 
     def fill(self, bar: QMenuBar) -> None:
         """Fill the menu bar."""
@@ -134,7 +139,7 @@ class Commands:
     def export_menu(self) -> QMenu:
         """Return a menu of the exports for the header."""
         menu = QMenu(self._parent)
-        for form in self._formats:
+        for form in self.exports.formats:
             menu.addAction(self.table[f"file.export-{form.id}"])
         menu.aboutToShow.connect(self.table.refresh)
         return menu
@@ -148,13 +153,6 @@ class Commands:
             action.setToolTip(str(path))
             action.triggered.connect(lambda _checked, file=path: self._window.files.open(file))
         self.recent.setEnabled(bool(files))
-
-    def export(self, form: ExportFormat, path: Path) -> None:
-        """Write a file beside the window."""
-        window = self._window
-        window.settings.keep(FOLDER, str(path.parent))
-        window.news.said.emit(f"Writing {path.name}…")
-        window.exports.start(form, window.session.shown, path)
 
     def show_palette(self) -> None:
         """Open the list of everything that can be done, and of every row of the budget table."""
@@ -198,19 +196,6 @@ class Commands:
 
     def _file(self) -> list[Action]:
         window, files = self._window, self._window.files
-
-        def is_offered(form: ExportFormat) -> bool:
-            return system_of(window.session.scenario).id in form.formats
-
-        exports = [
-            Action(
-                f"file.export-{form.id}", f"{form.title}…", partial(self._choose_export, form),
-                shortcut="" if number else "Ctrl+E", enabled=lambda: not window.exports.is_busy,
-                shown=partial(is_offered, form), group="&Export",
-                hint=f"phexplore export {{this}} --format {next(iter(form.formats.values()))} --out FILE",
-            )
-            for number, form in enumerate(self._formats)
-        ]  # fmt: skip
         is_dirty, new = (lambda: not window.session.project.is_clean), partial(_choose_preset, self._parent, files)
         load = files.choose_to_import
         return [
@@ -219,7 +204,7 @@ class Commands:
             Action("file.save", "&Save", files.save, "Ctrl+S", enabled=is_dirty, symbol="save", starts_part=True),
             Action("file.save-as", "Save &as…", files.choose_to_save, "Ctrl+Shift+S"),
             Action("file.import", "&Import parameters…", load, "Ctrl+I", symbol="import", starts_part=True),
-            *exports,
+            *self.exports.actions(),
             Action("file.notebook", "Save what was done as a &notebook…", self._python.save, starts_part=True),
             Action("file.quit", "&Quit", window.close, "Ctrl+Q", starts_part=True),
         ]
@@ -366,7 +351,8 @@ class Commands:
         find = "&Find a command or a parameter…"
         return [
             Action("help.palette", find, self.show_palette, "Ctrl+Shift+P", symbol="search"),
-            Action("help.glossary", "&Glossary", partial(_show_glossary, self._parent), "F1", hint="phexplore --help"),
+            Action("help.manual", "&Manual", self.manual.show_here, "F1", hint="phexplore --help"),
+            Action("help.glossary", "&Glossary", partial(_show_glossary, self._parent), "Shift+F1"),
             Action("help.log", "&Log of actions", self.show_log),
             Action("help.tour", "&Tour of the window", self.take_tour),
             Action("help.about", "&About phexplore", partial(_show_about, self._parent)),
@@ -388,11 +374,6 @@ class Commands:
         session = self._window.session
         book = session.shown.workbook
         return Subject(session.project.path, book.active, book.comparison, tuple(book.names))
-
-    def _choose_export(self, form: ExportFormat) -> None:
-        take, kinds = partial(self.export, form), f"{form.title} (*{form.suffix})"
-        proposed = self._window.files.folder() / form.file_name
-        ask_to_save(self._parent, form.title, take, kinds=kinds, proposed=proposed)
 
 
 def _is(read: Callable[[], object], value: object) -> Callable[[], bool]:

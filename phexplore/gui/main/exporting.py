@@ -15,6 +15,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tasks import Latest
+from phexplore.model.approval import Decision
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import formats_of, system_of, systems
@@ -33,6 +34,7 @@ class ExportFormat:
         title: for people.
         file_name: proposed name.
         formats: what each system that offers it calls the format, by the system's id; as the command line takes it.
+        is_report: whether it is a document with pictures.
     """
 
     id: str
@@ -40,6 +42,7 @@ class ExportFormat:
     title: str
     file_name: str
     formats: Mapping[str, str]
+    is_report: bool = False
 
 
 def export_formats() -> tuple[ExportFormat, ...]:
@@ -61,12 +64,8 @@ def export_formats() -> tuple[ExportFormat, ...]:
                 key = f"{system.id}-{form.id}"
             before = found[key].formats if key in found else {}
             title = found[key].title if key in found else form.title
-            found[key] = ExportFormat(key, form.suffix, title, name, {**before, system.id: form.id})
+            found[key] = ExportFormat(key, form.suffix, title, name, {**before, system.id: form.id}, form.is_report)
     return tuple(found.values())
-
-
-DRAWN = frozenset({"html", "pdf", "svg", "png", "charts-pdf"})
-"""Formats with pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +108,12 @@ class Exports(QObject):
     Signals:
         written: the `Path` of the file.
         failed: the exception.
+        progressed: `Began` of every step of a report.
     """
 
     written = Signal(object)
     failed = Signal(object)
+    progressed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -126,10 +127,17 @@ class Exports(QObject):
         """Whether a file is being written."""
         return self._work.is_busy or (self._process is not None and self._process.is_busy)
 
-    def start(self, form: ExportFormat, shown: ScenarioView, path: Path) -> None:
-        """Write a file."""
+    def start(self, form: ExportFormat, shown: ScenarioView, path: Path, decisions: tuple[Decision, ...] = ()) -> None:
+        """Write a file.
+
+        Args:
+            form: what is written.
+            shown: the scenario.
+            path: of the file.
+            decisions: of the project; a report says those about these parameters.
+        """
         order = Order(form, shown, path, datetime.now(UTC))
-        if form.id not in DRAWN:
+        if not form.is_report:
             self._work.request(order)
             return
         try:
@@ -138,7 +146,12 @@ class Exports(QObject):
             self.failed.emit(error)
             return
         name = form.formats[system_of(shown.scenario).id]
-        self._beside.start(export_order(shown.scenario, _reference(order), name, path, order.now))
+        self._beside.start(export_order(shown.scenario, _reference(order), name, path, order.now, decisions))
+
+    def cancel(self) -> None:
+        """Stop the report that is being written; nothing is put in its place."""
+        if self._process is not None:
+            self._process.cancel()
 
     def stop(self) -> None:
         """Finish or end what is being written, because the window closes; unfinished files are never put in place."""
@@ -154,6 +167,7 @@ class Exports(QObject):
             self._process = BundleProcess(self)
             self._process.answered.connect(lambda made: self.written.emit(made.path))
             self._process.failed.connect(self.failed)
+            self._process.progressed.connect(self.progressed)
         return self._process
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.widgets.notice_bar import NoticeBar
 
 if TYPE_CHECKING:
+    from phexplore.decide.bundle_jobs import Began
     from phexplore.gui.run_manager.run_rows import RunRow
 
 
@@ -42,6 +45,20 @@ class Notices(NoticeBar):
 
         text = f"The run of {row.title!r} is complete: {trials_words(row)} trials."
         self.say(text, action="Show results", run=show)
+
+    def follow_report(self, began: Began, stop: Callable[[], object]) -> None:
+        """Say which step of a report is being done; the notice stays until the file is there.
+
+        Args:
+            began: the step.
+            stop: gives it up.
+        """
+        self.say(f"{began.sentence}…", action="Stop", run=stop, steps=(began.number, began.steps))
+
+    def tell_written(self, path: Path) -> None:
+        """Say where a file was written, and offer to open it."""
+        open_it = lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))  # noqa: E731 - one call
+        self.say(f"{path.name} was written to {path.parent}.", action="Open", run=open_it)
 
     def offer_unsaved(self, question: str, reopen: Callable[[], object]) -> None:
         """Offer a project that a crash left unsaved.

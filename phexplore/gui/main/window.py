@@ -91,6 +91,7 @@ class MainWindow(QMainWindow):
         }
         self.pages = Pages({**self.areas.makers(), **own})
         self.commands = Commands(self, self)
+        self.show_manual = self.commands.manual.show
         self.published = PublishedFiles(self, self)
         self.actions_table = self.commands.table
         self.bottom.switch_depth_by(self.actions_table["view.expert"])
@@ -163,6 +164,7 @@ class MainWindow(QMainWindow):
             curve.close()
         self.areas.stop(discard=project.path is None)
         self.exports.stop()
+        self.commands.exports.stop()
         self.published.shut_down()
         for room in self.rooms.values():
             room.stop()
@@ -235,13 +237,12 @@ class MainWindow(QMainWindow):
         self.files.published.connect(self.published.open)
         self.published.failed.connect(news.failed)
         self.exports.written.connect(news.written)
-        self.exports.failed.connect(news.failed)
         news.wanted.connect(self.navigation.choose)
         news.failed.connect(notice.tell_failure)
         news.noted.connect(notice.say)
         news.warned.connect(notice.warn)
         news.said.connect(self.bottom.say)
-        news.written.connect(lambda path: notice.say(f"{path.name} was written to {path.parent}."))
+        news.written.connect(notice.tell_written)
         news.last_run.connect(self.headline.show_run)
         news.completed.connect(
             lambda row: notice.tell_complete(row, lambda: self.areas.runs.show_results(row.directory))

@@ -38,7 +38,10 @@ FORMATS = (
     ReportFormat("csv", "Noisy measurements and figures, CSV (folder)…", is_folder=True),
     ReportFormat("html", "Report, HTML…", is_folder=False, suffix=".html"),
     ReportFormat("pdf", "Report, PDF…", is_folder=False, suffix=".pdf"),
+    ReportFormat("docx", "Report, Word…", is_folder=False, suffix=".docx"),
+    ReportFormat("pptx", "Slides…", is_folder=False, suffix=".pptx"),
     ReportFormat("png", "Figures, PNG (folder)…", is_folder=True),
+    ReportFormat("svg", "Figures, SVG (folder)…", is_folder=True),
 )
 
 

@@ -10,6 +10,7 @@ from phexplore.errors import visible_lines
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.pointers import open_page, points, with_links
 from phexplore.gui.widgets.speech import announce
 
 _INKS = {
@@ -47,11 +48,12 @@ class Text(QLabel):
             wrap: break long text into lines.
             parent: owner.
         """
-        super().__init__(localised(visible_lines(text)), parent)
-        self._plain = text
+        super().__init__(parent)
         self._relative, self._bold = relative, bold
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
+        self.linkActivated.connect(lambda page: open_page(self, page))
+        self.setText(text)
         if wrap:  # a wrapped label takes the width it can get, in forms, too
             policy = self.sizePolicy()
             policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
@@ -67,8 +69,14 @@ class Text(QLabel):
         return self._plain
 
     def setText(self, text: str) -> None:
-        """Show another text, its numbers in the chosen style."""
+        """Show another text, its numbers in the chosen style; a page of the manual that it names becomes a link."""
         self._plain = text
+        if points(text):
+            self.setTextFormat(Qt.TextFormat.RichText)
+            self.setTextInteractionFlags(self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
+            super().setText(with_links(localised(visible_lines(text))))
+            return
+        self.setTextFormat(Qt.TextFormat.PlainText)
         super().setText(localised(visible_lines(text)))
 
     def clear(self) -> None:
@@ -77,7 +85,7 @@ class Text(QLabel):
 
     def rewrite(self) -> None:
         """Show the same text again, after another style of numbers or names was chosen."""
-        super().setText(localised(self._plain))
+        self.setText(self._plain)
 
     def set_look(self, look: str) -> None:
         """Change the look."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QFrame, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
@@ -33,7 +33,12 @@ class NoticeBar(QFrame):
         self._text = Text(wrap=True)
         self._button = TextButton("", look="link", name="Act on the notice", run=self._act)
         self._close = SymbolButton("close", "Close the notice", run=self.hide)
-        row(self._symbol, (self._text, 1), self._button, self._close, of=self, margins=(GRID + HALF, HALF, HALF, HALF))
+        self._bar_of_steps = QProgressBar()
+        self._bar_of_steps.setTextVisible(False)
+        self._bar_of_steps.setFixedWidth(14 * GRID)
+        self._bar_of_steps.hide()
+        parts = (self._symbol, (self._text, 1), self._bar_of_steps, self._button, self._close)
+        row(*parts, of=self, margins=(GRID + HALF, HALF, HALF, HALF))
         appearance().changed.connect(self._restyle)
         self.hide()
 
@@ -47,7 +52,15 @@ class NoticeBar(QFrame):
         """How urgent what is being said is, "" when nothing is."""
         return "" if self.isHidden() else self._look
 
-    def say(self, text: str, *, look: str = "card", action: str = "", run: Callable[[], object] | None = None) -> None:
+    def say(
+        self,
+        text: str,
+        *,
+        look: str = "card",
+        action: str = "",
+        run: Callable[[], object] | None = None,
+        steps: tuple[int, int] | None = None,
+    ) -> None:
         """Show a notice.
 
         Args:
@@ -55,7 +68,13 @@ class NoticeBar(QFrame):
             look: "card" for information, "attention", or "refused".
             action: text of a button, "" for none.
             run: what it does.
+            steps: the number of the step that is being done and how many there are, of work that goes on.
         """
+        self._bar_of_steps.setVisible(steps is not None)
+        if steps is not None:
+            self._bar_of_steps.setRange(0, steps[1])
+            self._bar_of_steps.setValue(steps[0] - 1)
+            self._bar_of_steps.setAccessibleName(f"Step {steps[0]} of {steps[1]}")
         self._look, self._action = look, run
         self._text.setText(text)
         self._button.setText(action)

@@ -8,11 +8,13 @@ from phexplore.report.export_formats import ExportFormat, formats_by_id, paramet
 from phexplore.systems.protocol import System
 from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
+from phexplore.systems.scenario_reports import PLAIN_REPORTS
 
 _ROOM = "phexplore.systems.group_sizes"
 
 GROUP_SIZES: System = System(
     id="group-sizes",
+    manual="docs/group_sizes.md",
     title="Hierarchical group sizes",
     summary="How many groups of each size there are in every region: the alternative of Fioretto, Van Hentenryck and Zhu, "
     "consistent by optimisation.",
@@ -36,6 +38,7 @@ GROUP_SIZES: System = System(
             lazy(f"{_ROOM}.forecast_output", "forecast_csv"),
             "parameters-group-sizes.csv",
         ),
+        *PLAIN_REPORTS,
     ),
     results=Results(
         tabs=(

@@ -9,11 +9,12 @@ from typing import Any
 from phexplore.lazy import lazy
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
-from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
+from phexplore.report.export_formats import ExportFormat, formats_by_id
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
 from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
+from phexplore.systems.scenario_reports import report_formats
 
 _ROOM = "phexplore.systems.phsafe"
 _csv, _figures = lazy(f"{_ROOM}.table10", "table10_csv"), lazy(f"{_ROOM}.forecast", "forecast")
@@ -29,6 +30,7 @@ def _shown(module: str, name: str) -> Callable[[Scenario, Scenario | None, datet
 
 PHSAFE: System = System(
     id="phsafe",
+    manual="docs/sdhc.md",
     title="S-DHC (PHSafe)",
     summary="Household tables with truncation and noise on every number: what the Census Bureau ran for the S-DHC.",
     parameters=PhSafe,

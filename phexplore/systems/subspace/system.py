@@ -8,11 +8,13 @@ from phexplore.report.export_formats import ExportFormat, formats_by_id, paramet
 from phexplore.systems.protocol import System
 from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, Results, ResultTab
+from phexplore.systems.scenario_reports import PLAIN_REPORTS
 
 _ROOM = "phexplore.systems.subspace"
 
 SUBSPACE: System = System(
     id="subspace",
+    manual="docs/subspace.md",
     title="Subspace differential privacy",
     summary="Chosen totals exactly as counted, everything else with noise that never breaks them: the alternative of Gao, Gong "
     "and Yu.",
@@ -36,6 +38,7 @@ SUBSPACE: System = System(
             lazy(f"{_ROOM}.forecast_output", "forecast_csv"),
             "parameters-subspace.csv",
         ),
+        *PLAIN_REPORTS,
     ),
     results=Results(
         tabs=(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from phexplore.lazy import lazy
 from phexplore.model.topdown import TopDown
-from phexplore.report.export_formats import ExportFormat, formats_by_id, report_formats
+from phexplore.report.export_formats import ExportFormat, formats_by_id
 from phexplore.runs.place import cores
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
 from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
+from phexplore.systems.scenario_reports import report_formats
 from phexplore.systems.topdown.run_options import TopDownOptions
 
 _ROOM = "phexplore.systems.topdown"
@@ -18,6 +19,7 @@ _workbook = lazy(f"{_ROOM}.workbook", "topdown_xlsx")
 
 TOPDOWN: System = System(
     id="topdown",
+    manual="docs/topdown.md",
     title="TopDown",
     summary="Noisy histograms at every level of the geography, made consistent from the top: the production system of 2020.",
     parameters=TopDown,

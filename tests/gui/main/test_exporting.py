@@ -9,6 +9,8 @@ import pytest
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.main.exporting import Exports, Order, export_formats, write_file
+from phexplore.model.approval import Decision, Status
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import read_config, write_config
 from phexplore.systems.phsafe.edits import set_budget
@@ -54,7 +56,7 @@ def test_that_tables_are_written(order, form) -> None:
 @pytest.mark.parametrize("form_id", ["csv", "xlsx", "html"])
 def test_that_topdown_is_written_in_the_same_formats(order, form_id) -> None:
     (form,) = [form for form in FORMATS if form.id == form_id]
-    assert set(form.formats) == {"phsafe", "topdown"}
+    assert set(form.formats) >= {"phsafe", "topdown"}
     persons = preset("pl94-2020-persons-us").scenario
     assert export_text(order(form, persons)) != export_text(order(form))
 
@@ -111,4 +113,17 @@ def test_that_a_report_of_a_scenario_with_errors_is_refused_at_once(qtbot, order
     with qtbot.waitSignal(exports.failed) as failed:
         exports.start(form, order(form, us).shown, Path("x.html"))
     assert "cannot be handed over" in str(failed.args[0])
+    exports.stop()
+
+
+def test_that_a_report_tells_its_steps_and_says_who_decided(qtbot, order, us, tmp_path) -> None:
+    (form,) = [form for form in FORMATS if form.id == "html"]
+    made = Decision(Status.RECOMMENDED, fingerprint(us), us.name, "Ann Lee", "Chair", "2026-11-22T10:00:00+00:00")
+    exports, steps = Exports(), []
+    exports.progressed.connect(steps.append)
+    with qtbot.waitSignal(exports.written):
+        exports.start(form, order(form).shown, tmp_path / "report.html", (made,))
+    assert [step.number for step in steps] == sorted({step.number for step in steps})
+    assert steps[-1].number == steps[-1].steps >= 4
+    assert "Ann Lee, Chair" in (tmp_path / "report.html").read_text(encoding="utf-8")
     exports.stop()

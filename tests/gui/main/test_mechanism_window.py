@@ -183,9 +183,9 @@ def test_that_parameters_are_exported_and_read_back(qtbot, opened, tmp_path, pre
     offered = {each for each in found if window.actions_table[f"file.export-{each}"].isVisible()}
     assert offered == {form, form.replace("json", "csv"), "deployments-registry"}
     with qtbot.waitSignal(window.exports.written):
-        window.commands.export(found[form], target)
+        window.commands.exports.export(found[form], target)
     with qtbot.waitSignal(window.exports.written):
-        window.commands.export(found[form.replace("json", "csv")], table)
+        window.commands.exports.export(found[form.replace("json", "csv")], table)
     assert len(table.read_text().splitlines()) > 1
     window.files.import_parameters(target)
     assert len(window.session.shown.workbook.scenarios) == 2

@@ -168,7 +168,7 @@ def test_that_production_files_are_written_and_read_back(qtbot, window, tmp_path
     window.session.edit("County", lambda s: set_level_share(s, "County", Fraction(1, 5)))
     target = tmp_path / "das.ini"
     with qtbot.waitSignal(window.exports.written):
-        window.commands.export(next(form for form in export_formats() if form.id == "das-ini"), target)
+        window.commands.exports.export(next(form for form in export_formats() if form.id == "das-ini"), target)
     scenario, _ = load_ini(target)
     assert scenario.topdown.level_shares == window.rooms["topdown"].session.shown.method.level_shares
     again, _ = read_parameters(target, window.session.scenario)

@@ -75,7 +75,7 @@ def test_that_pictures_fill_a_folder_or_one_file(finished, tmp_path):
 def test_that_unfinished_runs_and_unknown_formats_are_refused(finished, tmp_path):
     run, _ = finished
     with pytest.raises(UnknownNameError):
-        report_files(run, "docx", tmp_path / "x", NOW)
+        report_files(run, "odt", tmp_path / "x", NOW)
     (run / "summary.json").unlink()
     with pytest.raises(PhexploreError, match="not complete"):
         report_files(run, "csv", tmp_path / "x.csv", NOW)

@@ -87,7 +87,7 @@ def test_that_a_run_without_trials_is_refused(tmp_path):
 
 def test_that_an_unknown_format_names_the_known_ones(run, tmp_path):
     with pytest.raises(UnknownNameError):
-        report_files(run, "docx", tmp_path / "x", NOW)
+        report_files(run, "odt", tmp_path / "x", NOW)
 
 
 def test_that_a_scenario_is_exported_as_a_table_and_as_exact_parameters():
@@ -95,7 +95,7 @@ def test_that_a_scenario_is_exported_as_a_table_and_as_exact_parameters():
     assert [(row["RELEASE"], row["UNIT_VARIANCE"], row["MOE_EXACT"]) for row in rows] == [("counties", "101/102", "24")]
     assert b'"epsilon": "0.192"' in report_bytes(COUNTIES, None, "subspace-json", NOW)
     with pytest.raises(UnknownNameError):
-        report_bytes(COUNTIES, None, "docx", NOW)
+        report_bytes(COUNTIES, None, "odt", NOW)
 
 
 def test_that_many_kinds_of_answers_are_shown_by_three():

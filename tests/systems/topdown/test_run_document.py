@@ -128,7 +128,7 @@ def test_that_a_run_without_summary_is_reported_from_its_trials(finished, tmp_pa
 
 def test_that_an_unknown_format_and_a_run_without_trials_are_refused(finished, tmp_path):
     with pytest.raises(UnknownNameError):
-        report_files(finished, "docx", tmp_path, NOW)
+        report_files(finished, "odt", tmp_path, NOW)
     import shutil
 
     shutil.copytree(finished, tmp_path / "run")

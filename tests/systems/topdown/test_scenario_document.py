@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ import pytest
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import UnknownNameError
 from phexplore.model.topdown import TopDown
+from phexplore.report.pdf import PdfUnavailableError
 from phexplore.systems.registry import presets, system_of
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
@@ -77,13 +79,41 @@ def test_that_the_same_scenario_gives_the_same_bytes(persons, form) -> None:
 
 
 def test_that_an_unknown_format_is_refused_with_the_known_ones(persons) -> None:
-    with pytest.raises(UnknownNameError, match="docx"):
-        report_bytes(persons, None, "docx", NOW)
-    assert set(system_of(persons).formats) == {"csv", "xlsx", "html", "pdf", "svg", "png", "charts-pdf"}
+    with pytest.raises(UnknownNameError, match="odt"):
+        report_bytes(persons, None, "odt", NOW)
+    pictures = {"svg", "png", "charts-pdf"}
+    assert set(system_of(persons).formats) == {"csv", "xlsx", "html", "pdf", "docx", "pptx"} | pictures
+
+
+def tagged(raw, page):
+    """Kind and spoken words of every element of the structure of a page, as a reader of PDF finds them."""
+
+    def text(read, element):
+        size = read(element, None, 0)
+        buffer = ctypes.create_string_buffer(size)
+        read(element, buffer, size)
+        return buffer.raw.decode("utf-16-le").rstrip("\0")
+
+    def below(element):
+        yield text(raw.FPDF_StructElement_GetType, element), text(raw.FPDF_StructElement_GetAltText, element)
+        for number in range(raw.FPDF_StructElement_CountChildren(element)):
+            if child := raw.FPDF_StructElement_GetChildAtIndex(element, number):
+                yield from below(child)
+
+    tree = raw.FPDF_StructTree_GetForPage(page.raw)
+    for number in range(raw.FPDF_StructTree_CountChildren(tree)):
+        yield from below(raw.FPDF_StructTree_GetChildAtIndex(tree, number))
 
 
 @pytest.mark.slow
 def test_that_the_pdf_is_tagged(persons) -> None:
-    content = report_bytes(persons, None, "pdf", NOW)
-    assert content.startswith(b"%PDF")
-    assert b"/StructTreeRoot" in content or b"/MarkInfo" in content
+    pdfium = pytest.importorskip("pypdfium2")
+    try:
+        file = pdfium.PdfDocument(report_bytes(persons, None, "pdf", NOW))
+    except PdfUnavailableError as error:
+        pytest.skip(error.sentence)
+    assert pdfium.raw.FPDFCatalog_IsTagged(file.raw)
+    found = [element for page in file for element in tagged(pdfium.raw, page)]
+    kinds = {kind for kind, _ in found}
+    assert {"H1", "H2", "H3", "P", "Table", "TH", "TD", "Figure"} <= kinds
+    assert all(len(words) > 20 for kind, words in found if kind == "Figure")

@@ -270,7 +270,7 @@ def test_that_the_page_fits_the_window_at_every_text_size(qtbot, window, page, b
 
 def written(qtbot, window, path):
     with qtbot.waitSignal(window.exports.written, timeout=WAIT_MS):
-        window.commands.export(next(form for form in export_formats() if form.id == "das-ini"), path)
+        window.commands.exports.export(next(form for form in export_formats() if form.id == "das-ini"), path)
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.optionxform = str
     parser.read(path, "utf-8")

@@ -1,0 +1,87 @@
+"""A PDF before it is printed: the preview shows the very pages of the file, and prints them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QMarginsF, QRectF, Qt
+from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPainter
+from PySide6.QtWidgets import QWidget
+
+from phexplore.errors import PhexploreError
+
+_MOST_DPI, _POINTS = 200, 72
+
+
+class PrintingError(PhexploreError):
+    """A report cannot be printed from here."""
+
+
+def preview_pdf(parent: QWidget, path: Path) -> Any:
+    """Open the preview of a PDF and return the dialog; the file is read now and may go away.
+
+    Args:
+        parent: owner.
+        path: of the file.
+
+    Raises:
+        PrintingError: the library that draws the pages is not installed.
+    """
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise PrintingError(
+            "The pages cannot be shown: the Python package pypdfium2 is not installed.",
+            "Install it with `pip install 'phexplore[pdf]'`, or export the report as PDF and print that.",
+        ) from error
+    from PySide6.QtPrintSupport import QPrinter, QPrintPreviewDialog
+
+    pages = pypdfium2.PdfDocument(path.read_bytes())
+    printer = QPrinter(QPrinter.PrinterMode.HighResolution)
+    printer.setPageLayout(
+        QPageLayout(QPageSize(QPageSize.PageSizeId.A4), QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0))
+    )
+    printer.setFullPage(True)
+    printer.setDocName(path.stem)
+    dialog = QPrintPreviewDialog(printer, parent)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle(f"Print {path.stem}")
+    dialog.setAccessibleName(f"Preview of {path.stem}, {len(pages)} pages")
+    dialog.paintRequested.connect(lambda target: print_pages(pages, target))
+    dialog.resize(parent.window().size())
+    dialog.open()
+    return dialog
+
+
+def print_pages(pages: Any, printer: Any) -> None:
+    """Draw the pages of a PDF, or those that were chosen, on a printer, each as large as its paper.
+
+    Args:
+        pages: the opened file.
+        printer: to draw on.
+    """
+    painter = QPainter()
+    if not painter.begin(printer):
+        return
+    first, last = (printer.fromPage() or 1), (printer.toPage() or len(pages))
+    for number in range(first, min(last, len(pages)) + 1):
+        if number > first:
+            printer.newPage()
+        image = page_image(pages[number - 1], min(printer.resolution(), _MOST_DPI))
+        room = QRectF(painter.viewport())
+        size = image.size().scaled(room.size().toSize(), Qt.AspectRatioMode.KeepAspectRatio)
+        painter.drawImage(QRectF(0, 0, size.width(), size.height()), image)
+    painter.end()
+
+
+def page_image(page: Any, dpi: int) -> QImage:
+    """Return a page of a PDF as a picture.
+
+    Args:
+        page: of an opened file.
+        dpi: dots per inch.
+    """
+    drawn = page.render(scale=dpi / _POINTS, rev_byteorder=True)
+    form = QImage.Format.Format_RGBA8888 if drawn.n_channels == 4 else QImage.Format.Format_RGB888
+    return QImage(bytes(drawn.buffer), drawn.width, drawn.height, drawn.stride, form).copy()

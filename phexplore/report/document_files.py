@@ -1,0 +1,59 @@
+"""A report as a file: every format shows the same values of one `Document`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+from phexplore.figures.style import FigureFormat, chart_bytes
+from phexplore.report.document import Document
+from phexplore.report.export_formats import Tell
+
+SUFFIXES: Mapping[str, str] = MappingProxyType({form: f".{form}" for form in ("html", "pdf", "docx", "pptx")})
+"""Suffixes by the format's id."""
+
+
+def document_bytes(
+    document: Document, form: str, now: datetime, tell: Tell = lambda _number, _steps, _words: None
+) -> bytes:
+    """Return a report in a format; the same document and time give the same bytes on the same machine.
+
+    Args:
+        document: the report.
+        form: ``html``, ``pdf``, ``docx`` or ``pptx``.
+        now: written into files that hold a time.
+        tell: called when a step begins, after one that was told before.
+
+    Raises:
+        PdfUnavailableError: the libraries that lay out a PDF are not installed.
+    """
+    charts = [chart for part in document.parts for chart in part.charts]
+    if form == "pptx":
+        from phexplore.report.slides import wide_charts  # noqa: PLC0415 - each format loads what it needs
+
+        charts = wide_charts(charts)
+    kind = FigureFormat.SVG if form in {"html", "pdf"} else FigureFormat.PNG
+    steps = 1 + len(charts) + 1
+    pictures = {}
+    for number, chart in enumerate(charts, start=1):
+        tell(1 + number, steps, f"Drawing picture {number} of {len(charts)}")
+        pictures[chart.id] = chart_bytes(chart, kind, titled=False)
+    tell(steps, steps, "Laying out the pages")
+    match form:
+        case "docx":
+            from phexplore.report.word import document_docx  # noqa: PLC0415 - as above
+
+            return document_docx(document, pictures, now)
+        case "pptx":
+            from phexplore.report.slides import document_pptx  # noqa: PLC0415 - as above
+
+            return document_pptx(document, pictures, now)
+    from phexplore.report.html import document_html  # noqa: PLC0415 - as above
+
+    html = document_html(document, pictures)
+    if form == "html":
+        return html
+    from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above
+
+    return pdf_from_html(html, now)

@@ -1,0 +1,160 @@
+"""Reports as slides for a meeting, twelve at most: what it comes to, one picture a slide, what changed, how to check it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from phexplore.figures.style import Chart, FigureFormat, chart_bytes
+from phexplore.report.document import Document, Part, Tile
+from phexplore.report.office_files import ACCENT, ATTENTION, MUTED, describe, describe_picture, read, steady
+
+MOST_SLIDES = 12
+SLIDE_INCHES = (13.333, 7.5)
+PICTURE_INCHES = (12.1, 5.7)
+_LEFT, _TOP, _WIDTH = 0.6, 0.45, 12.1
+_TITLE, _TEXT, _SMALL = 26, 18, 12
+_SMALLEST, _LARGEST = 0.66, 1.35
+"""A picture is drawn in this part of its size on the slide."""
+_MOST_LINES, _MOST_LETTERS = 12, 190
+
+
+def wide_charts(charts: Iterable[Chart]) -> list[Chart]:
+    """Return charts as they are drawn for slides: small ones are enlarged with their letters, tall ones get the room they need."""
+    wide, high = PICTURE_INCHES
+    sizes = ((chart, min(_LARGEST, max(_SMALLEST, chart.height / high))) for chart in charts)
+    return [replace(chart, width=wide * size, height=high * size) for chart, size in sizes]
+
+
+def document_pptx(document: Document, pictures: Mapping[str, bytes], now: datetime) -> bytes:
+    """Return the slides of a report; what has no room on them stands in the report, and the last slide says so.
+
+    Args:
+        document: the report.
+        pictures: PNG of its charts by id, in the size of `wide_charts`.
+        now: when it was made.
+    """
+    deck = _Deck(pictures)
+    describe(deck.file.core_properties, document, now)
+    deck.open(document)
+    first, *others = document.parts or (Part("", ""),)
+    charts = [*first.charts, *(chart for part in others for chart in part.charts)]
+    texts = [part for part in others if part.findings]
+    room = MOST_SLIDES - 3 - len(texts[:2])
+    deck.say(first.title, _lines(first))
+    for chart in islice(charts, room):
+        deck.show(chart)
+    for part in texts[:2]:
+        deck.say(part.title, (*part.paragraphs, *(f"– {each}" for each in part.findings)))
+    left = max(0, len(charts) - room)
+    tables = [table.caption for part in document.parts for table in part.tables]
+    more = (f"{left} more pictures, in the report",) if left else ()
+    sections = [section.title for part in others for section in part.sections]
+    deck.say("In the report with the same numbers", (*more, *tables, *sections, document.colophon), points=_SMALL + 2)
+    return deck.content()
+
+
+def picture_pptx(chart: Chart) -> bytes:
+    """Return one picture as a slide of its own, with its finding as the title."""
+    (wide,) = wide_charts([chart])
+    deck = _Deck({chart.id: chart_bytes(wide, FigureFormat.PNG, titled=False)})
+    deck.show(wide)
+    return deck.content()
+
+
+def _lines(part: Part) -> list[str]:
+    """Return the sentences of a part, and its facts as `name: text`."""
+    facts = [(f"{section.title}: ", entry) for section in part.sections for entry in section.entries]
+    return [*part.paragraphs, *(f"{title}{name}. {text}" for title, (name, text) in facts)]
+
+
+class _Deck:
+    """Adds slides to a file."""
+
+    def __init__(self, pictures: Mapping[str, bytes]) -> None:
+        from pptx import Presentation  # noqa: PLC0415 - only this format pays for it
+        from pptx.util import Inches  # noqa: PLC0415 - as above
+
+        self.file, self._pictures = Presentation(), pictures
+        self.file.slide_width, self.file.slide_height = map(Inches, SLIDE_INCHES)
+        self._inches = Inches
+
+    def open(self, document: Document) -> None:
+        """Add the first slide: what it is, and the headline figures."""
+        slide = self._slide(document.title)
+        lines = [(document.subtitle, ACCENT, _TEXT), (document.colophon, MUTED, _SMALL)]
+        if document.warning:
+            lines.append((f"Attention. {document.warning}", ATTENTION, _SMALL + 2))
+        self._write(slide, lines, (_LEFT, 1.5, _WIDTH, 1.8))
+        count = max(1, len(document.tiles))
+        for number, tile in enumerate(document.tiles):
+            self._write_tile(slide, tile, (_LEFT + number * _WIDTH / count, 3.8, _WIDTH / count - 0.15, 2.6))
+
+    def say(self, title: str, lines: Sequence[str], *, points: int = _TEXT) -> None:
+        """Add a slide of sentences; the last line tells how many found no room.
+
+        Args:
+            title: of the slide.
+            lines: one paragraph each.
+            points: size of the letters where there are few.
+        """
+        shown = [line if len(line) <= _MOST_LETTERS * 2 else f"{line[: _MOST_LETTERS * 2 - 1]}…" for line in lines]
+        if len(shown) > _MOST_LINES:
+            shown = [*shown[: _MOST_LINES - 1], f"and {len(shown) - _MOST_LINES + 1} more, in the report"]
+        size = points if sum(map(len, shown)) < _MOST_LETTERS * 5 else _SMALL
+        self._write(self._slide(title), [(line, "", size) for line in shown], (_LEFT, 1.5, _WIDTH, 5.6))
+
+    def show(self, chart: Chart) -> None:
+        """Add a slide with a picture, its finding as the title."""
+        slide = self._slide(chart.finding.replace("\n", " "))
+        place = (self._inches(each) for each in (_LEFT, 1.45, *PICTURE_INCHES))
+        picture = slide.shapes.add_picture(io.BytesIO(self._pictures[chart.id]), *place)
+        describe_picture(picture._element.nvPicPr.cNvPr, f"{chart.finding} {chart.description}")  # noqa: SLF001 - no other way
+
+    def content(self) -> bytes:
+        """Return the file."""
+        made = io.BytesIO()
+        self.file.save(made)
+        return steady(made.getvalue())
+
+    def _slide(self, title: str) -> Any:
+        from pptx.util import Pt  # noqa: PLC0415 - as above
+
+        slide = self.file.slides.add_slide(self.file.slide_layouts[5])
+        shape = slide.shapes.title
+        shape.left, shape.top, shape.width, shape.height = map(self._inches, (_LEFT, _TOP, _WIDTH, 0.95))
+        frame = shape.text_frame
+        frame.word_wrap, frame.text = True, read(title)
+        size = _TITLE if len(title) < 90 else _TEXT
+        for line in frame.paragraphs:
+            line.alignment = 1
+            line.font.size, line.font.bold = Pt(size), True
+        return slide
+
+    def _write_tile(self, slide: Any, tile: Tile, place: tuple[float, float, float, float]) -> None:
+        colour = ATTENTION if tile.attention else ""
+        value = _TITLE + 6 if len(tile.value) < 10 else _TEXT
+        self._write(
+            slide, [(tile.label, MUTED, _SMALL + 2), (tile.value, colour, value), (tile.detail, MUTED, _SMALL)], place
+        )
+
+    def _write(
+        self, slide: Any, lines: Sequence[tuple[str, str, int]], place: tuple[float, float, float, float]
+    ) -> None:
+        from pptx.dml.color import RGBColor  # noqa: PLC0415 - as above
+        from pptx.util import Pt  # noqa: PLC0415 - as above
+
+        frame = slide.shapes.add_textbox(*map(self._inches, place)).text_frame
+        frame.word_wrap = True
+        for number, (text, colour, points) in enumerate(lines):
+            line = frame.paragraphs[0] if number == 0 else frame.add_paragraph()
+            run = line.add_run()
+            run.text = read(text)
+            line.space_after = Pt(points // 2)
+            run.font.size = Pt(points)
+            if colour:
+                run.font.color.rgb = RGBColor.from_string(colour)

@@ -1,0 +1,152 @@
+"""Reports as Word files that people edit: the same headings, sentences, pictures and tables as the page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from phexplore.report.document import Cell, Document, Part, TableView
+from phexplore.report.office_files import ACCENT, ATTENTION, MUTED, describe, describe_picture, read, steady
+
+_TEXT_INCHES, _HIGHEST_INCHES = 6.9, 8.0
+_TABLE_POINTS, _SMALL_POINTS = 7, 8
+_MARGIN_INCHES = 0.7
+
+
+def document_docx(document: Document, pictures: Mapping[str, bytes], now: datetime) -> bytes:
+    """Return the report as a Word file.
+
+    Args:
+        document: the report.
+        pictures: PNG of its charts by id.
+        now: when it was made.
+    """
+    import docx  # noqa: PLC0415 - only this format pays for it
+
+    file = docx.Document()
+    describe(file.core_properties, document, now)
+    return _Writer(file, pictures).write(document)
+
+
+class _Writer:
+    """Writes the parts of a report one below the other."""
+
+    def __init__(self, file: Any, pictures: Mapping[str, bytes]) -> None:
+        from docx.shared import Inches, Pt  # noqa: PLC0415 - as above
+
+        self._file, self._pictures = file, pictures
+        section = file.sections[0]
+        section.page_width, section.page_height = Inches(8.27), Inches(11.69)
+        for side in ("left_margin", "right_margin", "top_margin", "bottom_margin"):
+            setattr(section, side, Inches(_MARGIN_INCHES))
+        normal = file.styles["Normal"].font
+        normal.name, normal.size = "Arial", Pt(10)
+
+    def write(self, document: Document) -> bytes:
+        """Write everything and return the file."""
+        self._say(document.subtitle, colour=ACCENT, bold=True)
+        self._file.add_heading(read(document.title), 0)
+        self._say(document.colophon, colour=MUTED, points=_SMALL_POINTS)
+        if document.warning:
+            self._say(f"Attention. {document.warning}", colour=ATTENTION, bold=True)
+        for tile in document.tiles:
+            said = f" ({tile.detail})" if tile.detail else ""
+            self._say(f"{tile.label}: {tile.value}{said}", colour=ATTENTION if tile.attention else "")
+        for number, part in enumerate(document.parts):
+            if number == 1:
+                self._file.add_page_break()
+            self._write_part(part)
+        made = io.BytesIO()
+        self._file.save(made)
+        return steady(made.getvalue())
+
+    def _write_part(self, part: Part) -> None:
+        from docx.shared import Inches  # noqa: PLC0415 - as above
+
+        self._file.add_heading(read(part.title), 1)
+        for text in part.paragraphs:
+            self._say(text)
+        for text in part.findings:
+            self._file.add_paragraph(read(text), style="List Bullet")
+        for chart in part.charts:
+            self._file.add_heading(read(chart.finding.replace("\n", " ")), 2)
+            width = min(_TEXT_INCHES, chart.width, chart.width * _HIGHEST_INCHES / chart.height)
+            self._file.add_picture(io.BytesIO(self._pictures[chart.id]), width=Inches(width))
+            shape = self._file.inline_shapes[-1]
+            describe_picture(shape._inline.docPr, f"{chart.finding} {chart.description}")  # noqa: SLF001 - the library has no other way
+            self._say(chart.description, colour=MUTED, points=_SMALL_POINTS)
+        for table in part.tables:
+            self._write_table(table)
+        for section in part.sections:
+            self._file.add_heading(read(section.title), 2)
+            for name, text in section.entries:
+                line = self._file.add_paragraph()
+                line.add_run(f"{read(name)}: ").bold = True
+                line.add_run(read(text))
+
+    def _write_table(self, table: TableView) -> None:
+        from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
+        from docx.shared import Inches  # noqa: PLC0415 - as above
+
+        self._file.add_heading(read(table.caption), 2)
+        width = len(table.headers)
+        grid = self._file.add_table(rows=1 + len(table.rows), cols=width)
+        grid.style, grid.autofit = "Table Grid", False
+        for column, inches in zip(grid.columns, _widths(table), strict=True):
+            column.width = Inches(inches)
+        lines = [line.cells for line in grid.rows]
+        grid.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))  # noqa: SLF001 - repeated on every page
+        for column, header in enumerate(table.headers):
+            self._fill(lines[0][column], Cell(header.text, header.number, heading=True))
+        spanned: dict[tuple[int, int], bool] = {}
+        for number, row in enumerate(table.rows, start=1):
+            cells = iter(row)
+            for column in range(width):
+                if (number, column) in spanned:
+                    continue
+                if (cell := next(cells, None)) is None:
+                    break
+                place = lines[number][column]
+                if cell.lines > 1:
+                    spanned |= {(number + more, column): True for more in range(1, cell.lines)}
+                    place = place.merge(lines[number + cell.lines - 1][column])
+                self._fill(place, cell)
+        if table.note:
+            self._say(table.note, colour=MUTED, points=_SMALL_POINTS)
+
+    def _fill(self, place: Any, cell: Cell) -> None:
+        from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415 - as above
+
+        line = place.paragraphs[0]
+        if cell.number:
+            line.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+        self._run(line, cell.text, colour=ATTENTION if cell.attention else "", bold=cell.heading, points=_TABLE_POINTS)
+
+    def _say(self, text: str, *, colour: str = "", bold: bool = False, points: int = 0) -> None:
+        self._run(self._file.add_paragraph(), text, colour=colour, bold=bold, points=points)
+
+    @staticmethod
+    def _run(line: Any, text: str, *, colour: str, bold: bool, points: int) -> None:
+        from docx.shared import Pt, RGBColor  # noqa: PLC0415 - as above
+
+        run = line.add_run(read(text))
+        run.bold = bold or None
+        if points:
+            run.font.size = Pt(points)
+        if colour:
+            run.font.color.rgb = RGBColor.from_string(colour)
+
+
+def _widths(table: TableView) -> list[float]:
+    """Return the width of every column in inches: as its longest word asks, then as its text does."""
+    texts: list[list[str]] = [read(header.text).split("\n") for header in table.headers]
+    for row in table.rows:
+        for column, cell in zip(range(len(table.headers) - len(row), len(table.headers)), row, strict=True):
+            texts[column].append(read(cell.text))
+    needs = [
+        max(len(word) for text in column for word in (*text.split(), "")) + min(30, max(map(len, column))) / 2 + 2
+        for column in texts
+    ]
+    return [_TEXT_INCHES * need / sum(needs) for need in needs]

@@ -1,0 +1,199 @@
+"""The first page of a report: three sentences, one picture of what changed, who decided, and what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phexplore.accuracy.margins import keeps_target
+from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.marks import Row
+from phexplore.figures.table import Table
+from phexplore.figures.to_matplotlib import chart_of
+from phexplore.figures.wording import counted, margin_word, people, percent, power_text, signed_people
+from phexplore.model.approval import Decision, status_of
+from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import Severity
+from phexplore.model.numbers import decimal_text
+from phexplore.model.scenario import Scenario
+from phexplore.report.document import Part
+from phexplore.report.provenance import Section
+from phexplore.systems.protocol import Entry, Forecast
+from phexplore.systems.registry import budgets_of, check, forecast, system_of
+
+_MOST_ROWS, _MOST_ISSUES = 12, 4
+_VISIBLE = 1e-9
+"""Relative changes of margins below it are rounding of the last bit."""
+
+
+def opening(scenario: Scenario, compared: Scenario | None, decisions: Sequence[Decision]) -> Part:
+    """Return the first page of the report of a scenario.
+
+    Args:
+        scenario: of any system.
+        compared: what its figures are set beside, None for nothing.
+        decisions: of its project, oldest first.
+    """
+    after, before = forecast(scenario), None if compared is None else forecast(compared)
+    name = "" if compared is None else compared.name
+    figure = changes_figure(scenario, after, before, name)
+    sentences = (
+        _cost(scenario, after, before, name),
+        _accuracy(scenario, after),
+        _change(scenario, after, before, name),
+    )
+    charts = () if figure.is_empty else (chart_of(figure),)
+    sections = (
+        Section("Who decided", _decided(scenario, decisions)),
+        Section("What is open", _open(scenario, decisions)),
+    )
+    return Part("summary", "In short", sentences, charts=charts, sections=sections)
+
+
+def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> Figure:
+    """Return what changed in people, the largest changes first; without changes, the widest margins.
+
+    Args:
+        scenario: of any system.
+        after: its figures.
+        before: those of what it is compared with, None for nothing.
+        name: of what it is compared with.
+    """
+    system, conventions = system_of(scenario), scenario.conventions
+    pairs = _pairs(scenario, after, before)
+    changed = sorted((pair for pair in pairs if _differs(*pair[1:])), key=lambda pair: -_size(*pair[1:]))
+    shown = changed or sorted((pair for pair in pairs if pair[2] is not None), key=lambda pair: -(pair[2] or 0.0))
+    rows = []
+    for entry, old, new in shown[:_MOST_ROWS]:
+        place = system.place_name(entry.place)
+        text = _moved(old, new) if changed else f"±{people(new or 0.0)}"
+        linked = old is not None and new is not None and bool(changed)
+        rows.append(
+            Row(entry.place, "", place.title, new, tick=old if changed else None, is_linked=linked, text=text, tip=text)
+        )
+    often = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
+    more = f"; the {len(rows)} largest are shown" if len(shown) > len(rows) else ""
+    if changed:
+        title = f"What changed in people: {counted(len(changed), 'margin')}{more}"
+        summary = f"A dot is the margin now, a stroke that of {name}. A margin is how far noise moves a number, in what it counts."
+    else:
+        title = f"How far noise moves a number, in people: {counted(len(shown), 'margin')}{more}"
+        summary = (
+            f"{'No margin differs from ' + name if name else 'Nothing is compared'}. These margins are the widest."
+        )
+    table = tuple((system.place_name(entry.place).title, old, new) for entry, old, new in shown)
+    axis = f"margin of one answer ({often})"
+    return row_figure("what-changed", rows, axis, title, summary, Table(("Query", "Before", "Now"), table))
+
+
+def _pairs(
+    scenario: Scenario, after: Forecast, before: Forecast | None
+) -> list[tuple[Entry, float | None, float | None]]:
+    """Return every query with its margin before and now; None where it is not published."""
+
+    def margin(entry: Entry | None) -> float | None:
+        return None if entry is None or entry.margins is None else float(entry.margins.by(scenario.conventions.margin))
+
+    then = {entry.place: entry for entry in before.entries} if before is not None else {}
+    now = {entry.place for entry in after.entries}
+    pairs = [(entry, margin(then.get(entry.place)), margin(entry)) for entry in after.entries]
+    if before is None:
+        return [(entry, new, new) for entry, _, new in pairs]
+    return [*pairs, *((entry, margin(entry), None) for place, entry in then.items() if place not in now)]
+
+
+def _differs(old: float | None, new: float | None) -> bool:
+    if old is None or new is None:
+        return old is not new
+    return abs(new - old) > _VISIBLE * max(abs(old), abs(new))
+
+
+def _size(old: float | None, new: float | None) -> float:
+    return abs((new or 0.0) - (old or 0.0))
+
+
+def _moved(old: float | None, new: float | None) -> str:
+    if old is None:
+        return f"new: ±{people(new or 0.0)}"
+    return (
+        f"not published any more, was ±{people(old)}" if new is None else f"±{people(new)} ({signed_people(new - old)})"
+    )
+
+
+def _cost(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> str:
+    loss, delta = after.loss, scenario.conventions.delta
+    if loss.bound is None:
+        return "Privacy: at least one number is published without noise, so nobody is protected by a bound."
+    total = decimal_text(loss.bound)
+    spent = f"{loss.framework.symbol} = {total if total and len(total) < 12 else f'{float(loss.bound):.6f}'}"
+    epsilon = loss.epsilon_at(delta)
+    meant = f" (ε = {epsilon:.2f} at δ = {power_text(delta)})" if epsilon is not None and spent[0] != "ε" else ""
+    earlier = None if before is None else before.loss.bound
+    beside = ""
+    if earlier:
+        moved = (loss.bound - earlier) / earlier
+        size = percent(abs(moved))
+        beside = f", as much as {name}" if not moved else f", {size} {'more' if moved > 0 else 'less'} than {name}"
+    return f"Privacy: the whole release spends {spent}{meant}{beside}; less protects every person better."
+
+
+def _accuracy(scenario: Scenario, after: Forecast) -> str:
+    found = [(value, entry) for entry, _, value in _pairs(scenario, after, None) if value is not None]
+    if not found:
+        return "Accuracy: nothing is published with noise."
+    system = system_of(scenario)
+    (least, narrow), (most, wide) = (each(found, key=lambda pair: pair[0]) for each in (min, max))
+    often = percent(scenario.conventions.confidence, places=0)
+    kept = _targets(scenario, {entry.key: value for value, entry in found})
+    return (
+        f"Accuracy: noise moves one number by at most ±{people(least)} ({system.place_name(narrow.place).title}) to "
+        f"±{people(most)} ({system.place_name(wide.place).title}) in {often} of all cases{kept}."
+    )
+
+
+def _targets(scenario: Scenario, margins: dict[object, float]) -> str:
+    if system_of(scenario).budgets is None or not (targets := budgets_of(scenario).targets):
+        return ""
+    judged = [keeps_target(margins[key], target) for key, target in targets.items() if key in margins]
+    return f"; {sum(judged)} of {len(judged)} targets are kept"
+
+
+def _change(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> str:
+    if before is None:
+        return "Changes: nothing is compared here; a reference shows what every change means in people."
+    pairs = _pairs(scenario, after, before)
+    changed = [pair for pair in pairs if _differs(*pair[1:])]
+    if not changed:
+        return f"Changes: all {len(pairs)} margins are those of {name}."
+    wider = sum((new if new is not None else float("inf")) > (old or 0.0) for _, old, new in changed if old is not None)
+    entry, old, new = max(changed, key=lambda pair: _size(*pair[1:]))
+    most = system_of(scenario).place_name(entry.place).title
+    return (
+        f"Changes: {len(changed)} of {len(pairs)} margins differ from {name}, {wider} of them wider; the largest change is {most}, "
+        f"{'' if old is None else f'±{people(old)} before, '}{_moved(old, new)} now."
+    )
+
+
+def _decided(scenario: Scenario, decisions: Sequence[Decision]) -> tuple[tuple[str, str], ...]:
+    own = [decision for decision in decisions if decision.fingerprint == fingerprint(scenario)]
+    if not own:
+        return (("Nobody yet", "These parameters are a draft: no decision about exactly them is recorded."),)
+    return tuple(
+        (
+            f"{decision.status.title}, {decision.at[:10]}",
+            f"{decision.who}, {decision.role}{f': {decision.note}' if decision.note else ''}",
+        )
+        for decision in own
+    )
+
+
+def _open(scenario: Scenario, decisions: Sequence[Decision]) -> tuple[tuple[str, str], ...]:
+    issues = check(scenario)
+    status = status_of(decisions, fingerprint(scenario))
+    said = [("Decision", f"The parameters are {status.value}, not approved.")] if status.value != "approved" else []
+    said += [(issue.place, f"{issue.sentence} {issue.remedy}".strip()) for issue in issues[:_MOST_ISSUES]]
+    errors = sum(issue.severity is Severity.ERROR for issue in issues)
+    if len(issues) > _MOST_ISSUES:
+        said.append(
+            ("Further", f"{len(issues)} issues in all, {errors} of them errors; the chapter of issues lists them.")
+        )
+    return tuple(said) or (("Nothing", "No issue is open."),)

@@ -1,0 +1,116 @@
+"""Word files and slides hold the numbers of the page; they are read back from the XML, not by what wrote them."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from lxml import etree
+from report_fixtures import NOW
+
+from phexplore.decide.scenario_export import report_bytes
+from phexplore.model.approval import Decision, Status
+from phexplore.model.fingerprint import fingerprint
+from phexplore.report.export_formats import Occasion
+from phexplore.report.slides import MOST_SLIDES
+from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
+
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+WORD, DRAWING = (
+    "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
+    "{http://schemas.openxmlformats.org/drawingml/2006/main}",
+)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    us = preset("sdhc-2020-us").scenario
+    first, *_ = us.phsafe.budgets
+    draft = replace(set_budget(us, first, us.phsafe.budgets[first] * Fraction(3, 2)), name="Draft")
+    made = Decision(
+        Status.APPROVED, fingerprint(draft), "Draft", "Ann Lee", "Chair", "2026-11-22T10:00:00+00:00", "Why not."
+    )
+    return {form: report_bytes(draft, us, form, NOW, Occasion((made,))) for form in ("html", "docx", "pptx")}
+
+
+def parts(content, prefix):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        return [etree.fromstring(archive.read(name)) for name in archive.namelist() if re.match(prefix, name)]
+
+
+def cells_of_page(html):
+    rows = re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL)
+    return [re.sub(r"<[^>]+>", "", cell) for row in rows for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
+
+
+def plain(text):
+    return " ".join(text.replace("&lt;", "<").replace("&#39;", "'").replace("&amp;", "&").split())
+
+
+def test_that_every_cell_of_the_page_stands_in_the_word_file_in_its_order(reports):
+    (document,) = parts(reports["docx"], r"word/document\.xml")
+    cells = ["".join(text.text or "" for text in cell.iter(f"{WORD}t")) for cell in document.iter(f"{WORD}tc")]
+    on_page = [plain(cell).replace(" ", "") for cell in cells_of_page(reports["html"].decode())]
+    assert len(on_page) > 600
+    assert [plain(cell).replace(" ", "") for cell in cells if cell] == [cell for cell in on_page if cell]
+
+
+def test_that_the_word_file_says_every_number_of_the_page(reports):
+    (document,) = parts(reports["docx"], r"word/document\.xml")
+    text = " ".join("".join(t.text or "" for t in p.iter(f"{WORD}t")) for p in document.iter(f"{WORD}p"))
+    page = re.sub(r"<style>.*?</style>|<[^>]+>", " ", reports["html"].decode(), flags=re.DOTALL)
+    assert set(NUMBER.findall(plain(page))) == set(NUMBER.findall(text))
+
+
+def test_that_the_slides_are_few_and_say_no_number_that_the_page_does_not(reports):
+    slides = parts(reports["pptx"], r"ppt/slides/slide\d+\.xml")
+    assert 4 <= len(slides) <= MOST_SLIDES
+    page = re.sub(r"<style>.*?</style>|<[^>]+>", " ", reports["html"].decode(), flags=re.DOTALL)
+    said = {number for slide in slides for t in slide.iter(f"{DRAWING}t") for number in NUMBER.findall(t.text or "")}
+    assert len(said) > 20
+    assert said <= set(NUMBER.findall(plain(page)))
+
+
+@pytest.mark.parametrize("form", ["html", "docx", "pptx"])
+def test_that_the_first_page_says_who_decided_and_what_changed(reports, form):
+    pattern = {"docx": r"word/document\.xml", "pptx": r"ppt/slides/slide2\.xml"}
+    text = (
+        reports[form].decode()
+        if form == "html"
+        else "".join(t for part in parts(reports[form], pattern[form]) for t in part.itertext())
+    )
+    assert "Ann Lee, Chair: Why not." in text
+    assert "1 of 46 margins differ from S-DHC 2020" in text
+    assert "46 of 46 targets are kept" in text
+
+
+def test_that_pictures_have_words_for_those_who_do_not_see_them(reports):
+    for form, pattern in (("docx", r"word/document\.xml"), ("pptx", r"ppt/slides/slide\d+\.xml")):
+        named = [
+            e.get("descr")
+            for part in parts(reports[form], pattern)
+            for e in part.iter()
+            if str(e.tag).endswith(("}docPr", "}cNvPr"))
+        ]
+        assert sum(len(words or "") > 20 for words in named) == 4
+
+
+def test_that_the_same_report_gives_the_same_bytes():
+    scenario = preset("counties-invariant-2010").scenario
+    for form in ("docx", "pptx"):
+        assert report_bytes(scenario, None, form, NOW) == report_bytes(scenario, None, form, NOW)
+
+
+@pytest.mark.parametrize("name", ["group-sizes-census-2010", "counties-invariant-2010", "pl94-2020-persons-us"])
+def test_that_every_system_has_a_report_whose_first_page_is_three_sentences(name):
+    page = report_bytes(preset(name).scenario, None, "html", NOW).decode()
+    summary = page[page.index('id="summary"') : page.index("</section>", page.index('id="summary"'))]
+    assert len(re.findall(r"<p>(?:Privacy|Accuracy|Changes): ", summary)) == 3
+    assert "Nobody yet" in summary
+    assert summary.count("<img") == 1
