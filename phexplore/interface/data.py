@@ -195,7 +195,12 @@ def _published_frame(found: Published, blocks: BlockPopulation | None, form: str
 
     if ADAPTERS[found.kind].values is None and blocks is not None:
         return _blocks_frame(blocks)
-    table = values_of(found, **({"form": form} if form else {}))
+    try:
+        table = values_of(found, **({"form": form} if form else {}))
+    except (TypeError, KeyError) as error:
+        if form:
+            raise PhexploreError(f"{found.title} have no values of the form {form!r}.", "Leave it out.") from error
+        raise
     columns: dict[str, Any] = {"level": table.levels, "code": table.codes, "name": table.names}
     for suffix, values in (("", table.published), ("_true", table.true), ("_deviation", table.deviation)):
         if values is not None:
@@ -322,11 +327,27 @@ class Spine:
         tree = self.value.tree
         return frame(("level", "units"), [(level.name, level.units) for level in tree.levels])
 
-    def describe(self) -> dict[str, Any]:
-        """Return levels with fan-outs, and distances of areas beside the standard spine, as ``spine describe --json``."""
-        from phexplore.spine.description import describe_spine
+    def describe(self, scenario: str | PathLike[str] = "") -> dict[str, Any]:
+        """Return levels with fan-outs, distances of areas and moved budgets, as ``spine describe --json``.
 
-        return describe_spine(self.value).json()
+        Args:
+            scenario: whose budgets are bypassed; "" for the preset that the settings were published with.
+
+        Raises:
+            PhexploreError: the scenario has no geographic spine.
+
+        Example:
+            >>> import phexplore as px
+            >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
+            >>> [level["units"] for level in spine.describe()["levels"]]
+            [1, 1, 7, 12, 300]
+        """
+        from phexplore.spine.description import describe_spine
+        from phexplore.systems.topdown.spine_answers import published_with
+
+        name = str(scenario) or published_with(self.value)
+        method: Any = _with_geography(name).method
+        return describe_spine(self.value, scenario=(name, method)).json()
 
     def margins(
         self, scenario: Scenario | str | PathLike[str], *, queries: Sequence[str] = (), fit: str = "at-once"
@@ -359,7 +380,13 @@ class Spine:
         if fit not in known:
             raise UnknownNameError("fit", fit, list(known))
         found = compare_with_standard(
-            self.value, method, value.conventions, queries=list(queries) or None, classes=(), fit=known[fit]
+            self.value,
+            method,
+            value.conventions,
+            queries=list(queries) or None,
+            classes=(),
+            fit=known[fit],
+            with_pooled=True,
         ).json()
         rows: list[tuple[Any, ...]] = []
         names: tuple[str, ...] = ()

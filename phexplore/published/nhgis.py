@@ -162,6 +162,8 @@ def values(found: Published, form: str = "summary") -> ValueTable:
         for table in files
         for rows in _rows(found, table, [f"{line}_{side}" for side in SIDES for line in _lines(table, figures)])
     ]
+    if not parts:
+        raise found.refused("it holds no areas.", "Take a file with lines below its header.")
     published, true = (np.concatenate([sides[side] for _, sides in parts]).astype(np.float64) for side in range(2))
     return ValueTable(
         np.concatenate([rows.levels for rows, _ in parts]),

@@ -291,16 +291,7 @@ def _topdown(scenario: Scenario) -> TopDown:
 def _described(spine: Spine, context: typer.Context, scenario: str = "") -> SpineDescription:
     """Describe a spine with the budgets asked for, or with those its settings were published with."""
     from phexplore.spine.description import describe_spine
+    from phexplore.systems.topdown.spine_answers import published_with
 
-    name = scenario or _published_with(spine)
+    name = scenario or published_with(spine)
     return describe_spine(spine, scenario=(name, _topdown(context.obj(name))))
-
-
-def _published_with(spine: Spine) -> str:
-    """Return the scenario that a spine's settings were published with; Puerto Rico has budgets of its own."""
-    from phexplore.spine.building import PUERTO_RICO
-    from phexplore.spine.settings import preset_of
-
-    name = preset_of(spine.settings).scenario
-    is_territory = bool((spine.geography.numbers(0, 2) == PUERTO_RICO).all())
-    return f"{name.removesuffix('-us')}-pr" if is_territory and name.endswith("-us") else name

@@ -11,8 +11,8 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.figure import Figure
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
-from phexplore.spine.building import Spine
-from phexplore.spine.settings import choice_of, spine_preset
+from phexplore.spine.building import PUERTO_RICO, Spine
+from phexplore.spine.settings import choice_of, preset_of, spine_preset
 from phexplore.systems.topdown.spine_choosers import KINDS
 from phexplore.systems.topdown.spine_pictures import figure_of, map_picture
 from phexplore.systems.topdown.spine_reader import SpineReader
@@ -67,6 +67,13 @@ def spine_picture(spine: Spine, path: Path, scenario: Scenario, tab: SpineTab, c
     if isinstance(content, SpineMap):
         return map_picture(content, content.rings or ())
     return figure_of(content, request.other_title)
+
+
+def published_with(spine: Spine) -> str:
+    """Return the scenario that a spine's settings were published with; Puerto Rico has budgets of its own."""
+    name = preset_of(spine.settings).scenario
+    is_territory = bool((spine.geography.numbers(0, 2) == PUERTO_RICO).all())
+    return f"{name.removesuffix('-us')}-pr" if is_territory and name.endswith("-us") else name
 
 
 def _read(name: str, value: Any) -> Any:
