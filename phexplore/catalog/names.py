@@ -82,7 +82,7 @@ def spellings(code: str) -> set[str]:
 
 @lru_cache(maxsize=1)
 def words() -> Mapping[str, Mapping[str, str]]:
-    """Return the shipped names: of tables, iterations, attributes and presets, by the code."""
+    """Return the shipped names: of tables, iterations, attributes, presets and types of group quarters, by the code."""
     return MappingProxyType(tomllib.loads(resource("names.toml").read_text(encoding="utf-8")))
 
 
@@ -155,7 +155,20 @@ def _may_name(text: str) -> bool:
 def _tokens() -> frozenset[str]:
     attributes = words()["attributes"]
     heads = (code[0].upper() + code[1:] for code in attributes)
-    others = ("Unattributed", "A", "H", "US", "St", "detailed", "Detailed", "from", "County", "county", "State")
+    others = (
+        "Unattributed",
+        "A",
+        "H",
+        "US",
+        "St",
+        "detailed",
+        "Detailed",
+        "from",
+        "County",
+        "county",
+        "State",
+        "quarters",
+    )
     areas = ("place", "Place", "subdivision", "cousub", "tribal", "Tribal", "aiannh")
     return frozenset({*words()["tables"], *attributes, *heads, *others, *areas})
 
@@ -193,6 +206,7 @@ def _pattern() -> re.Pattern[str]:
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \())",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
         rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \())",
+        rf"(?P<quarters>[Gg]roup quarters (?P<type>{any_of('quarters')})(?![\w,]| \())",
         r"(?P<county>[Cc]ounty (?P<fips>\d{5})(?![\d.])(?! \())",
     )
     return re.compile(rf"(?<![\w.\-/])(?:{'|'.join(parts)})")
@@ -256,6 +270,12 @@ def _area(match: re.Match[str], *, has_both: bool) -> str:
     return (f"{match[0]} ({name})" if has_both else name) if name else match[0]
 
 
+def _quarters(match: re.Match[str], *, has_both: bool) -> str:
+    name = words()["quarters"][match["type"]]
+    name = name if match[0][0].isupper() else name[0].lower() + name[1:]
+    return f"{match[0]} ({name})" if has_both else name
+
+
 _NAMED: Mapping[str, Callable[..., str]] = {
     "path": _path,
     "table": lambda match, *, has_both: _table(match["table"], has_both=has_both),
@@ -266,6 +286,7 @@ _NAMED: Mapping[str, Callable[..., str]] = {
     "preset": lambda match, *, has_both: words()["presets"][match["preset"]],  # noqa: ARG005 - its id says nothing beside it
     "geocode": _unit,
     "fips": _unit,
+    "quarters": _quarters,
     "state": _unit,
     "area": _area,
 }

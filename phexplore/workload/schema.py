@@ -129,6 +129,9 @@ class Schema:
         attributes: in the order of the cell number, slowest first.
         recodes: by name.
         catalogue: names of query groups worth offering, measured in some release or used by its post-processing.
+        metrics: names of the query groups whose errors production reports, as its files write them.
+        metrics_unknown: further ones whose answers are not written down where they could be read.
+        pictured: names of the query groups whose answers are shown one by one.
         aliases: other names, among them the ones of production.
         structural_zeros: cells that stay empty.
         facility_bounds: how the number of facilities bounds the number of people, None without facilities.
@@ -147,6 +150,9 @@ class Schema:
     attributes: tuple[Attribute, ...] = field(compare=False)
     recodes: Mapping[str, Recode] = field(compare=False)
     catalogue: tuple[str, ...] = field(compare=False)
+    metrics: tuple[str, ...] = field(compare=False, default=())
+    metrics_unknown: tuple[str, ...] = field(compare=False, default=())
+    pictured: tuple[str, ...] = field(compare=False, default=())
     aliases: tuple[str, ...] = field(compare=False, default=())
     structural_zeros: tuple[StructuralZero, ...] = field(compare=False, default=())
     facility_bounds: FacilityBounds | None = field(compare=False, default=None)
@@ -323,6 +329,9 @@ def _schema(entries: Mapping[str, Any]) -> Schema:
         attributes=attributes,
         recodes=MappingProxyType(recodes),
         catalogue=tuple(entries["catalogue"]),
+        metrics=tuple(entries.get("metrics", ())),
+        metrics_unknown=tuple(entries.get("metrics_unknown", ())),
+        pictured=tuple(entries.get("pictured", ())),
         aliases=tuple(entries["aliases"]),
         structural_zeros=zeros,
         facility_bounds=facility

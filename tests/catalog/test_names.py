@@ -87,6 +87,9 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("place 4499999 and place 44590001", "place 4499999 and place 44590001"),
         ("State 44: 3", "Rhode Island: 3"),
         ("State 44 cells", "State 44 cells"),
+        ("Group quarters 103: 12 became 9", "State prisons: 12 became 9"),
+        ("Group quarters 101, 102, 103", "Group quarters 101, 102, 103"),
+        ("sex × hhsize_all at County", "sex × household size at County"),
         ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
     ],
 )

@@ -46,6 +46,7 @@ from phexplore.simulate.topdown.on_spine import in_code_order, world_on_spine
 from phexplore.simulate.topdown.pooling import lowest_pooled, pool, weight_of_leaves
 from phexplore.simulate.topdown.run_checks import spent_on_noise, trial_checks
 from phexplore.spine.tree import GeoTree, tree_of
+from phexplore.systems.topdown.area_levels import NO_AREAS, AreaLevels, area_levels
 from phexplore.systems.topdown.facilities import write_facilities
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.measured_units import write_units
@@ -127,6 +128,7 @@ class Prepared:
         is_counted: whether the true counts are known.
         watched: the figure of the stop rule, None for the coverage.
         outer: how a scenario with outer passes is estimated, None for all others.
+        areas: towns, places and districts whose errors are reported beside those of the levels.
     """
 
     population: BlockPopulation
@@ -140,6 +142,7 @@ class Prepared:
     published: PublishedNoise | None = None
     is_counted: bool = True
     outer: OuterRun | None = None
+    areas: AreaLevels = NO_AREAS
 
 
 class TopDownSimulation(PreparedSimulation[Prepared]):
@@ -220,7 +223,18 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             outer = outer_run(spec, population, world) if design.has_outer_passes else None
             remarks = remarks if outer is None else (*remarks, cost_remark(spec), outer.release.remark)
             self._shared = Prepared(
-                population, full, world, files, self.label, margins, lowest, watched, published, is_counted, outer
+                population,
+                full,
+                world,
+                files,
+                self.label,
+                margins,
+                lowest,
+                watched,
+                published,
+                is_counted,
+                outer,
+                NO_AREAS if outer is None else area_levels(population, full.design),
             )
         for text in (*remarks, self.label):
             watch.note(text)
@@ -321,8 +335,9 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
 
     def _tallied(self, levels: Levels) -> tuple[Tally, ...]:
         """Return the errors of one trial, given its histograms at every level of the tabulation."""
-        full = self.prepared.full
-        return tallied(full.design.levels, trial_errors(full.design.levels, full.truth, levels))
+        full, areas = self.prepared.full, self.prepared.areas
+        designs = (*full.design.levels, *areas.designs)
+        return tallied(designs, trial_errors(designs, (*full.truth, *areas.truth), (*levels, *areas.of(levels[-1]))))
 
     def _release(self, index: int, leaves: Histograms, units: Histograms | None = None) -> None:
         """Write microdata and tables of a trial where they are wanted."""
@@ -435,7 +450,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             self._truth.result()
         if shared.published is None:
             confirm_spent(self._spec.scenario.topdown.total, [spent_on_noise(design), design.unspent])
-        tallies = tuple(map(Tally, shared.full.design.levels))
+        tallies = tuple(map(Tally, (*shared.full.design.levels, *shared.areas.designs)))
         for place, index in enumerate(trials):
             watch.progress("summary", place, len(trials))
             for tally, later in zip(tallies, self._errors_of(index), strict=True):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.data.blocks.geocodes import layout_of
 from phexplore.metrics.summary import number, overall_coverage
 from phexplore.metrics.topdown.distribution import ErrorDistribution, merge
 from phexplore.metrics.topdown.figures import QUANTILES, ErrorFigures
@@ -38,6 +39,7 @@ MOST_NUMBERS = 8_000_000
 _GROUP_QUERIES = {
     "pl94_persons": "hispanic * cenrace_7lev_two_comb",
     "pl94_reduced16": "race_ethnicity",
+    "dhc_persons": "hispanic * cenrace_7lev_two_comb",
 }
 """The query whose answers are the groups of the redistricting criterion, by schema; production's where the schema has it."""
 
@@ -49,8 +51,21 @@ def criterion_query(schema: Schema) -> MarginalQuery | None:
 
 
 def measured_queries(level: LevelDesign) -> tuple[MarginalQuery, ...]:
-    """Return the queries whose errors a summary has: the total, and what is measured."""
-    return tuple(dict.fromkeys((total_query(level.plan.schema), *level.plan.measured)))
+    """Return the queries whose errors a summary has: the total, what is measured, and what production reports above the leaves."""
+    schema = level.plan.schema
+    reported = () if level.name == layout_of(schema).names[-1] else schema.metrics
+    return tuple(
+        dict.fromkeys((total_query(schema), *level.plan.measured, *(parse_query(schema, name) for name in reported)))
+    )
+
+
+def production_metrics(schema: Schema) -> dict[str, Any]:
+    """Return which of the figures are those that production reports: by its names, those of ``metrics``; what it skips; what is unknown."""
+    return {
+        "queries": {name: parse_query(schema, name).name for name in schema.metrics},
+        "skipped_levels": [layout_of(schema).names[-1]],
+        "unknown": list(schema.metrics_unknown),
+    }
 
 
 def tallied(levels: Sequence[LevelDesign], errors: Sequence[LevelErrors]) -> tuple[Tally, ...]:
@@ -115,6 +130,7 @@ def topdown_summary(
         "design": design_json(spec, estimated),
         "coverage": overall_coverage(covered, numbers, float(spec.scenario.conventions.confidence)),
         "metrics": [entry for tally in tallies for entry in tally.entries()] if is_counted else [],
+        **({"production_metrics": production_metrics(estimated.schema)} if estimated.schema.metrics else {}),
         "redistricting": [entry for tally in tallies if is_counted and (entry := tally.redistricting())],
     }
 
