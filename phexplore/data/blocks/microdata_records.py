@@ -48,8 +48,8 @@ class BlockAreas:
         for name, column in zip(self.columns, coded, strict=True):
             differs = column.index != column.index[first][which]
             rows.refuse(differs, name, always(f"Its block lies in two areas of {name}."), _ONE_AREA)
-        for block, row in zip(found.tolist(), first.tolist(), strict=True):
-            texts = tuple(column.text(row).strip() for column in coded)
+        firsts = zip(*(column.strings()[first].tolist() for column in coded), strict=True)
+        for block, texts in zip(found.tolist(), firsts, strict=True):
             known = self._of_block.setdefault(block, texts)
             if known != texts:
                 name = next(each for each, one, other in zip(self.columns, known, texts, strict=True) if one != other)
@@ -59,14 +59,16 @@ class BlockAreas:
 
     def of(self, numbers: NDArray[np.int64], geoids: NDArray[np.str_]) -> dict[str, NDArray[np.str_]]:
         """Return public codes by class, for the blocks with these numbers and codes."""
+        if not self.columns or not len(numbers):
+            return {each.name: each.public(np.empty(0, "U1"), geoids) for each in self._classes}
+        every = zip(*(self._of_block[number] for number in numbers.tolist()), strict=True)
+        columns = dict(zip(self.columns, map(np.array, every), strict=True))
         places = {}
         for each in self._classes:
-            at = [self.columns.index(column) for column in each.present(self.columns)]
-            texts = [
-                next((self._of_block[number][place] for place in at if self._of_block[number][place]), "")
-                for number in numbers.tolist()
-            ]
-            places[each.name] = each.public(np.array(texts or [""])[: len(numbers)], geoids)
+            texts, *others = (columns[name] for name in each.present(self.columns))
+            for other in others:
+                texts = np.where(texts == "", other, texts)
+            places[each.name] = each.public(texts, geoids)
         return places
 
 
