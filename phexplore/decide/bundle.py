@@ -326,12 +326,16 @@ def _without_notes(request: BundleRequest) -> BundleRequest:
     if content is not None:
         steps = tuple(replace(step, workbook=_bare_workbook(step.workbook)) for step in content.steps)
         content = replace(content, steps=steps, decisions=_bare(content.decisions))
-    scenario = replace(request.scenario, note="")
+    scenario = _silent(request.scenario)
     return replace(request, scenario=scenario, content=content, decisions=_bare(request.decisions))
 
 
 def _bare_workbook(workbook: Workbook) -> Workbook:
-    return replace(workbook, scenarios=tuple(replace(scenario, note="") for scenario in workbook.scenarios))
+    return replace(workbook, scenarios=tuple(map(_silent, workbook.scenarios)))
+
+
+def _silent(scenario: Scenario) -> Scenario:
+    return replace(scenario, note="", comments=())
 
 
 def _bare(decisions: Sequence[Decision]) -> tuple[Decision, ...]:

@@ -10,6 +10,8 @@ from statistics import median_low
 
 from phexplore.accuracy.budget_model import CommitteeModel, NumberKey, Numbers
 from phexplore.errors import ComparisonError, PhexploreError
+from phexplore.model.comment import Comment
+from phexplore.model.comments import all_reasons
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
@@ -29,6 +31,7 @@ class MatrixRow:
         low: smallest value, None when nobody has one.
         middle: lower median of the values.
         high: largest.
+        reasons: what people say about it, with their names.
     """
 
     kind: str
@@ -39,6 +42,7 @@ class MatrixRow:
     low: Fraction | None
     middle: Fraction | None
     high: Fraction | None
+    reasons: tuple[str, ...] = ()
 
     @property
     def untouched(self) -> int:
@@ -95,7 +99,7 @@ def committee_matrix(proposals: Sequence[Scenario], baseline: Scenario) -> Commi
         base.confirm_comparable(proposal)
     tables, start = _tables(proposals, base), base.numbers()
     speakers = [_has_targets(table) for table in tables]
-    rows = []
+    rows, reasons = [], all_reasons(proposals)
     for key in dict.fromkeys([*start, *(key for table in tables for key in table)]):
         values = tuple(table.get(key) for table in tables)
         compared = values
@@ -106,18 +110,23 @@ def committee_matrix(proposals: Sequence[Scenario], baseline: Scenario) -> Commi
         else:
             moved = tuple(value != start.get(key) for value in values)
         if any(moved) or len(set(compared)) > 1:
-            rows.append(_row(key, start.get(key), values, moved))
+            rows.append(_row(key, start.get(key), values, moved, reasons))
     return CommitteeMatrix(tuple(proposal.name for proposal in proposals), baseline, tuple(rows))
 
 
 def _row(
-    key: NumberKey, baseline: Fraction | None, values: tuple[Fraction | None, ...], moved: tuple[bool, ...]
+    key: NumberKey,
+    baseline: Fraction | None,
+    values: tuple[Fraction | None, ...],
+    moved: tuple[bool, ...],
+    reasons: Sequence[Comment],
 ) -> MatrixRow:
     known = [value for value in values if value is not None]
     kind, name = key
     path = str(getattr(name, "text", name))
     low, middle, high = (min(known), median_low(known), max(known)) if known else (None, None, None)
-    return MatrixRow(kind, path, baseline, values, moved, low, middle, high)
+    said = tuple(f"{each.who}: {each.text}" for each in reasons if each.about == path)
+    return MatrixRow(kind, path, baseline, values, moved, low, middle, high, said)
 
 
 def _tables(proposals: Sequence[Scenario], base: CommitteeModel) -> list[Numbers]:
@@ -137,6 +146,8 @@ def _has_targets(table: Numbers) -> bool:
 def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str = "Consensus draft") -> Scenario:
     """Return a draft with the middle of every number: with an odd number of members, a value somebody proposed.
 
+    It has every comment and note of the proposals.
+
     Args:
         matrix: who proposes what.
         proposals: the members' scenarios.
@@ -148,7 +159,7 @@ def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str 
     base = budgets_of(matrix.baseline).committee
     middle = base.middle(_tables(proposals, base))
     note = f"The middle of {len(proposals)} proposals: {', '.join(matrix.members)}."
-    return replace(middle, name=name, note=note)
+    return replace(middle, name=name, note=note, comments=all_reasons(proposals))
 
 
 ReadProposal = Callable[[Path, Scenario], Scenario]

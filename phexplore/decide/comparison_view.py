@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from phexplore.decide.comments import comments_table
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
 from phexplore.decide.verdict_words import verdict_text
 from phexplore.figures.axis import Axis, Scale
@@ -66,6 +67,7 @@ class ComparisonView:
         margins: all that differ.
         measured: what runs counted.
         rules: verdicts.
+        comments: what people say about each.
         overlay: the picture.
     """
 
@@ -76,6 +78,7 @@ class ComparisonView:
     margins: Table
     measured: Table
     rules: Table
+    comments: Table
     overlay: Figure
 
 
@@ -121,6 +124,7 @@ def view_of(found: Comparison) -> ComparisonView:
             tuple((f"{row.name}, {system.place_name(row.place).title}", *row.values) for row in found.measured),
         ),
         _rules(system, found, letters),
+        comments_table([column.scenario for column in found.columns], names),
         _overlay(found, effects, names, letters),
     )
 

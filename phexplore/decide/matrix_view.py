@@ -41,7 +41,7 @@ class MatrixView:
 def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
     """Return a matrix as it is shown."""
     members = matrix.members
-    headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone")
+    headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone", "Reasons")
     system = system_of(matrix.baseline)
     rows = tuple(_row(system, row) for row in matrix.rows)
     looks: dict[tuple[int, int], Look] = {}
@@ -77,7 +77,17 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
     )
     alone = f"{row.untouched} of {len(row.values)}"
     agreement = f"{row.agreement:.0%}".replace("%", " %")
-    return (row_words(system, row), agreement, row.baseline, *values, row.low, row.middle, row.high, alone)
+    return (
+        row_words(system, row),
+        agreement,
+        row.baseline,
+        *values,
+        row.low,
+        row.middle,
+        row.high,
+        alone,
+        "; ".join(row.reasons),
+    )
 
 
 def _title(matrix: CommitteeMatrix) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, TypeVar
 
+from phexplore.model.comment import Comment
 from phexplore.model.conventions import Conventions
 from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, describe, encode, parameter
 from phexplore.model.group_sizes import GroupSizes
-from phexplore.model.kinds import Kind, Place, Problems, Schema, Shared, Text, object_of, shown
+from phexplore.model.kinds import Kind, Listing, Place, Problems, Schema, Shared, Text, object_of, shown
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
@@ -82,9 +83,18 @@ class Scenario(Declared):
         baseline: preset id the scenario started from, "" when none.
         source_text: the production file it was imported from, character by character, "" when none; an export
             changes only the parameters in it, so unknown keys and layout survive.
+        comments: what people say about it, oldest first.
     """
 
-    file_order: ClassVar[tuple[str, ...]] = ("name", "note", "baseline", "conventions", "method", "source_text")
+    file_order: ClassVar[tuple[str, ...]] = (
+        "name",
+        "note",
+        "baseline",
+        "conventions",
+        "method",
+        "source_text",
+        "comments",
+    )
     log_order: ClassVar[tuple[str, ...]] = ("conventions",)
 
     name: str = parameter(Text(), absent="Scenario", is_parameter=False)
@@ -93,6 +103,7 @@ class Scenario(Declared):
     note: str = parameter(Text(), default="", is_parameter=False)
     baseline: str = parameter(Text(), default="", is_parameter=False)
     source_text: str = parameter(Text(), default="", is_parameter=False)
+    comments: tuple[Comment, ...] = parameter(Listing(Record(Comment)), default=(), is_parameter=False, is_omitted=True)
 
     @property
     def phsafe(self) -> PhSafe:

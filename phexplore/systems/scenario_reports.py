@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from phexplore.figures.style import Chart
     from phexplore.report.document import Document
 
+_with_comments = lazy("phexplore.report.comments", "with_comments")
 _opening = lazy("phexplore.systems.report_opening", "opening")
 _sheet = lazy("phexplore.figures.style", "sheet_bytes")
 _written = lazy("phexplore.report.document_files", "document_bytes")
@@ -36,7 +37,7 @@ def report_formats(
     def report(form: str) -> Write:
         def write(scenario: Scenario, compared: Scenario | None, now: datetime, occasion: Occasion = _QUIET) -> bytes:
             occasion.tell(1, 1, "Computing the figures")
-            made = document(scenario, compared, now)
+            made = _with_comments(document(scenario, compared, now), scenario)
             first = _opening(scenario, compared, occasion.decisions)
             content: bytes = _written(replace(made, parts=(first, *made.parts)), form, now, occasion.tell)
             return content

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import localised
+from phexplore.model.comments import new_comments
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -48,11 +49,11 @@ class HistoryList(QAbstractListModel):
         answer: Any = None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                answer = localised(self._labels[number])
+                answer = localised(self._words(number))
             case Qt.ItemDataRole.ToolTipRole:
-                answer = f"{localised(self._labels[number])}\n{self._time(number)}".strip()
+                answer = f"{localised(self._words(number))}\n{self._time(number)}".strip()
             case Qt.ItemDataRole.AccessibleTextRole:
-                answer = localised(f"Step {number + 1}: {self._labels[number]}{state}")
+                answer = localised(f"Step {number + 1}: {self._words(number)}{state}")
             case Qt.ItemDataRole.ForegroundRole if is_undone:
                 answer = QColor(appearance().colours.muted)
             case Qt.ItemDataRole.FontRole:
@@ -62,6 +63,12 @@ class HistoryList(QAbstractListModel):
             case _ if role == TIME_ROLE:
                 answer = self._time(number)
         return answer
+
+    def _words(self, number: int) -> str:
+        """Return the name of a step, and what was said with it."""
+        steps = self._session.project.steps
+        new = new_comments(steps[number - 1].value, steps[number].value) if 0 < number < len(steps) else ()
+        return ": ".join((self._labels[number], *(comment.text for comment in new)))
 
     def _time(self, number: int) -> str:
         at = self._session.project.steps[number].at

@@ -212,6 +212,10 @@ class Room(QObject):
         self.session.select(key)
         self.wanted.emit(Area.BUDGETS)
 
+    def title_of(self, key: Any) -> str:
+        """Return the title of a part of the parameters."""
+        return str(key)
+
     def offers(self) -> list[Offer]:
         """Return the places the palette leads to, beside the actions."""
         return []

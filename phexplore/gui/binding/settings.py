@@ -87,6 +87,7 @@ NUMBERS = Setting(
 NAMES = Setting("look/names", Naming.NAMES, _one_of(Naming), "How things are called: names, codes or both")
 DEPTH = Setting("look/depth", Depth.COMMITTEE, _one_of(Depth), "How much is shown: committee or expert")
 TEXT_SIZE = Setting("look/text_size", 100, _number, "Text size in percent")
+AUTHOR = Setting("comments/author", "", _word, "Who commented last")
 FOLDER = Setting("files/folder", "", _word, "Folder of the last file")
 RECENT: Setting[tuple[str, ...]] = Setting("files/recent", (), _names, "Files opened lately, newest first")
 GEOMETRY = Setting("window/geometry", QByteArray(), _bytes, "Place and size of the window")

@@ -39,6 +39,7 @@ class Detail(enum.Enum):
     MARGINS = "Margins"
     MEASURED = "Measured in runs"
     RULES = "Decision rules"
+    COMMENTS = "Comments"
 
 
 class ComparePage(TickPage):

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from phexplore.accuracy.explanation import Explanation
+from phexplore.decide.comments import said_of
 from phexplore.figures.wording import ABSENT, people
 from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.inspection import Inspection
@@ -23,6 +24,7 @@ from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.comments import comments_on, place_of
 
 
 class ExplanationCard(QFrame):
@@ -82,7 +84,7 @@ class Inspector(QScrollArea):
         self.title = Paragraph(bold=True, relative=1.25)
         self._subtitle, self._part, self._meaning = Paragraph(look="muted"), Paragraph(), Paragraph()
         self.picture = IntervalPicture("Margins of error")
-        self.noise = LiveNoise()
+        self.noise, self.said = LiveNoise(), Paragraph(look="accent")
         self.topic = Chooser("Number to explain", letters=8, run=self._explain_topic)
         self.card = ExplanationCard()
         self.issues = Paragraph(look="attention")
@@ -101,7 +103,7 @@ class Inspector(QScrollArea):
             )
         }
         content = QWidget()
-        head = (self.title, self._subtitle, self._part, self.picture, self._meaning, self.noise)
+        head = (self.title, self._subtitle, self._part, self.picture, self._meaning, self.said, self.noise)
         self._column = column(*head, of=content, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         for body, title in self._titles.items():
             self._column.addSpacing(HALF)
@@ -152,6 +154,8 @@ class Inspector(QScrollArea):
             body.setVisible(bool(seen[body]))
         self.topic.offer((topic.name, topic.name) for topic in now.topics)
         self._explain_topic()
+        scenario, place = self._session.scenario, place_of(self._session.selection)
+        self.said.say("\n".join(map(said_of, comments_on(scenario, place))))
         self._show_parts(now.parts)
 
     def _show_parts(self, parts: tuple[tuple[str, str], ...]) -> None:

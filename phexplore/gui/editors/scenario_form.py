@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
+from phexplore.decide.comments import about_words, said_of
 from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.metrics import GRID
@@ -29,12 +30,15 @@ class ScenarioForm(QWidget):
         self.name.editingFinished.connect(self._rename)
         hint = "Why these values? For whom? Shown in reports."
         self.note = LineText("Note", hint, self._take_note, is_wrapped=True)
+        self.comments = Paragraph()
         self._origin = Paragraph(look="muted")
         self.errata = Paragraph(look="attention")
         form = form_in(self)
         form.addRow("Name", self.name)
         form.addRow("Note", self.note)
         self.add_rows(form)
+        self._comments_label = Text("Comments")
+        form.addRow(self._comments_label, self.comments)
         form.addRow("Origin", self._origin)
         self._errata_label = Text("Corrections to the papers")
         form.addRow(self._errata_label, self.errata)
@@ -50,6 +54,8 @@ class ScenarioForm(QWidget):
         if not (self.name.hasFocus() and self.name.isModified()):
             self.name.setText(scenario.name)
         self.note.set_value(scenario.note)
+        said = (f"{about_words(scenario, each.about)}: {said_of(each)}" for each in scenario.comments)
+        self._comments_label.setVisible(self.comments.say("\n".join(said)))
         origin = presets().get(scenario.baseline)
         source = f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
         imported = " Exported files keep the imported file's layout and unknown keys." if scenario.source_text else ""

@@ -253,6 +253,7 @@ class FigureMenu(QMenu):
         self.addSeparator()
         self._switch = self._offer("Data &table", self._switch_table, "T")
         self._offer("&Explain…", self.explain, "E")
+        self._offer("Co&mment…", self.comment)
         self._offer("&Full page\tF", self.show_full_page)
         self._offer("Show &all\t0", view.plot.viewport.show_all)
 
@@ -348,6 +349,13 @@ class FigureMenu(QMenu):
         view, figure = self.view, self.view.plot.figure
         if figure is not None and not view.is_empty and not isinstance(view.parent(), FullPage):
             FullPage(view, figure).open()
+
+    def comment(self) -> None:
+        """Let somebody comment on the figure, where the window takes comments."""
+        action = self.view.window().findChild(QAction, "edit.comment")
+        if isinstance(action, QAction):
+            self.view.canvas.setFocus()
+            action.trigger()
 
     def switch_by_key(self, table: QWidget) -> None:
         """Let the key that leads to the data table lead back from it."""

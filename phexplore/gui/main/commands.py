@@ -24,6 +24,7 @@ from phexplore.gui.binding.settings import (
     TOUR,
     Settings,
 )
+from phexplore.gui.decision.comments import ask_for_comment
 from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
@@ -213,6 +214,7 @@ class Commands:
         session, table, is_table = self._window.session, self._on_table, self._is_table
         copy, headed = table(lambda view: view.copy()), table(lambda view: view.copy(headers=True))
         paste, fill = table(lambda view: view.paste()), table(lambda view: view.fill_down())
+        comment = lambda: ask_for_comment(self._parent, self._window.settings, self._window.room)  # noqa: E731 - the room of by then
         can_undo, can_redo = (lambda: session.project.can_undo), (lambda: session.project.can_redo)
         return [
             Action("edit.undo", "&Undo", session.undo, "Ctrl+Z", can_undo, symbol="undo"),
@@ -221,6 +223,7 @@ class Commands:
             Action("edit.copy-headers", "Copy with &headers", headed, "Ctrl+Shift+C", is_table),
             Action("edit.paste", "&Paste", paste, "Ctrl+V", is_table, is_local=True),
             Action("edit.fill-down", "&Fill down", fill, "Ctrl+D", is_table),
+            Action("edit.comment", "Co&mment…", comment, "Ctrl+T", starts_part=True),
             Action("edit.python", "Copy what was done as P&ython", self._python.copy, starts_part=True),
         ]
 
