@@ -14,6 +14,8 @@ import os
 import struct
 import zipfile
 import zlib
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
@@ -26,6 +28,7 @@ MOST_UNPACKED, LARGEST_RATIO = 16 * 2**20, 200
 MOST_MEMBERS = 200_000
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
+_NO_NAME = {"\\", "\0", ":"}
 _BESIDE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -133,15 +136,44 @@ def members(archive: Path) -> tuple[Path, ...]:
         names = [info.filename for info in found.infolist() if not info.filename.endswith("/")]
     if len(names) > MOST_MEMBERS:
         raise unreadable(archive, f"The archive holds {len(names):,} files.", "Give one of fewer files.")
+    if len(set(names)) < len(names):
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise unreadable(archive, f"The archive holds two files of the name {twice[:80]!r}.", "Pack the files again.")
     places = []
     for name in names:
         parts = PurePosixPath(name).parts
-        if not parts or name.startswith("/") or "\\" in name or "\0" in name or {"..", "."} & set(parts):
+        if not parts or name.startswith("/") or set(name) & _NO_NAME or {"..", "."} & set(parts):
             sentence = f"A member of the archive has the name {name[:80]!r}, which is no name within it."
             raise unreadable(archive, sentence, "Pack the files again.")
         if not _BESIDE & set(parts) and not name.lower().endswith(".xml"):
             places.append(archive.joinpath(*parts))
     return tuple(places)
+
+
+def heads(archive: Path, size: int) -> Iterator[tuple[Path, bytes]]:
+    """Yield the files in a ZIP archive as `members` names them, each with its first bytes, unpacked where it is gzip.
+
+    Args:
+        archive: opened once, whatever it holds.
+        size: most bytes of each.
+
+    Raises:
+        InputProblemsError: it or a member is damaged.
+    """
+    places = members(archive)
+    with ExitStack() as opened:
+        found = _archive(archive, opened)
+        infos = {PurePosixPath(info.filename).as_posix(): info for info in found.infolist()}
+        for place in places:
+            info = infos[place.relative_to(archive).as_posix()]
+            try:
+                with found.open(info) as member:
+                    content = io.BufferedReader(Unpacked(member, info.compress_size))
+                    is_packed = content.peek(2)[:2] == GZIP
+                    stream = Unpacked(gzip.GzipFile(fileobj=content), info.compress_size) if is_packed else content  # type: ignore[arg-type]
+                    yield place, io.BufferedReader(stream).read(size)
+            except (*_DAMAGE, OSError) as error:
+                raise _damaged(place, error) from error
 
 
 def archive_of(path: Path) -> Path | None:

@@ -18,6 +18,7 @@ from phexplore.published.forms import Description, Published
 from phexplore.resources import resource
 
 LARGEST_RECORD = 1 << 20
+_MOST_BRACKETS = 1000
 _NAME = re.compile(r"[a-z0-9_]+\.yaml")
 _SCHEMA = "Correct the record as the schema of the registry says (deployments-schema.yaml)."
 _LOSSLESS = "Write text of several lines behind | instead of >, which would join its lines."
@@ -103,7 +104,11 @@ def _checked(content: bytes, name: str) -> tuple[Mapping[str, Any], list[Issue]]
     issues: list[Issue] = []
     try:
         text = content.decode()
+        depth = 0
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
+            depth += isinstance(token, yaml.FlowSequenceStartToken | yaml.FlowMappingStartToken)
+            if depth > _MOST_BRACKETS:  # reading them takes time by the square of their number
+                return {}, [Issue((name,), f"The record has more than {_MOST_BRACKETS} lists in brackets.", _SCHEMA)]
             if isinstance(token, yaml.AliasToken):
                 sentence = "The record names a part of itself instead of saying it."
                 issues.append(Issue((name,), sentence, "Write the part out.", line=token.start_mark.line + 1))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phexplore.data.archives import MOST_MEMBERS, ZIP, archive_of, members
+from phexplore.data.archives import MOST_MEMBERS, ZIP, archive_of, heads
 from phexplore.data.blocks.aggregation import units_of
 from phexplore.data.blocks.delimited import readable
 from phexplore.data.blocks.source import describe as describe_blocks
@@ -142,8 +142,8 @@ def recognise(*paths: Path) -> Published | None:
     """
     found: dict[str, list[Part]] = {}
     ignored: list[str] = []
-    for file in _files(paths):
-        layout = _layout_of(file, found)
+    for file, head in _files(paths):
+        layout = _layout_of(file, head, found)
         if layout is None:
             ignored.append(file.name)
         else:
@@ -290,8 +290,8 @@ def _together(groups: Sequence[Published], ignored: tuple[str, ...]) -> Publishe
     raise InputProblemsError([Issue((str(groups[0].source),), sentence, remedy)])
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield all files, those in folders and archives one by one.
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+    """Yield all files with their first bytes, those in folders and archives one by one.
 
     Raises:
         InputProblemsError: a file is missing or no regular one, or there are too many.
@@ -299,7 +299,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     count = 0
     for path in paths:
         for file in _below(path):
-            for member in members(file) if _is_archive(file) else (file,):
+            for found in heads(file, _HEAD) if _is_archive(file) else [(file, _head(file))]:
                 count += 1
                 if count > MOST_MEMBERS:
                     sentence, remedy = (
@@ -307,7 +307,12 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
                         "Name the folder of one data set.",
                     )
                     raise InputProblemsError([Issue((str(path),), sentence, remedy)])
-                yield member
+                yield found
+
+
+def _head(path: Path) -> bytes:
+    with readable(path) as file:
+        return file.read(_HEAD)
 
 
 def _below(path: Path) -> Iterator[Path]:
@@ -325,13 +330,11 @@ def _is_archive(path: Path) -> bool:
         return file.read(len(ZIP)) == ZIP
 
 
-def _layout_of(path: Path, found: Mapping[str, Sequence[Part]]) -> Layout | None:
+def _layout_of(path: Path, head: bytes, found: Mapping[str, Sequence[Part]]) -> Layout | None:
     measured = found.get("noisy-measurements")
     if measured and path.suffix == ".parquet" and {"DPQuery", "Constraint"} & set(path.parts):
         # A nation has thousands of such files, all of one making.
         return next(layout for layout in layouts() if layout.id == measured[0].layout)
-    with readable(path) as file:
-        head = file.read(_HEAD)
     line = _first_line(head)
     return next((layout for layout in layouts() if layout.fits(path, head, line)), None)
 

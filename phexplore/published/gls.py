@@ -5,14 +5,12 @@ Facts: ../shared/data/published/NOTES.md, section 7. Estimates are no whole numb
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 
 import numpy as np
 
-from phexplore.data.archives import read_whole
 from phexplore.published.forms import Description, Published, ValueTable
+from phexplore.published.rows import BAD_NUMBERS, rows_of
 
 LARGEST = 1 << 30
 _LEVELS = {1: "US", 2: "State", 5: "County", 11: "Tract", 12: "Block_Group", 15: "Block"}
@@ -39,13 +37,12 @@ def values(found: Published) -> ValueTable:
     cells: dict[str, dict[str, tuple[float, float]]] = {}
     titles: dict[str, str] = {}
     for path in found.of("gls"):
-        text = read_whole(path, LARGEST).decode("utf-8-sig", "replace")
-        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline=""), delimiter="|"), start=2):
+        for number, row in rows_of(found, path, delimiter="|", largest=LARGEST, remedy=_REMEDY):
             try:
                 code, query = row["geocode"].strip(), row["query"].strip()
                 estimate, deviation = float(row["estimate"]), float(row["std_dev"])
                 held = cells.setdefault(code, {})
-            except (ValueError, KeyError, AttributeError, TypeError) as error:
+            except BAD_NUMBERS as error:
                 raise found.refused(f"the line is no estimate ({error}).", _REMEDY, path, number) from error
             if query in held or not (np.isfinite(estimate) and np.isfinite(deviation) and deviation >= 0):
                 raise found.refused(f"{query} of {code} stands twice, or is no number.", _REMEDY, path, number)

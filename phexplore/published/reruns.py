@@ -8,8 +8,6 @@ Facts: ../shared/data/published/NOTES.md, section 6.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import tomllib
 from collections import Counter
@@ -21,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phexplore.data.archives import read_whole
 from phexplore.data.blocks.aggregation import units_of
 from phexplore.published.forms import Description, Part, Published, ValueTable
 from phexplore.published.microdata import read_part
+from phexplore.published.rows import BAD_NUMBERS, rows_of
 from phexplore.resources import resource
 from phexplore.workload.schema import load_schema
 
@@ -107,8 +105,7 @@ def values(found: Published) -> ValueTable:
 def _of_summary(found: Published) -> ValueTable:
     counts: dict[tuple[str, str, str], dict[int, float]] = {}
     for path in found.of(SUMMARY):
-        text = read_whole(path, LARGEST).decode("utf-8-sig", "replace")
-        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
+        for number, row in rows_of(found, path, delimiter=",", largest=LARGEST, remedy=_REMEDY):
             try:
                 geography, code = (part.strip() for part in row["GEO"].split(":", 1))
                 key = (
@@ -116,12 +113,12 @@ def _of_summary(found: Published) -> ValueTable:
                     code,
                     f"{row['PRODUCT_TABLE'].strip()} {row['QUERY'].strip()}",
                 )
-                held, draw, count = counts.setdefault(key, {}), int(row["ITERATION"]), int(row["COUNT"])
-            except (ValueError, KeyError, AttributeError, TypeError) as error:
+                held, draw, count = counts.setdefault(key, {}), int(row["ITERATION"]), float(int(row["COUNT"]))
+            except BAD_NUMBERS as error:
                 raise found.refused(f"the line is no count of a rerun ({error}).", _REMEDY, path, number) from error
             if draw in held:
                 raise found.refused(f"iteration {draw} of this cell stands twice.", _REMEDY, path, number)
-            held[draw] = float(count)
+            held[draw] = count
     draws = sorted(set().union(*counts.values()))
     if 0 not in draws or any(set(held) != set(draws) for held in counts.values()):
         raise found.refused("not every cell has iteration 0 and all reruns.", _REMEDY)

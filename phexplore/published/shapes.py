@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
@@ -47,6 +47,9 @@ _DAMAGE = (
     MemoryError,
     OSError,
 )
+_FIELD = re.compile(r"(?i)(GEOID|BLOCKID|GEOCODE)\d*$|NAME|BASENAME|ALAND|AREALAND")
+"""Fields of a GeoPackage that are read."""
+_LONGEST_SHAPE = 256 << 20
 _FETCH = "Fetch the file again."
 
 
@@ -183,11 +186,10 @@ def _area(ring: NDArray[np.float64]) -> float:
 def _geopackage(found: Published, path: Path) -> Iterator[tuple[dict[str, Any], list[NDArray[np.float64]], int]]:
     try:
         with closing(_database(path)) as database:
-            layers = database.execute("SELECT table_name, column_name FROM gpkg_geometry_columns").fetchall()
-            for table, column in layers:
-                rows = database.execute(f"SELECT * FROM {_quoted(table)}")  # noqa: S608 - a name of the file, quoted
-                names = [each[0] for each in rows.description]
-                for row in rows:
+            layers = _rows(database, "gpkg_geometry_columns", ("table_name", "column_name"))
+            for table, column in [tuple(map(str, layer)) for layer in layers]:
+                names = [name for name in _columns(database, table) if name == column or _FIELD.match(name)]
+                for row in _rows(database, table, names):
                     fields = dict(zip(names, row, strict=True))
                     blob = fields.pop(column)
                     if blob is not None:
@@ -197,15 +199,47 @@ def _geopackage(found: Published, path: Path) -> Iterator[tuple[dict[str, Any], 
         raise found.refused(f"it is damaged ({str(error)[:80]}).", _FETCH, path) from error
 
 
+def _rows(database: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of a table of a file that is not trusted: of a view, or of what is computed, nothing is asked.
+
+    Raises:
+        ValueError: there is no such table, or it lacks a column.
+    """
+    if not columns or not set(columns) <= set(_columns(database, table)):
+        raise ValueError(f"the table {table[:40]!r} has no columns {', '.join(columns)[:60]}")
+    names = ", ".join(map(_quoted, columns))
+    yield from database.execute(f"SELECT {names} FROM {_quoted(table)}")  # noqa: S608 - names of the file, quoted
+
+
+def _columns(database: sqlite3.Connection, table: str) -> list[str]:
+    """Return the columns that a table keeps; none of a view, of a virtual table, or of what is no table."""
+    kept = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ? AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    if database.execute(kept, (table,)).fetchone() != (1,):
+        return []
+    return [str(row[0]) for row in database.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
 def _database(path: Path) -> sqlite3.Connection:
     """Open a database for reading only, in memory where it lies in an archive."""
     if archive_of(path) is None:
         refuse_irregular(path)
         database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-        if database.execute("PRAGMA schema_version").fetchone():
-            return database
+        try:
+            if database.execute("PRAGMA schema_version").fetchone():
+                return _wary(database)
+        except sqlite3.Error:
+            database.close()
+            raise
     database = sqlite3.connect(":memory:")
     database.deserialize(read_whole(path, LARGEST_SHAPES))
+    return _wary(database)
+
+
+def _wary(database: sqlite3.Connection) -> sqlite3.Connection:
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA cell_size_check = ON")
+    database.execute("PRAGMA query_only = ON")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_SHAPE)
     return database
 
 
