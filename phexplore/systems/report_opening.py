@@ -50,7 +50,7 @@ def opening(scenario: Scenario, compared: Scenario | None, decisions: Sequence[D
 
 
 def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> Figure:
-    """Return what changed in people, the largest changes first; without changes, the widest margins.
+    """Return what changed in people, the largest changes first; without changes, the narrowest margin of every table or level.
 
     Args:
         scenario: of any system.
@@ -61,7 +61,10 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
     system, conventions = system_of(scenario), scenario.conventions
     pairs = _pairs(scenario, after, before)
     changed = sorted((pair for pair in pairs if _differs(*pair[1:])), key=lambda pair: -_size(*pair[1:]))
-    shown = changed or sorted((pair for pair in pairs if pair[2] is not None), key=lambda pair: -(pair[2] or 0.0))
+    best: dict[str, tuple[Entry, float | None, float | None]] = {}
+    for pair in sorted((pair for pair in pairs if pair[2] is not None), key=lambda pair: pair[2] or 0.0):
+        best.setdefault(system.place_name(pair[0].place).group, pair)
+    shown = changed or list(best.values())
     rows = []
     for entry, old, new in shown[:_MOST_ROWS]:
         place = system.place_name(entry.place)
@@ -71,17 +74,16 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
             Row(entry.place, "", place.title, new, tick=old if changed else None, is_linked=linked, text=text, tip=text)
         )
     often = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
-    more = f"; the {len(rows)} largest are shown" if len(shown) > len(rows) else ""
+    more = f"; the first {len(rows)} are shown" if len(shown) > len(rows) else ""
     if changed:
-        title = f"What changed in people: {counted(len(changed), 'margin')}{more}"
-        summary = f"A dot is the margin now, a stroke that of {name}. A margin is how far noise moves a number, in what it counts."
+        title = f"What changed in {system.counts}: {counted(len(changed), 'margin')}{more}"
+        summary = f"A dot is the margin now, a stroke that of {name}. A margin is how far noise moves a number."
     else:
-        title = f"How far noise moves a number, in people: {counted(len(shown), 'margin')}{more}"
-        summary = (
-            f"{'No margin differs from ' + name if name else 'Nothing is compared'}. These margins are the widest."
-        )
+        title = f"How far noise moves a number, in {system.counts}: the narrowest margins"
+        beside = f"No margin differs from {name}" if name else "Nothing is compared"
+        summary = f"{beside}. Shown is the most precise number of every table or level."
     table = tuple((system.place_name(entry.place).title, old, new) for entry, old, new in shown)
-    axis = f"margin of one answer ({often})"
+    axis = f"margin of one answer, {system.counts} ({often})"
     return row_figure("what-changed", rows, axis, title, summary, Table(("Query", "Before", "Now"), table))
 
 
@@ -159,7 +161,7 @@ def _targets(scenario: Scenario, margins: dict[object, float]) -> str:
 
 def _change(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> str:
     if before is None:
-        return "Changes: nothing is compared here; a reference shows what every change means in people."
+        return f"Changes: nothing is compared here; a reference shows what every change means in {system_of(scenario).counts}."
     pairs = _pairs(scenario, after, before)
     changed = [pair for pair in pairs if _differs(*pair[1:])]
     if not changed:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QWidget
 
+from phexplore.catalog.names import worded
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.room import Action
 from phexplore.gui.binding.settings import FOLDER
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
 from phexplore.gui.widgets.file_dialogs import ask_to_save
-from phexplore.gui.widgets.print_preview import preview_pdf
 from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class ExportControls:
         if not form.is_report:
             return form.file_name
         what = "report" if form.suffix == f".{form.id}" and form.id not in {"svg", "png"} else "charts"
-        return f"{_UNFIT.sub(' ', self._window.session.scenario.name).strip()} {what}{form.suffix}"
+        return f"{_UNFIT.sub(' ', worded(self._window.session.scenario.name)).strip()} {what}{form.suffix}"
 
     def _follow(self, exports: Exports, began: Began) -> None:
         self._window.notice.follow_report(began, exports.cancel)
@@ -120,9 +120,11 @@ class ExportControls:
         self._window.news.failed.emit(error)
 
     def _preview(self, path: Path) -> None:
+        from phexplore.gui.widgets.print_preview import PdfPreview
+
         self._window.notice.hide()
         try:
-            preview_pdf(self._parent, path)
+            PdfPreview(self._parent, path).open()
         except PhexploreError as error:
             self._fail(error)
         self._tidy()

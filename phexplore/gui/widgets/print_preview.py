@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QMarginsF, QRectF, Qt
 from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPainter
+from PySide6.QtPrintSupport import QPrinter, QPrintPreviewDialog
 from PySide6.QtWidgets import QWidget
 
 from phexplore.errors import PhexploreError
@@ -18,43 +19,42 @@ class PrintingError(PhexploreError):
     """A report cannot be printed from here."""
 
 
-def preview_pdf(parent: QWidget, path: Path) -> Any:
-    """Open the preview of a PDF and return the dialog; the file is read now and may go away.
+class PdfPreview(QPrintPreviewDialog):
+    """Shows the pages of a PDF and prints them. The file is read at once and may go away."""
 
-    Args:
-        parent: owner.
-        path: of the file.
+    def __init__(self, parent: QWidget, path: Path) -> None:
+        """Read the file.
 
-    Raises:
-        PrintingError: the library that draws the pages is not installed.
-    """
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise PrintingError(
-            "The pages cannot be shown: the Python package pypdfium2 is not installed.",
-            "Install it with `pip install 'phexplore[pdf]'`, or export the report as PDF and print that.",
-        ) from error
-    from PySide6.QtPrintSupport import QPrinter, QPrintPreviewDialog
+        Args:
+            parent: owner.
+            path: of the file.
 
-    pages = pypdfium2.PdfDocument(path.read_bytes())
-    printer = QPrinter(QPrinter.PrinterMode.HighResolution)
-    printer.setPageLayout(
-        QPageLayout(QPageSize(QPageSize.PageSizeId.A4), QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0))
-    )
-    printer.setFullPage(True)
-    printer.setDocName(path.stem)
-    dialog = QPrintPreviewDialog(printer, parent)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setWindowTitle(f"Print {path.stem}")
-    dialog.setAccessibleName(f"Preview of {path.stem}, {len(pages)} pages")
-    dialog.paintRequested.connect(lambda target: print_pages(pages, target))
-    dialog.resize(parent.window().size())
-    dialog.open()
-    return dialog
+        Raises:
+            PrintingError: the library that draws the pages is not installed.
+        """
+        try:
+            import pypdfium2
+        except ImportError as error:
+            raise PrintingError(
+                "The pages cannot be shown: the Python package pypdfium2 is not installed.",
+                "Install it with `pip install 'phexplore[pdf]'`, or export the report as PDF and print that.",
+            ) from error
+        self.pages = pypdfium2.PdfDocument(path.read_bytes())
+        # The dialog draws on it to its end and does not own it.
+        self._paper = QPrinter(QPrinter.PrinterMode.HighResolution)
+        size = QPageSize(QPageSize.PageSizeId.A4)
+        self._paper.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+        self._paper.setFullPage(True)
+        self._paper.setDocName(path.stem)
+        super().__init__(self._paper, parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(f"Print {path.stem}")
+        self.setAccessibleName(f"Preview of {path.stem}, {len(self.pages)} pages")
+        self.paintRequested.connect(lambda target: print_pages(self.pages, target))
+        self.resize(parent.window().size())
 
 
-def print_pages(pages: Any, printer: Any) -> None:
+def print_pages(pages: Any, printer: QPrinter) -> None:
     """Draw the pages of a PDF, or those that were chosen, on a printer, each as large as its paper.
 
     Args:
@@ -64,6 +64,7 @@ def print_pages(pages: Any, printer: Any) -> None:
     painter = QPainter()
     if not painter.begin(printer):
         return
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
     first, last = (printer.fromPage() or 1), (printer.toPage() or len(pages))
     for number in range(first, min(last, len(pages)) + 1):
         if number > first:

@@ -1,0 +1,106 @@
+"""The manual in the window: opened where one is, searched, walked by keys; a page that a message names is a link to it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtWidgets import QWidget
+
+from phexplore.catalog import manual
+from phexplore.gui.binding.areas import Area
+from phexplore.gui.dialogs.manual import ManualWindow
+from phexplore.gui.main.manual_reader import ManualReader
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.pointers import PAGE
+
+
+@pytest.fixture
+def viewer(qtbot):
+    window = ManualWindow()
+    qtbot.addWidget(window)
+    window.show_page(manual.INDEX)
+    return window
+
+
+@pytest.mark.parametrize("page", sorted(manual.pages()))
+def test_that_every_page_is_shown_with_its_words(viewer, page) -> None:
+    if page.endswith(".png"):
+        return
+    viewer.show_page(page)
+    assert viewer.here == (page, "")
+    assert len(viewer.view.toPlainText()) > 40
+
+
+def test_that_links_lead_on_and_keys_lead_back(qtbot, viewer) -> None:
+    viewer.view.anchorClicked.emit(QUrl("decisions_of_committees.md#trade-offs"))
+    assert viewer.here == ("docs/decisions_of_committees.md", "trade-offs")
+    assert viewer.view.textCursor().block().text() == "Trade-offs"
+    with qtbot.waitActive(viewer):
+        viewer.show()
+        viewer.activateWindow()
+    qtbot.keyClick(viewer.view, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert viewer.here == (manual.INDEX, "")
+    viewer.forward.click()
+    assert viewer.here[0] == "docs/decisions_of_committees.md"
+    viewer.view.anchorClicked.emit(QUrl("../pyproject.toml"))
+    assert viewer.here[0] == "docs/decisions_of_committees.md"
+
+
+def test_that_a_place_that_was_found_is_opened_by_enter(qtbot, viewer) -> None:
+    viewer.search.setText("proven curve")
+    assert viewer.list.count() > 1
+    viewer.list.setCurrentRow(0)
+    viewer.list.itemActivated.emit(viewer.list.currentItem())
+    assert viewer.here[0] == "docs/proven_epsilon.md"
+    viewer.search.setText("xylophone")
+    assert viewer.list.count() == 0
+    viewer.search.clear()
+    assert viewer.list.count() > 20
+
+
+def test_that_the_page_follows_theme_and_text_size(viewer) -> None:
+    look = appearance()
+    small = viewer.view.document().defaultFont().pointSizeF()
+    try:
+        look.set_scale(200)
+        look.choose(ThemeChoice.DARK)
+        assert viewer.view.document().defaultFont().pointSizeF() == pytest.approx(2 * small)
+    finally:
+        look.set_scale(100)
+        look.choose(ThemeChoice.LIGHT)
+
+
+def test_that_a_page_that_a_message_names_is_a_link_to_it(qtbot) -> None:
+    opened = []
+    owner = QWidget()
+    owner.show_manual = opened.append
+    qtbot.addWidget(owner)
+    label = Text("Known are block files: see docs/block_data.md. <b>Not</b> this.", parent=owner)
+    assert label.text() == "Known are block files: see docs/block_data.md. <b>Not</b> this."
+    assert manual.page_title("docs/block_data.md").partition(":")[0] in label.__class__.__bases__[0].text(label)
+    assert "&lt;b&gt;" in label.__class__.__bases__[0].text(label)
+    label.linkActivated.emit("docs/block_data.md")
+    assert opened == ["docs/block_data.md"]
+    label.setText("2 < 3")
+    assert label.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_that_f1_opens_the_page_about_the_area_the_system_or_what_has_the_focus(qtbot) -> None:
+    owner, area = QWidget(), [Area.BUDGETS]
+    qtbot.addWidget(owner)
+    reader = ManualReader(owner, lambda: area[0], lambda: "docs/topdown.md")
+    reader.show_here()
+    viewer = owner.findChild(ManualWindow)
+    assert viewer.here[0] == "docs/topdown.md"
+    area[0] = Area.SPINE
+    reader.show_here()
+    assert viewer.here[0] == "docs/spines.md"
+    owner.setProperty(PAGE, "docs/published_files.md")
+    owner.show()
+    owner.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    owner.activateWindow()
+    owner.setFocus()
+    qtbot.waitUntil(owner.hasFocus)
+    reader.show_here()
+    assert viewer.here[0] == "docs/published_files.md"
