@@ -1,13 +1,16 @@
 """The scaling curve of TopDown runs by state: wall and processor seconds, memory of all processes over time, and disk.
 
 Usage: python benchmarks/bench_nation.py [--blocks N ...] [--memory 4G] [--place DIR] [--microdata] [--further] [--resume]
-       [--cluster] [--table FILE.md] [--json FILE]
+       [--cluster] [--again] [--table FILE.md] [--json FILE]
 
 Synthetic nations of so many blocks (25,000 250,000 1,000,000 2,900,000 5,892,698 without --blocks) are made once and kept
 under --place. Every run is the whole command, start, reading and summary included. ``--further`` runs a second trial beside
 the first and counts the difference; ``--resume`` kills a run's worker when half of the states are there and goes on;
 ``--cluster`` estimates on two Dask workers of this machine. Memory is that of the command and everything it started, added up five
 times a second (Linux): pages that processes share are counted in each.
+
+What the JSON file has is not measured again, so that sizes can be run one at a time, or after an interruption; ``--again`` measures
+it anew. The table is written to a file of its own, or between the lines ``<!-- measured -->`` and ``<!-- end -->`` of a page.
 """
 
 from __future__ import annotations
@@ -174,24 +177,37 @@ def table(results: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def put_table(path: Path, text: str) -> None:
+    """Write the table to a file, or between its marks in a page that has them."""
+    page = path.read_text(encoding="utf-8") if path.exists() else ""
+    before, begin, rest = page.partition("<!-- measured -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    path.write_text(f"{before}{begin}{text}{end}{after}" if end else text, encoding="utf-8")
+
+
 def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--blocks", type=int, nargs="*", default=CURVE)
     arguments.add_argument("--memory", default="4G")
     arguments.add_argument("--place", type=Path, default=Path("nation-benchmark"))
-    for name in ("microdata", "further", "resume", "cluster"):
+    for name in ("microdata", "further", "resume", "cluster", "again"):
         arguments.add_argument(f"--{name}", action="store_true")
     arguments.add_argument("--table", type=Path)
     arguments.add_argument("--json", type=Path)
     options = arguments.parse_args()
     options.place.mkdir(parents=True, exist_ok=True)
     results: dict[str, dict[str, Any]] = {}
+    if options.json and options.json.exists():
+        results = json.loads(options.json.read_text(encoding="utf-8"))
     for name, run in plan(options):
+        if name in results and not options.again:
+            print(f"{name}: measured before")
+            continue
         results[name] = run()
         print(table({name: results[name]}).splitlines()[-1], flush=True)
         if options.table:
-            options.table.write_text(table(results), encoding="utf-8")
+            put_table(options.table, table(results))
         if options.json:
             options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
@@ -206,7 +222,7 @@ def plan(options: argparse.Namespace) -> Iterator[tuple[str, Callable[[], dict[s
     if RHODE_ISLAND.exists():
         yield "Rhode Island 2010, first command", whole(RHODE_ISLAND, "--trials", "1")
         yield "Rhode Island 2010", whole(RHODE_ISLAND, "--trials", "1")
-    for blocks in options.blocks:
+    for blocks in sorted(options.blocks):
         data, limit = nation(options.place, blocks), ("--memory", memory)
         yield f"{blocks:,} blocks", whole(data, "--trials", "1", *limit)
         if options.further:

@@ -288,6 +288,9 @@ def descend_together(
                 tried[child] = new[child] + momentum * (new[child] - old[child])
                 old[child] = new[child]
         distance = largest / trusted
+        if modulus == 0.0 and faces >= FACES and largest <= row_tolerance:
+            # Only sums are measured, so the moves are all there is to know, and no projection makes them smaller.
+            distance = largest
         if distance <= tolerance and violation <= row_tolerance:
             break
         still = still + 1 if changes == 0 else 0

@@ -291,23 +291,26 @@ def cholesky(system: Floats, unknowns: int) -> None:
     Args:
         system: ``system[>= unknowns, >= unknowns]``, symmetric; its lower triangle receives the factor.
     """
+    diagonal = np.empty(unknowns)
+    pivots = np.empty(unknowns)
     for row in range(unknowns):
-        mine = system[row]
-        diagonal = mine[row]
-        for column in range(row):
-            other = system[column]
-            value = mine[column]
-            for inner in range(column):
-                value -= mine[inner] * other[inner]
-            mine[column] = value / other[column]
-        pivot = diagonal
-        for inner in range(row):
-            pivot -= mine[inner] * mine[inner]
-        if pivot > DEPENDENT * diagonal:
-            mine[row] = np.sqrt(pivot)
+        diagonal[row] = system[row, row]
+    # Column by column, so that the innermost loop runs along rows; every entry is reduced in the order of the columns.
+    for column in range(unknowns):
+        pivot = system[column, column]
+        if pivot > DEPENDENT * diagonal[column]:
+            system[column, column] = np.sqrt(pivot)
         else:
             # The row of the factor stays: it says how the others determine this one.
-            mine[row] = DETERMINED if diagonal > 0.0 else STUCK
+            system[column, column] = DETERMINED if diagonal[column] > 0.0 else STUCK
+        for row in range(column + 1, unknowns):
+            pivots[row] = system[row, column] / system[column, column]
+            system[row, column] = pivots[row]
+        for row in range(column + 1, unknowns):
+            mine, factor = system[row], pivots[row]
+            if factor != 0.0:
+                for inner in range(column + 1, row + 1):
+                    mine[inner] -= factor * pivots[inner]
 
 
 @float_kernel

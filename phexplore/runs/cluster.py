@@ -170,6 +170,26 @@ class Cluster:
             for future, _ in pending:
                 future.cancel()
 
+    def confirm_memory(self, piece: str, base: int, size: int) -> None:
+        """Refuse a piece that a worker would die of: Dask ends those that pass their limit.
+
+        Args:
+            piece: the largest one, in words.
+            base: bytes of a worker without any.
+            size: bytes of the piece; a worker has one per thread.
+
+        Raises:
+            ClusterError: a worker may take less.
+        """
+        for worker in self._client.scheduler_info(n_workers=-1)["workers"].values():
+            limit, needed = worker["memory_limit"], base + size * worker["nthreads"]
+            if limit and needed > limit:
+                raise ClusterError(
+                    f"{piece} takes about {size >> 20:,} MB a thread; the worker {worker['name']} of the cluster may take "
+                    f"{limit >> 20:,} MB with {worker['nthreads']} threads and needs {needed >> 20:,}.",
+                    "Start workers with fewer --nthreads or a larger --memory-limit.",
+                )
+
     def _has_room(self, pending: deque[tuple[Any, int]]) -> bool:
         if len(pending) >= _PIECES_PER_THREAD * max(1, self._threads):
             return False

@@ -1,4 +1,4 @@
-"""Microdata in columns: production's records of persons as Parquet, much smaller than the text."""
+"""Microdata in columns: production's records of persons and units as Parquet, much smaller than the text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS
-from phexplore.data.blocks.layouts import PL94_PERSONS
-from phexplore.data.blocks.microdata_writing import PARTS, SCHEMA_BUILD_ID, Metadata
+from phexplore.data.blocks.layouts import PL94_PERSONS, PL94_UNITS
+from phexplore.data.blocks.microdata_writing import (
+    PARTS,
+    SCHEMA_BUILD_ID,
+    UNIT_KINDS,
+    Metadata,
+    unit_table,
+)
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.workload.schema import load_schema
 
@@ -25,54 +31,53 @@ if TYPE_CHECKING:
 RECORDS_AT_ONCE = 1 << 20
 
 
-def write_person_columns(persons: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
-    """Write one row per person with the columns and values of the text layout; return how many.
+def write_columns(population: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
+    """Write one row per person, or per housing unit and group quarters, with the columns and values of the text layout; return how many.
 
     Args:
-        persons: in the schema ``pl94_persons``.
+        population: in the schema ``pl94_persons`` or ``pl94_units``.
         path: of the file, replaced as a whole.
         metadata: (name, value) pairs kept in the file.
 
     Raises:
-        ValueError: the population is not in the schema ``pl94_persons``.
+        ValueError: the population is in another schema.
         PhexploreError: the file cannot be written.
     """
     import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
-    if persons.schema.id != "pl94_persons" or persons.layout != CENSUS_BLOCKS:
-        raise ValueError(f"the layout holds pl94_persons of census blocks, got {persons.schema.id}")
+    names = {"pl94_persons": PL94_PERSONS.columns, "pl94_units": PL94_UNITS.columns}.get(population.schema.id, ())
+    if not names or population.layout != CENSUS_BLOCKS:
+        raise ValueError(f"the layouts hold persons or units of census blocks, got {population.schema.id}")
+    columns = _person_columns if "EPNUM" in names else _unit_columns
     words = pa.dictionary(pa.int32(), pa.string())
     schema = pa.schema(
-        [(name, pa.int64() if name == "EPNUM" else words) for name in PL94_PERSONS.columns],
+        [(name, pa.int64() if name == "EPNUM" else words) for name in names],
         metadata={"phexplore": json.dumps(dict(metadata), ensure_ascii=True)},
     )
-    ends = np.cumsum(persons.totals())
-    edges = np.searchsorted(ends, np.arange(RECORDS_AT_ONCE, persons.total, RECORDS_AT_ONCE), side="left") + 1
-    blocks = sorted({0, persons.blocks, *edges.tolist()})
+    ends = np.cumsum(population.totals())
+    edges = np.searchsorted(ends, np.arange(RECORDS_AT_ONCE, population.total, RECORDS_AT_ONCE), side="left") + 1
+    blocks = sorted({0, population.blocks, *edges.tolist()})
     written = 0
     options = {
         "compression": "zstd",
         "write_statistics": False,
-        "use_dictionary": [name for name in PL94_PERSONS.columns if name != "EPNUM"],
-        "column_encoding": {"EPNUM": "DELTA_BINARY_PACKED"},
+        "use_dictionary": [name for name in names if name != "EPNUM"],
+        "column_encoding": {name: "DELTA_BINARY_PACKED" for name in names if name == "EPNUM"},
     }
     with whole_file(path) as file, pq.ParquetWriter(file, schema, **options) as writer:
         for first, last in pairwise(blocks):
-            part = persons.part(first, last)
-            columns = _columns(part, written)
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-            written += part.total
+            table = pa.Table.from_arrays(columns(population.part(first, last), written), schema=schema)
+            writer.write_table(table)
+            written += table.num_rows
     return written
 
 
-def _columns(part: BlockPopulation, first: int) -> list[pa.Array]:
+def _person_columns(part: BlockPopulation, first: int) -> list[pa.Array]:
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     block = np.repeat(part.rows(), part.counts)
     cell = np.repeat(part.cells, part.counts)
-    texts = part.geoids
-    codes = [_words(_cut(texts, low, high), block) for low, high in PARTS]
     quarters, adult, hispanic, race = np.unravel_index(np.arange(part.schema.cells), load_schema("pl94_persons").shape)
     of_cell = (
         np.where(quarters > 0, "5", "3"),
@@ -81,13 +86,26 @@ def _columns(part: BlockPopulation, first: int) -> list[pa.Array]:
         (hispanic + 1).astype(str),
         np.char.zfill((race + 1).astype(str), 2),
     )
-    nothing = np.zeros(len(block), np.int64)
     return [
-        _words(np.array(["MPD"]), nothing),
-        _words(np.array([SCHEMA_BUILD_ID]), nothing),
-        *codes,
+        *_beginnings(part, block, "MPD"),
         pa.array(np.arange(first, first + len(block))),
         *(_words(values, cell) for values in of_cell),
+    ]
+
+
+def _unit_columns(part: BlockPopulation, _first: int) -> list[pa.Array]:
+    table = unit_table(part)
+    rows, kinds = np.nonzero(table)
+    block, kind = (np.repeat(each, table[rows, kinds]) for each in (rows, kinds))
+    return [*_beginnings(part, block, "MUD"), *(_words(np.array(each), kind) for each in zip(*UNIT_KINDS, strict=True))]
+
+
+def _beginnings(part: BlockPopulation, block: NDArray[np.integer], kind: str) -> list[pa.Array]:
+    nothing = np.zeros(len(block), np.int64)
+    return [
+        _words(np.array([kind]), nothing),
+        _words(np.array([SCHEMA_BUILD_ID]), nothing),
+        *(_words(_cut(part.geoids, low, high), block) for low, high in PARTS),
     ]
 
 

@@ -118,15 +118,20 @@ class UnitWriter(_RecordWriter):
             PhexploreError: the disk is full.
         """
         _check(units, "pl94_units")
-        quarters = np.zeros(units.blocks, np.int64)
-        if units.facilities is not None:
-            quarters = units.facilities[:, 1:].sum(axis=1, dtype=np.int64)
-        # Cells of the schema: 0 vacant, 1 occupied. Group quarters are its third ending.
-        table = np.concatenate([units.dense(0, units.blocks)[:, ::-1], quarters[:, None]], axis=1)
+        table = unit_table(units)
         rows, kinds = np.nonzero(table)
         for block, ending, _ in self._file.pieces(rows, kinds, table[rows, kinds]):
             self._file.write(_beginnings(units.geoids, block, "MUD"), _UNIT_ENDINGS[ending])
         self.records += int(table.sum())
+
+
+def unit_table(units: BlockPopulation) -> NDArray[np.int64]:
+    """Return how many records of each of `UNIT_KINDS` every block has, ``int64[blocks, kinds]``."""
+    quarters = np.zeros(units.blocks, np.int64)
+    if units.facilities is not None:
+        quarters = units.facilities[:, 1:].sum(axis=1, dtype=np.int64)
+    # Cells of the schema: 0 vacant, 1 occupied.
+    return np.concatenate([units.dense(0, units.blocks)[:, ::-1], quarters[:, None]], axis=1)
 
 
 def write_persons(persons: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
@@ -234,8 +239,9 @@ def _letters(lines: Sequence[str]) -> Letters:
     return np.frombuffer("".join(lines).encode(), np.uint8).reshape(len(lines), -1)
 
 
-_UNIT_ENDINGS = _letters(["2|1\n", "2|2\n", "4|0\n"])
+UNIT_KINDS = (("2", "1"), ("2", "2"), ("4", "0"))
 """RTYPE and HH_STATUS of an occupied unit, a vacant one, group quarters."""
+_UNIT_ENDINGS = _letters([f"{'|'.join(kind)}\n" for kind in UNIT_KINDS])
 
 
 def _equal_digits(first: int, records: int) -> Iterator[range]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -35,15 +36,17 @@ def _is_block_file(path: Path) -> bool:
     return set(reading.NEEDED) <= names
 
 
-def lines_and_states(path: Path) -> tuple[int, set[str]]:
-    """Return how many lines a block file has, and the first two digits of their codes; of one where codes are not the first column.
+def lines_and_states(path: Path) -> tuple[int, Counter[str]]:
+    """Return how many lines a block file has, and how many of them begin with the digits of each state.
+
+    Where codes are not the first column, no state is found.
 
     Raises:
         InputProblemsError: it is no regular file.
         OSError: it cannot be read.
         zlib.error: it is damaged.
     """
-    lines, states, rest = 0, set[bytes](), b""
+    lines, states, rest = 0, Counter[bytes](), b""
     with open_regular(path) as file:
         piece = file.read(_CHUNK)
         packed = zlib.decompressobj(31) if piece.startswith(_GZIP) else None
@@ -52,7 +55,7 @@ def lines_and_states(path: Path) -> tuple[int, set[str]]:
             lines += whole.count(b"\n") + bool(whole)
             states.update(_STATE.findall(whole))
             piece = (packed.unconsumed_tail if packed is not None else b"") or file.read(_CHUNK)
-    return lines, {state.decode() for state in states}
+    return lines, Counter({state.decode(): number for state, number in states.items()})
 
 
 def classes_in(files: Sequence[Path]) -> tuple[str, ...]:

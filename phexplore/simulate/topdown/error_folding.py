@@ -26,35 +26,11 @@ from phexplore.workload.queries import MarginalQuery
 
 Integers = NDArray[np.int64]
 
-_SMALL = 1 << 10
-"""Pairs of numbers below this are counted in a table, the others sorted."""
+_SMALL = 1 << 7
+"""Pairs of numbers below this are counted in a table, which stays in the cache; the others are sorted."""
 _PACKED = 1 << 31
 """Numbers below this are sorted two in one."""
 _UNITS_AT_ONCE = 1 << 16
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """True and estimated answers of all units, those that are 0 in both left out.
-
-    Attributes:
-        unit: of each pair, ascending.
-        truth: ``int64[pairs]``.
-        estimate: the same.
-        units: how many there are.
-        numbers: answers in all, the zeros included.
-    """
-
-    unit: Integers
-    truth: Integers
-    estimate: Integers
-    units: int
-    numbers: int
-
-    @property
-    def errors(self) -> Integers:
-        """Estimate − truth, ``int64[pairs]``."""
-        return self.estimate - self.truth
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,36 +118,6 @@ class LevelErrors:
     broken: int
 
 
-def answers_of(histograms: Histograms, query: MarginalQuery) -> Histograms:
-    """Return the answers of a query that are above 0, in the shape of histograms.
-
-    Args:
-        histograms: of the units.
-        query: which answers.
-    """
-    found, sums = np.empty_like(histograms.cells), np.empty_like(histograms.counts)
-    starts = kernels.collect_answers(
-        histograms.starts, histograms.cells, histograms.counts, query.cell_map(), query.answers, found, sums
-    )
-    return Histograms(starts, found[: starts[-1]], sums[: starts[-1]])
-
-
-def paired(truth: Histograms, estimate: Histograms, query: MarginalQuery) -> Pairs:
-    """Return true and estimated answers.
-
-    Args:
-        truth: answers, as `answers_of` returns them.
-        estimate: the same.
-        query: whose answers they are.
-    """
-    pairs = np.empty((3, len(truth.cells) + len(estimate.cells)), np.int64)
-    end = kernels.pair_up(
-        truth.starts, truth.cells, truth.counts, estimate.starts, estimate.cells, estimate.counts, pairs
-    )
-    unit, one, other = pairs[:, :end]
-    return Pairs(unit, one, other, truth.units, truth.units * query.answers)
-
-
 def level_errors(
     truth: Histograms, estimate: Histograms, queries: Sequence[MarginalQuery], groups: MarginalQuery | None
 ) -> LevelErrors:
@@ -197,34 +143,37 @@ def query_errors(truth: Histograms, estimate: Histograms, query: MarginalQuery) 
         estimate: published ones.
         query: whose errors.
     """
-    pairs = paired(answers_of(truth, query), answers_of(estimate, query), query)
-    largest = np.zeros(pairs.units, np.int64)
-    np.maximum.at(largest, pairs.unit, np.abs(pairs.errors))
-    one, other, counts = _counted(pairs.truth, pairs.estimate, np.ones(len(pairs.unit), np.int64))
-    if zeros := pairs.numbers - len(pairs.unit):
-        one, other, counts = (
-            np.concatenate([[first], rest]) for first, rest in ((0, one), (0, other), (zeros, counts))
-        )
-    return QueryErrors(one, other, counts, pairs.units, int(largest.sum()))
+    table = np.zeros((_SMALL, _SMALL), np.int64)
+    rest = np.empty((2, len(truth.cells) + len(estimate.cells)), np.int64)
+    end, largest = kernels.count_pairs(
+        (truth.starts, truth.cells, truth.counts),
+        (estimate.starts, estimate.cells, estimate.counts),
+        query.cell_map(),
+        query.answers,
+        table,
+        rest,
+    )
+    one, other = np.nonzero(table)
+    pairs = _counted(
+        np.concatenate([one, rest[0, :end]]),
+        np.concatenate([other, rest[1, :end]]),
+        np.concatenate([table[one, other], np.ones(end, np.int64)]),
+    )
+    return QueryErrors(*pairs, truth.units, largest)
 
 
 def _counted(truth: Integers, estimate: Integers, counts: Integers) -> tuple[Integers, Integers, Integers]:
     """Return each pair once, ascending, with the sum of its counts."""
-    small = (truth < _SMALL) & (estimate < _SMALL)
-    table = np.bincount(truth[small] * _SMALL + estimate[small], weights=counts[small], minlength=0)
-    common = np.flatnonzero(table)
-    rest = (truth[~small], estimate[~small], counts[~small])
-    if len(rest[0]) and max(int(rest[0].max()), int(rest[1].max())) >= _PACKED:
+    if not len(truth):
+        return truth, estimate, counts
+    if max(int(truth.max()), int(estimate.max())) < _PACKED:
+        order = np.argsort(truth * _PACKED + estimate, kind="stable")
+    else:
         order = np.lexsort((estimate, truth))
-        truth, estimate, counts = truth[order], estimate[order], counts[order]
-        new = np.concatenate([[True], (truth[1:] != truth[:-1]) | (estimate[1:] != estimate[:-1])])
-        first = np.flatnonzero(new)
-        return truth[first], estimate[first], np.add.reduceat(counts, first)
-    keys = np.concatenate([common // _SMALL * _PACKED + common % _SMALL, rest[0] * _PACKED + rest[1]])
-    distinct, place = np.unique(keys, return_inverse=True)
-    # Sums of counts are far below 2**53, so they come through the weights unharmed.
-    sums = np.bincount(place, weights=np.concatenate([table[common], rest[2]]), minlength=len(distinct))
-    return distinct // _PACKED, distinct % _PACKED, sums.astype(np.int64)
+    truth, estimate, counts = truth[order], estimate[order], counts[order]
+    new = np.concatenate([[True], (truth[1:] != truth[:-1]) | (estimate[1:] != estimate[:-1])])
+    first = np.flatnonzero(new)
+    return truth[first], estimate[first], np.add.reduceat(counts, first)
 
 
 def _share_errors(truth: Histograms, estimate: Histograms, groups: MarginalQuery) -> ShareErrors:

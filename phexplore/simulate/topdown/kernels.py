@@ -270,70 +270,66 @@ def allowed_cells(answer_of: NDArray[np.int32], upper: Ints, possible: NDArray[n
 
 
 @kernel
-def collect_answers(
-    starts: Ints, cells: Cells, counts: Ints, answer_of: NDArray[np.int32], answers: int, found: Cells, sums: Ints
-) -> Ints:
-    """Return the starts of each unit's answers above 0, and fill which they are and their counts.
+def count_pairs(
+    these: tuple[Ints, Cells, Ints],
+    those: tuple[Ints, Cells, Ints],
+    answer_of: NDArray[np.int32],
+    answers: int,
+    table: Ints,
+    rest: Ints,
+) -> tuple[int, int]:
+    """Count how often each pair of an answer from one set of histograms and from another occurs, over all their units.
 
     Args:
-        starts: of the histograms.
-        cells: filled cells.
-        counts: of each, positive.
+        these: starts, cells and positive counts of the one set.
+        those: of the other.
         answer_of: ``int32[cells of the schema]``, -1 where the query omits the cell.
         answers: of the query.
-        found: receives the answers, ascending in each unit; as long as `cells`.
-        sums: receives their counts.
+        table: ``int64[side, side]``, added to: pairs of answers below `side`.
+        rest: ``int64[2, >= entries of both]``, receives the other pairs.
+
+    Returns:
+        how many other pairs there are, and the sum over the units of the largest difference in one answer.
     """
+    starts, cells, counts = these
+    other_starts, other_cells, other_counts = those
+    side = table.shape[0]
     units = starts.shape[0] - 1
-    ends = np.zeros(units + 1, np.int64)
-    total = np.zeros(answers, np.int64)
+    sums = np.zeros((answers, 2), np.int64)
     touched = np.empty(answers, np.int64)
     end = 0
+    differences = 0
     for unit in range(units):
         used = 0
         for entry in range(starts[unit], starts[unit + 1]):
             answer = answer_of[cells[entry]]
             if answer < 0:
                 continue
-            if total[answer] == 0:
+            if sums[answer, 0] == 0:
                 touched[used] = answer
                 used += 1
-            total[answer] += counts[entry]
-        touched[:used].sort()
+            sums[answer, 0] += counts[entry]
+        for entry in range(other_starts[unit], other_starts[unit + 1]):
+            answer = answer_of[other_cells[entry]]
+            if answer < 0:
+                continue
+            if sums[answer, 0] == 0 and sums[answer, 1] == 0:
+                touched[used] = answer
+                used += 1
+            sums[answer, 1] += other_counts[entry]
+        largest = 0
         for place in range(used):
-            found[end] = touched[place]
-            sums[end] = total[touched[place]]
-            total[touched[place]] = 0
-            end += 1
-        ends[unit + 1] = end
-    return ends
-
-
-@kernel
-def pair_up(
-    starts: Ints, cells: Cells, counts: Ints, other_starts: Ints, other_cells: Cells, other_counts: Ints, pairs: Ints
-) -> int:
-    """Fill ``[unit, count, other count]`` of every (unit, cell) that either of two sets of histograms fills; return how many.
-
-    Args:
-        starts: of the one set.
-        cells: its cells, ascending in each unit.
-        counts: of each.
-        other_starts: of the other set.
-        other_cells: its cells, ascending in each unit.
-        other_counts: of each.
-        pairs: ``int64[3, >= entries of both]``, written.
-    """
-    end = 0
-    for unit in range(starts.shape[0] - 1):
-        here, there = starts[unit], other_starts[unit]
-        while here < starts[unit + 1] or there < other_starts[unit + 1]:
-            mine = cells[here] if here < starts[unit + 1] else np.int32(2**31 - 1)
-            theirs = other_cells[there] if there < other_starts[unit + 1] else np.int32(2**31 - 1)
-            pairs[0, end] = unit
-            pairs[1, end] = counts[here] if mine <= theirs else 0
-            pairs[2, end] = other_counts[there] if theirs <= mine else 0
-            here += 1 if mine <= theirs else 0
-            there += 1 if theirs <= mine else 0
-            end += 1
-    return end
+            answer = touched[place]
+            one, other = sums[answer, 0], sums[answer, 1]
+            largest = max(largest, abs(one - other))
+            if one < side and other < side:
+                table[one, other] += 1
+            else:
+                rest[0, end] = one
+                rest[1, end] = other
+                end += 1
+            sums[answer, 0] = 0
+            sums[answer, 1] = 0
+        table[0, 0] += answers - used
+        differences += largest
+    return end, differences

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,30 @@ def answer_labels(query: MarginalQuery) -> tuple[str, ...]:
     return tuple(", ".join(query.answer_labels(answer)) for answer in range(query.answers))
 
 
+class LevelSpread(NamedTuple):
+    """The errors of one level: quantiles and means, people.
+
+    Attributes:
+        level: its name.
+        units: of the level.
+        numbers: errors, of all trials.
+        quantiles: at 5, 25, 50, 75 and 95 %; none where no unit is of the size.
+        mean: of the errors.
+        mean_size: of their sizes.
+        square: root mean square.
+        sigma: of the noise of one answer as measured, None where it is not measured.
+    """
+
+    level: str
+    units: int
+    numbers: int
+    quantiles: tuple[float, ...] = ()
+    mean: float = math.nan
+    mean_size: float = math.nan
+    square: float = math.nan
+    sigma: float | None = None
+
+
 def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     """Return one row per level: median, middle half and 90 % of the errors, all trials together.
 
@@ -65,18 +91,40 @@ def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     """
     query = run.query(choice.query)
     folds = [run.folded(ErrorsFold, level, query, choice.size) for level in run.levels]
+    spreads = []
+    for level, fold in zip(run.levels, folds, strict=True):
+        errors, numbers = fold.errors, 0 if fold.errors is None else fold.errors.total
+        if errors is None or not numbers:
+            spreads.append(LevelSpread(level, fold.units, 0))
+            continue
+        quantiles = tuple(errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
+        means = (errors.mean, errors.mean_absolute, errors.root_mean_square)
+        spreads.append(LevelSpread(level, fold.units, numbers, quantiles, *means, run.sigma(level, query)))
+    trials = min(fold.trials for fold in folds)
+    return spread_figure(spreads, (choice.level, choice.query), choice.size_words, trials, run.unit)
+
+
+def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which: str, trials: int, unit: str) -> Figure:
+    """Return one row per level: median, middle half and 90 % of the errors.
+
+    Args:
+        spreads: of the levels, widest first.
+        shown: level of the title, and query.
+        which: the units in words.
+        trials: how many.
+        unit: what is counted.
+    """
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
-    for level, fold in zip(run.levels, folds, strict=True):
-        title, errors, sigma = level_title(level), fold.errors, run.sigma(level, query)
-        if errors is None or not errors.total:
-            rows.append(Row(level, "", title, text="no unit of this size", tip=f"{title}: {fold.units} units"))
+    for each in spreads:
+        title = level_title(each.level)
+        if not each.quantiles:
+            rows.append(Row(each.level, "", title, text="no unit of this size", tip=f"{title}: {each.units} units"))
             continue
-        low, inner_low, middle, inner_high, high = (errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
-        mean = errors.mean_absolute
+        low, inner_low, middle, inner_high, high = each.quantiles
         rows.append(
             Row(
-                level,
+                each.level,
                 "",
                 title,
                 value=middle,
@@ -84,22 +132,22 @@ def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 high=high,
                 inner_low=inner_low,
                 inner_high=inner_high,
-                text=f"mean size {people(mean)}",
-                tip=f"{title}: {fold.units:,} units, {errors.total:,} errors\n"
+                text=f"mean size {people(each.mean_size)}",
+                tip=f"{title}: {each.units:,} units, {each.numbers:,} errors\n"
                 f"90 % between {signed_people(low)} and {signed_people(high)}, half between {signed_people(inner_low)} and "
-                f"{signed_people(inner_high)}\nmean {signed_people(errors.mean)}, mean size {people(mean)}, root mean "
-                f"square {people(errors.root_mean_square)}"
-                + (f"\nnoise of one answer as measured: σ {people(sigma)}" if sigma is not None else ""),
+                f"{signed_people(inner_high)}\nmean {signed_people(each.mean)}, mean size {people(each.mean_size)}, root mean "
+                f"square {people(each.square)}"
+                + (f"\nnoise of one answer as measured: σ {people(each.sigma)}" if each.sigma is not None else ""),
             )
         )
-        found = (errors.mean, mean, errors.root_mean_square, low, middle, high, sigma)
-        table.append((title, fold.units, errors.total, *found))
+        found = (each.mean, each.mean_size, each.square, low, middle, high, each.sigma)
+        table.append((title, each.units, each.numbers, *found))
     return row_figure(
         "errors",
         tuple(rows),
-        Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
-        _errors_title(run, choice, folds),
-        f"{heading(query_title(query.name))}, {choice.size_words}, {trials_words(min(fold.trials for fold in folds))}: thick lines "
+        Axis(f"published − true, {unit}", Scale.SIGNED_LOG, text=signed_text),
+        _errors_title(spreads, shown, unit),
+        f"{heading(query_title(shown[1]))}, {which}, {trials_words(trials)}: thick lines "
         f"hold half of the errors, thin lines 90 %. {UNITS_OF_RESULTS}",
         Table(
             (
@@ -120,17 +168,13 @@ def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     )
 
 
-def _errors_title(run: TopDownRun, choice: TopDownChoice, folds: list[ErrorsFold]) -> str:
-    means = [
-        (level, fold.errors.mean_absolute)
-        for level, fold in zip(run.levels, folds, strict=True)
-        if fold.errors is not None and fold.errors.total
-    ]
-    if not means:
+def _errors_title(spreads: Sequence[LevelSpread], shown: tuple[str, str], unit: str) -> str:
+    found = [each for each in spreads if each.quantiles]
+    if not found:
         return "No unit is of this size"
-    level, mean = next((pair for pair in means if pair[0] == choice.level), means[-1])
-    name = "The total" if choice.query == "total" else heading(query_title(choice.query))
-    return f"{name} is off by {people(mean)} {run.unit} on average at {level_title(level).lower()}"
+    wanted = next((each for each in found if each.level == shown[0]), found[-1])
+    name = "The total" if shown[1] == "total" else heading(query_title(shown[1]))
+    return f"{name} is off by {people(wanted.mean_size)} {unit} on average at {level_title(wanted.level).lower()}"
 
 
 def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
@@ -272,23 +316,56 @@ def criterion_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     if run.groups is None:
         return nothing("criterion", f"The schema {run.schema.id} has no race and ethnicity groups to judge.")
     folds = {level: run.folded(SharesFold, level, run.groups) for level in run.levels}
-    rows, table = [], []
-    for level, fold in folds.items():
-        title, coverage = level_title(level), fold.meeting.coverage()
-        rows.append(_coverage_row(level, "Units of 500 or more", title, coverage, _level_tip(title, fold.meeting)))
-        table.append(_coverage_cells("500 or more people", title, coverage))
+    judged = [
+        Judged(level, level_title(level), fold.meeting.coverage(), _level_tip(level_title(level), fold.meeting))
+        for level, fold in folds.items()
+    ]
     group = f"{level_title(choice.level)} by people"
     for label, coverage in folds[choice.level].meeting.by_size().items():
         tip = f"{label} people: {coverage.held:,} of {coverage.errors:,}"
-        rows.append(_coverage_row(None, group, label, coverage, tip))
-        table.append(_coverage_cells(group, label, coverage))
-    trials = trials_words(min(fold.trials for fold in folds.values()))
+        judged.append(Judged(None, label, coverage, tip, group))
+    title = criterion_title(level_title(choice.level), reliable_from(folds[choice.level].meeting).people)
+    return judged_figure(judged, title, query_title(run.groups.name), min(fold.trials for fold in folds.values()))
+
+
+class Judged(NamedTuple):
+    """Units whose largest group was judged.
+
+    Attributes:
+        level: they are of, None for a class of size.
+        name: of the level or the class.
+        coverage: how often the group's share was within five points.
+        tip: more words.
+        group: what they are a part of.
+    """
+
+    level: str | None
+    name: str
+    coverage: Coverage
+    tip: str
+    group: str = "Units of 500 or more"
+
+
+def judged_figure(judged: Sequence[Judged], title: str, groups: str, trials: int) -> Figure:
+    """Return one row per set of units: the share within five points.
+
+    Args:
+        judged: the units.
+        title: of the picture.
+        groups: the groups in words.
+        trials: how many.
+    """
+    rows, table = [], []
+    for each in judged:
+        rows.append(_coverage_row(each.level, each.group, each.name, each.coverage, each.tip))
+        cells = (each.group, each.name) if each.level is None else ("500 or more people", each.name)
+        table.append(_coverage_cells(*cells, each.coverage))
     return row_figure(
         "criterion",
         tuple(rows),
         Axis("share of units whose largest group is within 5 points, percent", domain=(0.0, 100.0)),
-        _criterion_title(level_title(choice.level), reliable_from(folds[choice.level].meeting).people),
-        f"Groups: {query_title(run.groups.name)}. {trials.capitalize()}; whiskers are Wilson intervals at 95 %, the dashed line is "
+        title,
+        f"Groups: {groups}. {trials_words(trials).capitalize()}; whiskers are Wilson intervals at 95 %, the dashed line is "
         "the 95 % that redistricting asks for.",
         Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
         guide=float(REQUIRED * 100),
@@ -329,7 +406,13 @@ def _level_tip(title: str, meeting: MeetingCounts) -> str:
     return f"{words}\nReliable from {start}{more}"
 
 
-def _criterion_title(name: str, reliable: int | None) -> str:
+def criterion_title(name: str, reliable: int | None) -> str:
+    """Return in words from how many people on the units of a level are reliable.
+
+    Args:
+        name: of the level, for people.
+        reliable: people, 0 for any size, None for no size.
+    """
     if reliable == 0:
         return f"{name}: 95 % of the units of any size are within five points"
     if reliable is None:

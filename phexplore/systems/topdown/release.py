@@ -9,7 +9,7 @@ import numpy as np
 
 from phexplore.data.blocks.age_microdata_writing import AGE_LAYOUTS, write_persons_with_ages
 from phexplore.data.blocks.cell_lists import write_cells
-from phexplore.data.blocks.columnar_microdata import write_person_columns
+from phexplore.data.blocks.columnar_microdata import write_columns
 from phexplore.data.blocks.dhc_microdata_writing import write_dhc_persons, write_dhc_units
 from phexplore.data.blocks.microdata_writing import Metadata, write_persons, write_units
 from phexplore.data.blocks.population import BlockPopulation
@@ -18,7 +18,7 @@ from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import RELEASE_DIRECTORY
 from phexplore.simulate.topdown.histograms import Histograms
 
-PERSON_COLUMNS_FILE = "persons.parquet"
+COLUMNS_SUFFIX = ".parquet"
 PERSONS_FILE, UNITS_FILE, CELLS_FILE, TABLES_DIRECTORY = "persons.txt", "units.txt", "cells.csv", "tables"
 
 
@@ -46,16 +46,19 @@ def write_trial_release(
         spec: what the run does.
         population: exact counts of the blocks.
         index: number of the trial.
-        in_columns: whether persons of the redistricting data become Parquet: of runs that are estimated by state.
+        in_columns: whether records of the redistricting data become Parquet: of runs that are estimated by state.
     """
     metadata = _metadata(spec, index, population)
     match population.schema.id:
         case "pl94_persons" if population.layout.id == "census-blocks" and in_columns:
-            file = place / PERSON_COLUMNS_FILE
-            write_person_columns(population, file, metadata)
+            file = (place / PERSONS_FILE).with_suffix(COLUMNS_SUFFIX)
+            write_columns(population, file, metadata)
         case "pl94_persons" if population.layout.id == "census-blocks":
             file = place / PERSONS_FILE
             write_persons(population, file, metadata)
+        case "pl94_units" if population.layout.id == "census-blocks" and in_columns:
+            file = (place / UNITS_FILE).with_suffix(COLUMNS_SUFFIX)
+            write_columns(population, file, metadata)
         case "pl94_units" if population.layout.id == "census-blocks":
             file = place / UNITS_FILE
             write_units(population, file, metadata)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from phexplore.catalog.states import states
 from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.runs.store import SUMMARY_FILE
 from phexplore.systems.run_results import Asks, Chooser, Option, RunRequest
 from phexplore.systems.topdown.folds import ALL_SIZES
 from phexplore.systems.topdown.open_run import TopDownRun
@@ -21,6 +22,11 @@ EVERY_QUERY = "every query"
 """The choice of all query groups, where a picture can show them together."""
 MOST_RUNS = 6
 """Runs of a comparison, the one looked at included."""
+
+ALL_STATES = "all"
+"""The choice of all states of a run that was estimated by state."""
+NATION_TABS = ("errors", "criterion")
+"""Pictures of all states together: the summary of a run has their figures."""
 
 BY_WORDS = {
     WorstBy.TOTAL: "Error of the total",
@@ -235,8 +241,21 @@ def choosers(
     shown = tuple(each for each in everything if each.id in names and each.id != grouped)
     if not run.states:
         return shown
-    offered = tuple(Option(code, state_words(code)) for code in run.states)
-    return (Chooser("state", "S&tate", "State", offered, run.state, drops=("unit",)), *shown)
+    is_whole = request.tab in NATION_TABS and (run.directory / SUMMARY_FILE).exists()
+    return (state_chooser(run.states, run.state, with_all=is_whole), *shown)
+
+
+def state_chooser(states: Sequence[str], chosen: str, *, with_all: bool) -> Chooser:
+    """Return the chooser of the state that is looked at.
+
+    Args:
+        states: their codes.
+        chosen: the one looked at.
+        with_all: whether all of them can be looked at together.
+    """
+    offered = tuple(Option(code, state_words(code)) for code in states)
+    together = (Option(ALL_STATES, "all states"),) if with_all else ()
+    return Chooser("state", "S&tate", "State", (*together, *offered), chosen, drops=("unit",))
 
 
 def state_words(code: str) -> str:

@@ -71,6 +71,7 @@ class TopDownOptions(Declared):
         estimator: what estimates a unit.
         pool_leaves: whether the pooled estimator uses the answers of the blocks too.
         microdata: whether microdata and published tables are written for every trial.
+        microdata_text: whether microdata of a run that is estimated by state are text; those of other runs always are.
         keep_measurements: whether the noisy answers are kept, and in which layout.
         measurements: directory of a run whose kept answers are post-processed again, or published ones; "" draws new ones.
         redistricting: run or file whose redistricting counts a DHC run keeps; "" makes a release of its own.
@@ -155,6 +156,15 @@ class TopDownOptions(Declared):
         title="write microdata and tables",
         doc="Write microdata and published tables of every trial.",
         said="writes microdata",
+    )
+    microdata_text: bool = parameter(
+        Flag(),
+        default=False,
+        option="--microdata-text",
+        is_omitted=True,
+        title="microdata of states as text",
+        doc="With --microdata, by state: write text, 49 bytes a person, where columns (Parquet) take less than one.",
+        said="as text",
     )
     keep_measurements: KeptAnswers = parameter(
         Wish(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
+from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED
 from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.disclosure import HELD_BACK
+from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec
-from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, state_of
+from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, present_trials, state_of, trial_file
 from phexplore.systems.run_results import Choice, Jump, OpenRuns, RunAnswer, RunRequest, is_counted
 from phexplore.systems.topdown.compare_pictures import compare_figure
 from phexplore.systems.topdown.error_pictures import (
@@ -27,10 +30,16 @@ from phexplore.systems.topdown.error_pictures import (
     worst_figure,
 )
 from phexplore.systems.topdown.folds import SharesFold, TotalsFold
+from phexplore.systems.topdown.nation_pictures import (
+    criterion_of_nation,
+    judged_level,
+    nation_choosers,
+    spread_of_nation,
+)
 from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
 from phexplore.systems.topdown.place_pictures import path_figure, place_figure
 from phexplore.systems.topdown.plausible_pictures import plausible_figure
-from phexplore.systems.topdown.run_choice import TopDownChoice, choosers, settled, state_words
+from phexplore.systems.topdown.run_choice import ALL_STATES, NATION_TABS, TopDownChoice, choosers, settled, state_words
 from phexplore.systems.topdown.run_files import states_of
 from phexplore.systems.topdown.run_spine import spine_figure
 from phexplore.systems.topdown.wording import counted, level_title
@@ -85,8 +94,12 @@ class TopDownRunReader:
             return RunAnswer(request, 0, tiles, headline, reason=COUNTING)
         for each in self._runs.opened():
             each.waiting = 0
-        if state := request.chosen("state"):
+        if (state := request.chosen("state")) and state != ALL_STATES:
             self._state[directory] = state
+        if tab in {"", *NATION_TABS} and state in {"", ALL_STATES} and (states := states_of(directory / TRUTH_FILE)):
+            summary = load_summary(directory)
+            if summary is not None:
+                return _answer_of_nation(request, spec, summary, states)
         run = self.open(directory)
         partners = self._partners(request) if tab == "plausible" else []
         asked = replace(request, choices=self._first_choices(request, partners) | dict(request.choices))
@@ -193,7 +206,7 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
     error = TileContent("Mean error of a total", "–", unit, "No trial yet.")
     if run is None or not run.present or not (totals := run.folded(TotalsFold, _judged_level(run))).trials:
         none = (TileContent(caption, "–", "", "No trial yet.") for caption in (_CRITERION, _RELIABLE))
-        return (*none, error, _trials_tile(spec, state.value, None, 0)), replace(error, caption=_LAST_ERROR)
+        return (*none, error, _trials_tile(spec, state.value, (), 0)), replace(error, caption=_LAST_ERROR)
     level = _judged_level(run)
     place = level_title(level).lower()
     if run.state:
@@ -201,23 +214,64 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
     error = replace(
         error, value=people(totals.mean_size), beside=f"{unit}, {place}", change=f"largest {totals.largest:,}"
     )
-    shares = None if run.groups is None else run.folded(SharesFold, level, run.groups)
-    tiles = (
-        _criterion_tile(shares, place),
-        _reliable_tile(shares, place),
-        error,
-        _trials_tile(spec, state.value, run, totals.trials),
+    meeting = None if run.groups is None else run.folded(SharesFold, level, run.groups).meeting
+    coverage = None if meeting is None else meeting.coverage()
+    reliable = None if meeting is None else reliable_from(meeting).people
+    judged = (_criterion_tile(coverage, place), _reliable_tile(reliable, place, has_groups=meeting is not None))
+    return _with_headline(
+        judged, error, _trials_tile(spec, state.value, run.metadata.values(), totals.trials), coverage
     )
-    if shares is not None and shares.meeting.coverage().errors:
-        return tiles, replace(tiles[0], caption="Last run: within 5 points")
-    return tiles, replace(error, caption=_LAST_ERROR)
+
+
+def _with_headline(
+    judged: tuple[TileContent, TileContent], error: TileContent, trials: TileContent, coverage: Coverage | None
+) -> tuple[tuple[TileContent, ...], TileContent]:
+    if coverage is not None and coverage.errors:
+        return (*judged, error, trials), replace(judged[0], caption="Last run: within 5 points")
+    return (*judged, error, trials), replace(error, caption=_LAST_ERROR)
+
+
+def _answer_of_nation(
+    request: RunRequest, spec: RunSpec, summary: Mapping[str, Any], states: Sequence[str]
+) -> RunAnswer:
+    """Return the picture of all states of a complete run that was estimated by state, from its summary."""
+    unit, query = counted(spec.scenario.topdown.schema), request.chosen("query", "total")
+    picture = None
+    if request.tab:
+        picture = spread_of_nation(summary, query, unit) if request.tab == "errors" else criterion_of_nation(summary)
+    level = judged_level(summary)
+    place = f"{level_title(level).lower()} of all states"
+    entry = next((each for each in summary.get("redistricting", ()) if each["level"] == level), None)
+    coverage = None if entry is None else coverage_of(*(entry["criterion"]["share"][name] for name in ("held", "of")))
+    reliable = None if entry is None else entry["reliable"]["people"]
+    judged = (_criterion_tile(coverage, place), _reliable_tile(reliable, place, has_groups=entry is not None))
+    totals: Mapping[str, Any] = next(
+        (each["total"] for each in summary["metrics"] if (each["level"], each["query"]) == (level, "total")), {}
+    )
+    error = TileContent("Mean error of a total", "–", unit)
+    if totals:
+        size, largest = totals["mae"]["value"], totals["abs-max"]["value"]
+        error = replace(error, value=people(size), beside=f"{unit}, {place}", change=f"largest {largest:,.0f}")
+    marks = [read_mark(request.directory / trial_file(index)) for index in present_trials(request.directory)]
+    state = state_of(request.directory).value
+    tiles, headline = _with_headline(judged, error, _trials_tile(spec, state, marks, len(marks)), coverage)
+    is_held = request.tab not in ERRORS_ALONE and not spec.data.synthetic and is_confidential(spec, summary)
+    return RunAnswer(
+        request,
+        len(marks),
+        tiles,
+        headline,
+        nation_choosers(summary, request.tab, query, states),
+        picture,
+        marked=level,
+        held_back=HELD_BACK if is_held else "",
+    )
 
 
 _CRITERION, _RELIABLE, _LAST_ERROR = "Within 5 points, units of 500+", "Reliable from", "Last run: mean error"
 
 
-def _criterion_tile(shares: SharesFold | None, place: str) -> TileContent:
-    coverage = None if shares is None else shares.meeting.coverage()
+def _criterion_tile(coverage: Coverage | None, place: str) -> TileContent:
     if coverage is None or not coverage.errors:
         return TileContent(_CRITERION, "–", "", "The schema has no groups to judge, or no unit is that large.")
     share = coverage.share
@@ -231,10 +285,9 @@ def _criterion_tile(shares: SharesFold | None, place: str) -> TileContent:
     )
 
 
-def _reliable_tile(shares: SharesFold | None, place: str) -> TileContent:
-    if shares is None:
+def _reliable_tile(reliable: int | None, place: str, *, has_groups: bool) -> TileContent:
+    if not has_groups:
         return TileContent(_RELIABLE, "–", "", "The schema has no groups.")
-    reliable = reliable_from(shares.meeting).people
     if reliable is None:
         return TileContent(_RELIABLE, "nowhere", place, "No size keeps 95 %", Tone.ATTENTION)
     if reliable == 0:
@@ -242,9 +295,9 @@ def _reliable_tile(shares: SharesFold | None, place: str) -> TileContent:
     return TileContent(_RELIABLE, f"{reliable:,}", f"people, {place}", "95 % of such units are within 5 points")
 
 
-def _trials_tile(spec: RunSpec, state: str, run: TopDownRun | None, trials: int) -> TileContent:
-    """Return how far the run is, and how many families needed the failsafe."""
-    marks = () if run is None else tuple(run.metadata.values())
+def _trials_tile(spec: RunSpec, state: str, marks: Iterable[Mapping[str, object]], trials: int) -> TileContent:
+    """Return how far the run is, and how many families needed the failsafe, by what the trials say of themselves."""
+    marks = tuple(marks)
     failsafe, families = (sum(_counted(mark.get(name)) for mark in marks) for name in ("failsafe", "families"))
     change, tone = "", Tone.NEUTRAL
     if failsafe:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -57,7 +58,15 @@ from phexplore.systems.topdown.run_data import refuse_analytic
 from phexplore.systems.topdown.run_files import LeafFiles, counts_digest
 from phexplore.systems.topdown.run_margins import margins_by_level, pooled_remark
 from phexplore.systems.topdown.run_options import Mechanism, PoolLeaves, TopDownOptions, topdown_options
-from phexplore.systems.topdown.state_store import BASE_BYTES, Room, StateEntry, StateStore, whole_bytes
+from phexplore.systems.topdown.state_store import (
+    BASE_BYTES,
+    READ_BYTES,
+    Room,
+    StateEntry,
+    StateStore,
+    held_bytes,
+    whole_bytes,
+)
 from phexplore.systems.topdown.state_workers import Nation, StateWorkers
 from phexplore.systems.topdown.summary import Tally, criterion_query, measured_queries, tallied, topdown_summary
 from phexplore.workload.schema import Schema, load_schema
@@ -77,7 +86,7 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
         place: with the memory.
 
     Raises:
-        PhexploreError: the memory is less than any run takes, or than this one does that must be estimated as a whole.
+        PhexploreError: the memory is less than any run takes, or than what this one must estimate in one piece.
     """
     limit = place.memory or USUAL_MEMORY
     if limit < BASE_BYTES:
@@ -92,15 +101,28 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
     if is_chained(schema):
         _confirm_room(spec, schema, limit)
         return False
-    is_whole = options.keep_measurements or options.measurements or options.mechanism is not Mechanism.TOP_DOWN
-    watches = spec.stop is not None and spec.stop.figure
-    top = (method.levels[0] in ROOT_LEVELS, *method.levels[1:3])
-    if is_whole or watches or top != (True, "State", "County") or not is_by_state(settings_for(method), method):
-        return False
     if schema.id == WITH_AGES or not block_files(Path(spec.data.path)):
         return False
     blocks, states = _counted(spec)
-    return len(states) > 1 and whole_bytes(blocks, schema) > limit
+    needed = whole_bytes(blocks, schema)
+    if needed <= limit:
+        return False
+    is_whole = options.keep_measurements or options.measurements or options.mechanism is not Mechanism.TOP_DOWN
+    watches = spec.stop is not None and spec.stop.figure
+    top = (method.levels[0] in ROOT_LEVELS, *method.levels[1:3])
+    is_cut = not is_whole and not watches and top == (True, "State", "County") and len(states) > 1
+    is_cut = is_cut and is_by_state(settings_for(method), method)
+    whose, most = "these data", blocks
+    if is_cut:
+        code, most = states.most_common(1)[0]
+        whose, needed = f"state {code}", BASE_BYTES + READ_BYTES * most
+    if place.memory and needed > limit:
+        raise PhexploreError(
+            f"The {most:,} blocks of {whose} are estimated in one piece, which takes about {needed >> 20:,} MB; the run may take "
+            f"{limit >> 20:,} MB.",
+            f"Allow {(needed >> 30) + 1}G with --memory, or give fewer blocks.",
+        )
+    return is_cut
 
 
 def _confirm_room(spec: RunSpec, schema: Schema, limit: int) -> None:
@@ -119,13 +141,13 @@ def _confirm_room(spec: RunSpec, schema: Schema, limit: int) -> None:
         )
 
 
-def _counted(spec: RunSpec) -> tuple[int, set[str]]:
-    """Return how many blocks the data of a run have, and their states; none where they are no block files."""
-    blocks, states = 0, set[str]()
+def _counted(spec: RunSpec) -> tuple[int, Counter[str]]:
+    """Return how many blocks the data of a run have, and how many each state; none where they are no block files."""
+    blocks, states = 0, Counter[str]()
     for file in block_files(Path(spec.data.path)):
-        lines, codes = lines_and_states(file)
+        lines, found = lines_and_states(file)
         blocks += max(0, lines - 1)  # the first is the header
-        states |= codes
+        states += found
     return blocks, states
 
 
@@ -165,6 +187,9 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         store = StateStore(self._directory, self._states_place, self._spec, room, watch)
         with watch.phase("read"):
             states = store.read(path, block_files(path), self._spec.workers)
+        largest = max(states, key=lambda state: state.blocks)
+        if self._cluster is not None:
+            self._cluster.confirm_memory(f"State {largest.code}", BASE_BYTES, held_bytes(largest))
         with watch.phase("prepare"):
             design, top = self._top(states, store)
             lowest, remarks = -1, [*design.remarks, *(remark for state in states for remark in state.remarks)]
@@ -182,7 +207,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         for text in (
             *dict.fromkeys(remarks),
             f"Spine: {kind}, {units}; {bypassed:,} units bypassed.",
-            f"Estimated state by state, {len(states)} states, within {limit >> 20:,} MB.",
+            f"Estimated state by state, {len(states)} states, within {max(limit, BASE_BYTES + READ_BYTES * largest.blocks) >> 20:,} MB.",
             self.label,
         ):
             watch.note(text)
@@ -386,7 +411,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
             facilities=data.facilities,
         )
         place = trial_directory(self._directory, index) / data.code
-        write_trial_release(place, self._spec, shown, index, in_columns=True)
+        write_trial_release(place, self._spec, shown, index, in_columns=not self.options.microdata_text)
         self._count_seconds([("microdata", time.perf_counter() - began)])
 
     # What is on disk already

@@ -20,26 +20,40 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.runs.place import Place, memory_words, read_memory
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec, describe_blocks
-from phexplore.runs.store import prepare_directory, present_trials, remove_leftovers, remove_run_files, trial_file
-from phexplore.runs.writing import writing
+from phexplore.runs.store import (
+    SUMMARY_FILE,
+    TRUTH_FILE,
+    prepare_directory,
+    present_trials,
+    remove_leftovers,
+    remove_run_files,
+    trial_file,
+)
+from phexplore.runs.writing import write_json, writing
 from phexplore.simulate.topdown import by_state
 from phexplore.spine.settings import SpineSettings, choice_of
+from phexplore.systems.run_results import RunRequest
 from phexplore.systems.topdown import streaming
+from phexplore.systems.topdown.error_pictures import criterion_figure, error_figure
+from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.release import trial_directory
 from phexplore.systems.topdown.results import TopDownResults
+from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.run_files import open_leaf_files
 from phexplore.systems.topdown.run_options import Estimator, KeptAnswers, Mechanism, PoolLeaves, TopDownOptions
 from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import TopDownSimulation, make_simulation
-from phexplore.systems.topdown.state_store import BASE_BYTES, Room
+from phexplore.systems.topdown.state_store import BASE_BYTES, READ_BYTES, Room
 from phexplore.systems.topdown.state_workers import StateWorkers
 from phexplore.systems.topdown.streaming import StreamedSimulation
 from phexplore.workload.schema import load_schema
 
-SMALL = Place(memory=BASE_BYTES)
-"""Less than any tree needs beside the program itself."""
+SMALL = Place(memory=BASE_BYTES + 300 * READ_BYTES)
+"""Enough for the largest of the states, less than all of them take."""
 STATES = ("04", "25", "35", "44")
 EXPANDED = TopDownOptions(expand=5)
+UNITS = replace(SCENARIO, method=topdown_presets()["pl94-2020-units-us"].scenario.method)
 POOLED = TopDownOptions(expand=5, estimator=Estimator.POOLED, pool_leaves=PoolLeaves.YES)
 POOLED_ABOVE = replace(POOLED, pool_leaves=PoolLeaves.NO)
 
@@ -68,8 +82,8 @@ def together(nation, tmp_path_factory):
     return path
 
 
-def spec_of(data, **changes):
-    return RunSpec(SCENARIO, describe_blocks(data), 1, 1, **{"options": EXPANDED, **changes})
+def spec_of(data, scenario=SCENARIO, **changes):
+    return RunSpec(scenario, describe_blocks(data), 1, 1, **{"options": EXPANDED, **changes})
 
 
 def begin(directory, spec, place):
@@ -238,8 +252,17 @@ class TestChoice:
         [replace(EXPANDED, mechanism=Mechanism.BLOCK_BY_BLOCK), replace(EXPANDED, keep_measurements=KeptAnswers.YES)],
         ids=["leaves alone", "answers kept"],
     )
-    def test_that_what_needs_the_whole_tree_gets_it(self, folder, tmp_path, options):
-        assert isinstance(make_simulation(spec_of(folder, options=options), tmp_path, SMALL), TopDownSimulation)
+    def test_that_what_needs_the_whole_tree_gets_it_or_is_refused(self, folder, tmp_path, options, monkeypatch):
+        with pytest.raises(PhexploreError, match="600 blocks"):
+            make_simulation(spec_of(folder, options=options), tmp_path, SMALL)
+        monkeypatch.setattr(streaming, "USUAL_MEMORY", SMALL.memory)
+        assert isinstance(make_simulation(spec_of(folder, options=options), tmp_path), TopDownSimulation)
+
+    def test_that_a_state_beyond_the_memory_is_refused_before_anything_is_computed(self, folder, together, tmp_path):
+        for data in (folder, together):
+            with pytest.raises(PhexploreError, match="state 04"):
+                make_simulation(spec_of(data), tmp_path, Place(memory=BASE_BYTES + READ_BYTES))
+        assert not list(tmp_path.iterdir())
 
     def test_that_too_little_memory_for_any_run_is_refused(self, folder, tmp_path):
         with pytest.raises(PhexploreError, match="420 MB"):
@@ -278,8 +301,9 @@ class TestInput:
         assert [each.states for each in populations_of(together)] == [(state,) for state in STATES]
 
     def test_that_lines_and_states_are_counted_without_reading_them(self, folder, together):
-        assert lines_and_states(together) == (601, set(STATES))
-        assert lines_and_states(folder / "25.csv.gz")[1] == {"25"}
+        lines, states = lines_and_states(together)
+        assert (lines, set(states), states.total()) == (601, set(STATES), 600)
+        assert set(lines_and_states(folder / "25.csv.gz")[1]) == {"25"}
 
     def test_that_a_state_in_two_places_of_a_file_is_refused(self, nation, tmp_path):
         head, *lines = block_file(nation).decode().splitlines()
@@ -338,25 +362,53 @@ class TestReading:
     def test_that_every_picture_can_be_drawn_of_a_state(self, parts, tab):
         assert ask(parts[0], tab, state="25").picture is not None
 
+    def test_that_all_states_together_are_read_from_the_summary_alone(self, folder, tmp_path):
+        directory = tmp_path / "run"
+        write_json(directory / SUMMARY_FILE, {"trials": 1, **run(directory, spec_of(folder))})
+        whole = TopDownRun(directory)
+        whole.refresh()
+        for path in (directory / TRUTH_FILE).glob("*.parquet"):
+            path.write_bytes(b"")
+        answer = TopDownRunReader().answer(RunRequest(directory, "errors", {"query": "detailed"}))
+        expected = error_figure(whole, TopDownChoice("County", "detailed"))
+        assert [row[:5] for row in answer.picture.table.rows] == [pytest.approx(row[:5]) for row in expected.table.rows]
+        judged = TopDownRunReader().answer(RunRequest(directory, "criterion", {}))
+        levels = [
+            row
+            for row in criterion_figure(whole, TopDownChoice("County", "total")).table.rows
+            if row[0].startswith("500")
+        ]
+        assert list(judged.picture.table.rows) == levels
+
     def test_that_a_report_has_all_states(self, parts, whole):
         found, expected = TopDownResults.open(parts[0]), TopDownResults.open(whole[0])
         assert [tally.broken_totals for tally in found.tallies] == [tally.broken_totals for tally in expected.tallies]
         assert [entry for tally in found.tallies for entry in tally.entries()] == parts[1]["metrics"]
 
 
-def test_that_microdata_in_columns_are_the_records_of_the_text(folder, tmp_path):
-    spec = spec_of(folder, options=replace(EXPANDED, microdata=True))
+def records_in(path):
+    lines = path.read_text().splitlines()
+    return [line.split("|") for line in lines if not line.startswith("#")]
+
+
+def without_number(head, rows):
+    """Return records without EPNUM, which counts through a file."""
+    return [[value for name, value in zip(head, row, strict=True) if name != "EPNUM"] for row in rows]
+
+
+@pytest.mark.parametrize(("scenario", "name"), [(SCENARIO, "persons"), (UNITS, "units")])
+def test_that_microdata_in_columns_are_the_records_of_the_text(folder, tmp_path, scenario, name):
+    spec = spec_of(folder, options=replace(EXPANDED, microdata=True), scenario=scenario)
     run(tmp_path / "parts", spec)
+    run(tmp_path / "text", spec_of(folder, options=replace(spec.options, microdata_text=True), scenario=scenario))
     run(tmp_path / "whole", spec, Place())
-    lines = (trial_directory(tmp_path / "whole", 0) / "persons.txt").read_text().splitlines()
-    head, *text = [line.split("|") for line in lines if not line.startswith("#")]
-    tables = [pq.read_table(trial_directory(tmp_path / "parts", 0) / state / "persons.parquet") for state in STATES]
+    head, *text = records_in(trial_directory(tmp_path / "whole", 0) / f"{name}.txt")
+    tables = [pq.read_table(trial_directory(tmp_path / "parts", 0) / state / f"{name}.parquet") for state in STATES]
+    texts = [records_in(trial_directory(tmp_path / "text", 0) / state / f"{name}.txt") for state in STATES]
     assert tables[0].column_names == head
-    found = [row for table in tables for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
-    number = head.index("EPNUM")
-    assert [list(map(str, row[:number] + row[number + 1 :])) for row in found] == [
-        row[:number] + row[number + 1 :] for row in text
-    ]
+    found = [map(str, row) for each in tables for row in zip(*(one.to_pylist() for one in each.columns), strict=True)]
+    assert without_number(head, found) == without_number(head, text)
+    assert without_number(head, [row for each in texts for row in each[1:]]) == without_number(head, text)
 
 
 class TestNation:
