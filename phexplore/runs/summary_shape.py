@@ -38,6 +38,11 @@ def single(value: Any) -> bool:
     return text(value) or flag(value) or number(value)
 
 
+def loss(value: Any) -> bool:
+    """Return whether this is a privacy loss in words, or those of several parts."""
+    return text(value) or (isinstance(value, list) and not misfit(value, [{"*": single}]))
+
+
 _FIGURES: Shape = {"*": number}
 _FIGURE: Shape = {"value!": number, "*": number}
 _METRIC: Shape = {
@@ -56,7 +61,7 @@ SUMMARY: Shape = {
     "trials": count, "trials_asked": count, "reproducible": flag, "releasable": flag, "synthetic_data": flag, "numbers": count,
     "seconds": {"*": number}, "peak_mb": number, "checks": {"*": single}, "failsafe": count, "relaxed": count, "unfinished": count,
     "broken_totals": {"*": {"units!": count, "trials!": count, "broken!": count}},
-    "privacy": {"levels": [{"*": single}], "epsilon": [{"*": single}], "protected": [text], "not_protected": [text], "*": text},
+    "privacy": {"levels": [{"*": single}], "epsilon": loss, "protected": [text], "not_protected": [text], "*": text},
     "conventions": {"*": text}, "confidentiality": {"*": single}, "coverage": _FIGURE, "violations": _FIGURES,
     "data": {"levels": [{"level!": text, "regions!": count}], "remarks": [text], "title": text, "*": count},
     "design": {"levels": [_LEVEL], "dropped": [{"*": text}], "remarks": [text], "schema": text, "scenario_schema": text},
