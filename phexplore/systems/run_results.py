@@ -23,6 +23,7 @@ Choice = str | tuple[str, ...]
 
 HOW_FAR: str = "How far off?"
 WHERE: str = "Where?"
+WHICH: str = "Which groups?"
 WHO: str = "Who?"
 COMPARED: str = "Compared with what?"
 

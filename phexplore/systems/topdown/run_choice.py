@@ -103,6 +103,7 @@ _SHOWN = {
     "errors": ("query", "size"),
     "shape": ("level", "query", "size"),
     "bias": ("level", "query"),
+    "groups": ("level",),
     "criterion": ("level",),
     "worst": ("level", "query", "by"),
     "place": ("level", "query", "unit"),

@@ -16,7 +16,7 @@ from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.table_files import table_csv
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import people_text
+from phexplore.figures.wording import people_text, significant
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
@@ -47,6 +47,7 @@ from phexplore.systems.run_results import Choice
 from phexplore.systems.topdown.confidence import NOTES, Comparison, comparisons
 from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
+from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.system import TOPDOWN
 
 Entry = Mapping[str, Any]
@@ -213,7 +214,12 @@ def _cautions(results: TopDownResults) -> tuple[str, ...]:
         cautions.append(
             "Pooled estimator: the same noisy answers, estimated in another way than the Census Bureau did."
         )
-    return tuple(cautions)
+    return (*cautions, *_data_remarks(results))
+
+
+def _data_remarks(results: TopDownResults) -> tuple[str, ...]:
+    """Return what was invented or assumed of the data, where the summary says it."""
+    return tuple((results.summary or {}).get("data", {}).get("remarks", ()))
 
 
 def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
@@ -245,7 +251,8 @@ def _tables(results: TopDownResults) -> tuple[TableView, ...]:
         "Errors of every measured query at every level",
         _FIGURES,
         results.metrics,
-        "MAPE: where the truth is 0, an estimate above 0 counts as 200 %. Largest: mean over trials of the largest error.",
+        "MAPE: where the truth is 0, an estimate above 0 counts as 200 %. Largest: mean over trials of the largest error."
+        + _reported(results),
     )
     if _is_confidential(results):
         return (errors,)
@@ -269,12 +276,22 @@ def _tables(results: TopDownResults) -> tuple[TableView, ...]:
     return (errors, sizes, *((redistricting,) if redistricting.rows else ()), worst)
 
 
+def _reported(results: TopDownResults) -> str:
+    """Return which figures production itself reports, "" where its list is not known."""
+    told = (results.summary or {}).get("production_metrics")
+    if not told:
+        return ""
+    unknown = f" How it counts {', '.join(told['unknown'])} is not published." if told["unknown"] else ""
+    return f" Production reports above blocks: {', '.join(told['queries'])}.{unknown}"
+
+
 def _is_confidential(results: TopDownResults) -> bool:
     return is_confidential(results.spec, results.summary)
 
 
 def _level(entry: Entry) -> str:
-    return str(entry["level"]).replace("_", " ")
+    level = str(entry["level"])
+    return TARGETS.get(level, level.replace("_", " "))
 
 
 def _percent(share: float | None, places: int = 1) -> str:
@@ -386,11 +403,33 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
     )
     return (
         Section("Checks", checks),
+        *_facility_repair(summary),
         Section("Privacy", _privacy(results, summary["privacy"])),
         Section("What the data made of the scenario", made),
         *seconds_section(summary, "Seconds per phase, summed over threads"),
         specification,
     )
+
+
+def _facility_repair(summary: Mapping[str, Any]) -> tuple[Section, ...]:
+    """Return what the repair of facility types did at each level, where there was one."""
+    words = "{moves:,} moves, {ages:,} of them with another age; {broken:,} bounds were broken, {remaining:,} still are"
+    entries = tuple((_level(entry), words.format(**entry)) for entry in summary.get("facility_repair", ()))
+    return (Section("Repair of facility types", entries),) if entries else ()
+
+
+def _release(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the earlier release a run stands on, and what both cost together."""
+    release = summary.get("redistricting_release")
+    if not release:
+        return
+    yield "Stands on the redistricting counts of", release["source"] or f"{release['preset']}, drawn in the same trial"
+    if release["joint"]:
+        joint = release["joint"]
+        yield (
+            "Both releases together",
+            f"ρ = {significant(Fraction(joint['rho']))}, ε = {joint['epsilon']:.2f} at δ = 1e-10",
+        )
 
 
 def _privacy(results: TopDownResults, privacy: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -406,4 +445,4 @@ def _privacy(results: TopDownResults, privacy: Mapping[str, Any]) -> tuple[tuple
     if method.framework is PrivacyFramework.ZCDP and privacy["budget"] != "unlimited":
         value = epsilon(Fraction(privacy["budget"]), HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
         entries.append(("ε of what was spent", f"{value:.4f} at δ = 1e-10 (tightest conversion)"))
-    return tuple(entries)
+    return (*entries, *_release(results.summary or {}))

@@ -30,6 +30,7 @@ from phexplore.systems.topdown.error_pictures import (
     worst_figure,
 )
 from phexplore.systems.topdown.folds import SharesFold, TotalsFold
+from phexplore.systems.topdown.group_pictures import groups_figure
 from phexplore.systems.topdown.nation_pictures import (
     criterion_of_nation,
     judged_level,
@@ -48,6 +49,7 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "errors": error_figure,
     "shape": distribution_figure,
     "bias": bias_figure,
+    "groups": groups_figure,
     "criterion": criterion_figure,
     "worst": worst_figure,
     "place": place_figure,

@@ -11,12 +11,14 @@ from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import load_spec
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for
+from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.spine_contents import Work, tree_content
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
 from phexplore.systems.topdown.spine_tree import SpineTree, tree_figure
 from phexplore.systems.topdown.spine_views import SpineRequest, SpineStyle, TreeContent
+from phexplore.workload.schema import load_schema
 
 
 def spine_figure(run: TopDownRun, _choice: TopDownChoice) -> Figure:
@@ -36,7 +38,9 @@ def spine_figure(run: TopDownRun, _choice: TopDownChoice) -> Figure:
 def _tree(directory: Path, _identity: str, path: Path, _stamp: int) -> tuple[TreeContent | None, str]:
     """Return the tree of a run's spine, or why there is none; read again when the run or its data are others."""
     spec = load_spec(directory)
-    return possible(lambda: tree_content(_work(spec, path)))
+    # Totals of a scenario that keeps the counts of an earlier release have the margins of that release.
+    has_margins = not is_chained(load_schema(spec.scenario.topdown.schema))
+    return possible(lambda: tree_content(_work(spec, path), has_margins=has_margins))
 
 
 def _work(spec: RunSpec, path: Path) -> Work:

@@ -464,7 +464,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         summary = topdown_summary(self._spec, design, tallies, marks, is_counted=shared.is_counted)
         if shared.outer is None:
             return summary
-        return {**summary, **outer_summary(shared.outer, self._spec, marks, summary)}
+        told = {**summary, "data": {"remarks": list(shared.population.remarks)}}
+        return {**told, **outer_summary(shared.outer, self._spec, marks, summary)}
 
     def _errors_of(self, index: int) -> tuple[Tally, ...]:
         """Return the errors of a finished trial; one of an earlier start is read again."""

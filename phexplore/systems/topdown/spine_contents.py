@@ -86,11 +86,16 @@ class Work:
         )
 
 
-def tree_content(work: Work) -> TreeContent:
-    """Return the levels of the spine with the budgets of their units, after bypassing where the scenario fits."""
+def tree_content(work: Work, *, has_margins: bool = True) -> TreeContent:
+    """Return the levels of the spine with the budgets of their units, after bypassing where the scenario fits.
+
+    Args:
+        work: what is asked.
+        has_margins: whether the margins of the units' totals are predicted.
+    """
     allocation, _ = possible(lambda: work.allocation)
     tree = work.spine.tree if allocation is None else allocation.tree
-    forecast, _ = possible(lambda: work.forecast(work.settings, "total"))
+    forecast, _ = possible(lambda: work.forecast(work.settings, "total")) if has_margins else (None, "")
     signs, title, parts = _signs(work, tree)
     levels, own = [], []
     for number, level in enumerate(tree.levels):

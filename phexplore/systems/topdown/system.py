@@ -9,7 +9,7 @@ from phexplore.runs.place import cores
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
+from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHICH, WHO, Results, ResultTab
 from phexplore.systems.scenario_reports import report_formats
 from phexplore.systems.topdown.run_options import TopDownOptions
 
@@ -62,6 +62,7 @@ TOPDOWN: System = System(
             ResultTab("worst", "Worst units", "Units farthest off", question=WHERE),
             ResultTab("place", "One place", "One place"),
             ResultTab("path", "Measurements", "Measurements of one place"),
+            ResultTab("groups", "By group", "Errors by group", question=WHICH),
             ResultTab("criterion", "Redistricting", "Redistricting criterion", question=WHO),
             ResultTab("plausible", "Plausibility", "Checks of plausibility"),
             ResultTab("compare", "Compare runs", "Runs compared", question=COMPARED),
