@@ -30,6 +30,7 @@ from phexplore.gui.widgets.labels import Paragraph, Reason, Text
 from phexplore.gui.widgets.layout import form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
@@ -80,6 +81,7 @@ class ApprovePage(Page):
             part: what the system of the active scenario says before a decision.
         """
         super().__init__("Approve")
+        self.setProperty(PAGE, "docs/decisions_of_committees.md#approving-bundling-verifying")
         self._session, self._controller, self._save, self._part = session, controller, save, part
         self._waiting: _Confirmed | None = None
         self.sheet: DecisionSheet | None = None

@@ -41,6 +41,7 @@ from phexplore.gui.widgets.labels import Paragraph, Reason, Text, field_label
 from phexplore.gui.widgets.layout import column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 
 BUNDLE_SUFFIX = ".zip"
@@ -173,6 +174,7 @@ class BundlePage(Page):
             folder: gives where files are likely to be.
         """
         super().__init__("Bundle")
+        self.setProperty(PAGE, "docs/trust_of_bundles.md")
         self._session, self._controller, self._folder = session, controller, folder
         self.process = BundleProcess(self)
         self._after_key: SignersEditor | None = None

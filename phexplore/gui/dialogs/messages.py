@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
+from phexplore.catalog.manual import POINTER, page_title
 from phexplore.figures.wording import counted
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.pointers import open_page
 from phexplore.model.issues import Issue
 
 Answer = Callable[[], object]
@@ -37,6 +40,8 @@ class Message(QDialog):
         self._buttons = row(*copies, 1, margins=(0, GRID, 0, 0))
         heading = Text(title, bold=True, relative=1.25, wrap=True)
         column(heading, self.sentence, *shown, self._buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
+        for page in dict.fromkeys(POINTER.findall(details)):
+            self._buttons.addWidget(TextButton(page_title(page), look="link", run=partial(self.show_manual, page)))
 
     def add_button(self, text: str, run: Answer | None = None, *, is_main: bool = False) -> TextButton:
         """Add a button that closes the dialog and then acts."""
@@ -53,6 +58,13 @@ class Message(QDialog):
         if is_main:
             button.setFocus()  # else Space presses the first button while Return presses this one
         return button
+
+    def show_manual(self, page: str) -> None:
+        """Close and open a page of the manual, which a dialog that asks would keep from being read."""
+        parent = self.parentWidget()
+        self.close()
+        if parent is not None:
+            open_page(parent, page)
 
     def copy_details(self) -> None:
         """Put sentence and details on the clipboard."""

@@ -16,6 +16,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.systems.proven_figure import TEACHING, proven_figure
 
 _LIMITS = (
@@ -36,6 +37,7 @@ class ProvenCurve(QDialog):
             less_noise: adds the scenario that spends the slack.
         """
         super().__init__(parent)
+        self.setProperty(PAGE, "docs/proven_epsilon.md")
         self._session = session
         self.setWindowTitle("Proven privacy curve")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

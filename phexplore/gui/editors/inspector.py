@@ -21,7 +21,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Paragraph
+from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.comments import comments_on, place_of
@@ -37,7 +37,7 @@ class ExplanationCard(QFrame):
         self._filled = Paragraph()
         self._result = Paragraph(bold=True, relative=1.25)
         self._sentence = Paragraph()
-        self._source = Paragraph(look="muted", relative=0.92)
+        self._source = Text(look="muted", relative=0.92, wrap=True)
         self._labels = (self._formula, self._filled, self._result, self._sentence, self._source)
         for label in self._labels:
             label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
@@ -59,7 +59,9 @@ class ExplanationCard(QFrame):
         self._filled.setVisible(explanation.filled != explanation.formula)
         self._result.setText(f"= {explanation.result}")
         self._sentence.setText(explanation.sentence)
-        self._source.setText(f"Source: {explanation.source}")
+        source = f"Source: {explanation.source}"
+        if source != self._source.text():  # a label lays the window out anew with every text
+            self._source.setText(source)
         self.setAccessibleName(f"{explanation.title}. {self.text}")
 
 

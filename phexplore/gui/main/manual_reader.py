@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtWidgets import QApplication, QWidget
 
 from phexplore.gui.binding.areas import Area
-from phexplore.gui.widgets.pointers import page_of
+from phexplore.gui.widgets.pointers import PAGE, page_of
 
 _PAGES: Mapping[Area, str] = {
     Area.SPINE: "docs/spines.md",
@@ -43,5 +43,10 @@ class ManualReader:
         opened.activateWindow()
 
     def show_here(self) -> None:
-        """Show the page about what has the focus, else about the area, else about the system."""
-        self.show(page_of(QApplication.focusWidget()) or _PAGES.get(self._area(), self._of_system()))
+        """Show the page about what has the focus, else about what the window shows, else about the area or the system."""
+        seen = (
+            each for each in self._window.findChildren(QWidget) if each.isVisible() and each.window() is self._window
+        )
+        named = (str(page) for each in seen if (page := each.property(PAGE)))
+        about = page_of(QApplication.focusWidget()) or next(named, "")
+        self.show(about or _PAGES.get(self._area(), self._of_system()))

@@ -24,6 +24,7 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.page import Section, scrolling
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import add_scenario
 
@@ -49,6 +50,7 @@ class FrontierView(QuestionView):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, trade_off)
+        self.setProperty(PAGE, "docs/decisions_of_committees.md#trade-offs")
         self.curve = FigureView("Trade-off", _TEACHING)
         self.prices = FigureView("Marginal price", "What one per cent more budget buys appears here.")
         self.left = FigureView("Availability", "What leaving out a level frees appears here.")

@@ -9,10 +9,13 @@ from PySide6.QtWidgets import QWidget
 from phexplore.catalog import manual
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.manual import ManualWindow
+from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.main.manual_reader import ManualReader
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.pointers import PAGE
+from phexplore.model.issues import Issue
 
 
 @pytest.fixture
@@ -104,3 +107,17 @@ def test_that_f1_opens_the_page_about_the_area_the_system_or_what_has_the_focus(
     qtbot.waitUntil(owner.hasFocus)
     reader.show_here()
     assert viewer.here[0] == "docs/published_files.md"
+
+
+def test_that_a_dialog_with_a_list_of_problems_closes_for_the_page_it_names(qtbot) -> None:
+    opened = []
+    owner = QWidget()
+    owner.show_manual = opened.append
+    qtbot.addWidget(owner)
+    issue = Issue(("blocks.csv",), "Nothing here is a block file.", "Name one; see docs/block_data.md.")
+    message = show_problems(owner, "blocks.csv", [issue])
+    title = manual.page_title("docs/block_data.md")
+    (button,) = [button for button in message.findChildren(TextButton) if button.text() == title]
+    with qtbot.waitSignal(message.finished):
+        button.click()
+    assert opened == ["docs/block_data.md"]

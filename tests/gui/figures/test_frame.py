@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtSvg import QSvgRenderer
@@ -86,6 +88,20 @@ def test_that_the_picture_is_saved_by_its_suffix(frame, tmp_path, suffix):
             content = path.read_bytes()
             assert content.startswith(b"%PDF")
             assert content.count(b"/Type /Page\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("suffix", "inside"), [(".pptx", "ppt/slides/slide1.xml"), (".xlsx", "xl/worksheets/sheet2.xml")]
+)
+def test_that_the_picture_is_saved_as_a_slide_and_beside_its_numbers(frame, tmp_path, suffix, inside):
+    frame.show_figure(finding("A title to find", "b"))
+    path = tmp_path / f"picture{suffix}"
+    frame.menu.save_picture(path)
+    with zipfile.ZipFile(path) as archive:
+        assert inside in archive.namelist()
+        assert any(name.endswith(".png") for name in archive.namelist())
+        words = b"".join(archive.read(name) for name in archive.namelist() if name.endswith(".xml"))
+    assert (b"A title to find" if suffix == ".pptx" else b"<v>4</v>") in words
 
 
 def test_that_another_suffix_is_refused_with_its_name(frame, tmp_path):

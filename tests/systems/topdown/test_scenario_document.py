@@ -59,7 +59,7 @@ def test_that_the_html_has_tagged_headings_in_order_and_text_for_every_picture(p
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     pictures = re.findall(r"<img[^>]*>", text)
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     assert all(re.search(r'alt="[^"]{20,}"', picture) for picture in pictures)
     assert 'lang="en"' in text
     assert "<script" not in text

@@ -25,6 +25,7 @@ from phexplore.gui.widgets.labels import Paragraph, Text, labelled
 from phexplore.gui.widgets.layout import column, emptied, row, split, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import parse_exact
@@ -172,6 +173,7 @@ class TuneView(QWidget):
             command: the command line's program, instead of the shipped one.
         """
         super().__init__()
+        self.setProperty(PAGE, "docs/decisions_of_committees.md#tuning-phexplore-tune")
         self._session, self._home, self._command = session, home, command
         self._scenario: Scenario | None = None
         self._waiting: list[str] = []
