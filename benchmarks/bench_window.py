@@ -220,6 +220,7 @@ class Bench:
             "edit_to_proven_median_ms": statistics.median(wall),
             "edit_to_proven_p95_ms": sorted(wall)[int(0.95 * PROOFS)],
             "processor_median_ms": statistics.median(processor),
+            "processor_p95_ms": sorted(processor)[int(0.95 * PROOFS)],
         }
 
     def edits(self, area: str):
