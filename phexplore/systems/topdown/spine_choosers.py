@@ -25,11 +25,11 @@ _FITS = {
 _SHOWN: Mapping[SpineTab, tuple[str, ...]] = {
     SpineTab.TREE: ("name", "area"),
     SpineTab.DISTANCE: ("name", "other"),
-    SpineTab.MARGINS: ("name", "query", "fit", "other", "run"),
+    SpineTab.MARGINS: ("area", "name", "query", "fit", "other", "run"),
     SpineTab.LEVELS: ("query", "fit", "other", "run"),
     SpineTab.FAN_OUT: ("level", "other"),
     SpineTab.BYPASSED: (),
-    SpineTab.MAP: ("level", "colour", "shapes"),
+    SpineTab.MAP: ("area", "level", "colour", "shapes"),
 }
 
 
@@ -70,12 +70,14 @@ def spine_choosers(
         one("other", "Compared &with", "Spine to compare with", [*spines, *[(REFERENCE, reference)] * bool(reference)]),
         Chooser(
             "area",
-            "Ma&ke up",
-            "Code of an area to make up from units",
+            "Ma&ke up" if tab is SpineTab.TREE else "&Find",
+            "Name or code of an area to make up from units"
+            if tab is SpineTab.TREE
+            else "Name or code of an area to find",
             chosen=choices.get("area", ""),
             asks=Asks.TEXT,
             letters=20,
-            hint="code, e.g. 4459000",
+            hint="name or code, e.g. Providence",
         ),
         one("run", "&Errors of", "Run to draw over the prediction", fitting),
         one("colour", "Sho&w", "What the map colours", ((each.value, each.value) for each in MapColour), 0),

@@ -16,7 +16,7 @@ from phexplore.spine.building import Spine
 from phexplore.spine.description import ClassDistances, class_entities
 from phexplore.spine.distance import composition
 from phexplore.spine.settings import SpineSettings
-from phexplore.spine.tree import GeoTree
+from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
 from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
 from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
@@ -447,7 +447,21 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         reason,
         np.where(leaves >= 0, np.diff(level.first_block)[np.maximum(units, 0)], 0),
         tuple(outline.name for outline in outlines),
+        _unit_of_area(work, level),
     )
+
+
+def _unit_of_area(work: Work, level: TreeLevel) -> str:
+    """Return the code of the unit in which most blocks of the chosen area lie, "" without one."""
+    if not work.look.area:
+        return ""
+    entities = class_entities(work.spine, work.look.name)
+    place = int(np.flatnonzero(entities.codes == work.look.area)[0])
+    blocks = entities.blocks[entities.starts[place] : entities.starts[place + 1]]
+    order = work.spine.tree.order
+    leaves = blocks if order is None else np.argsort(order)[blocks]
+    units = np.searchsorted(level.first_block, leaves, side="right") - 1
+    return str(level.codes[np.bincount(units).argmax()])
 
 
 def _leaves_of(work: Work, first_block: NDArray[np.int64], codes: Sequence[str]) -> NDArray[np.int64]:

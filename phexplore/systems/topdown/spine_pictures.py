@@ -15,7 +15,7 @@ from phexplore.figures.histogram import Counts, paired_histograms
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
-from phexplore.figures.wording import share_percent
+from phexplore.figures.wording import people, share_percent
 from phexplore.model.numbers import exact_text
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
@@ -85,10 +85,34 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
         "margin-rows",
         rows,
         Axis(f"predicted margin of {content.answers}, people", _scale(content)),
-        content.finding,
+        _area_finding(content, order, other) or content.finding,
         summary + content.unseen,
         _margin_numbers(content, order, this, other),
     )
+
+
+def _name_of(content: MarginsContent, place: int) -> str:
+    code = content.names[place]
+    if content.what == "levels":
+        return level_title(code)
+    return f"{title} ({code})" if (title := content.titles.get(code)) else code
+
+
+def _area_finding(content: MarginsContent, order: list[int], other: str) -> str:
+    """Return how it stands with the area that was looked for: its margin before, its error after; "" without one."""
+    place = order[0] if order else -1
+    if not content.found or content.names[place] != content.found:
+        return ""
+    now, found = float(content.this[place]), _name_of(content, place)
+    if not math.isfinite(now):
+        return f"{found}: no margin can be predicted"
+    words = f"{found}: margin {_people(now)} before"
+    if content.other is not None and math.isfinite(was := float(content.other[place])):
+        words += f" ({_people(was)} on {other})"
+    if content.observed is None:
+        return f"{words}; a run of these parameters and blocks shows its error after"
+    error = people(float(content.observed.errors[place]))
+    return f"{words}, error {error} after (root mean square of {content.observed.trials} trials)"
 
 
 def _order(content: MarginsContent) -> list[int]:
@@ -97,7 +121,7 @@ def _order(content: MarginsContent) -> list[int]:
         return list(range(len(content.names)))
     widest = content.this if content.other is None else np.fmax(content.this, content.other)
     found: list[int] = np.argsort(-np.nan_to_num(widest, nan=-1.0, posinf=np.inf), kind="stable").tolist()
-    return found
+    return sorted(found, key=lambda place: content.names[place] != content.found)
 
 
 def _scale(content: MarginsContent) -> Scale:
@@ -110,7 +134,7 @@ def _scale(content: MarginsContent) -> Scale:
 
 
 def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> Row:
-    name = level_title(content.names[place]) if content.what == "levels" else content.names[place]
+    name = _name_of(content, place)
     now = float(content.this[place])
     was = None if content.other is None else float(content.other[place])
     seen = None if content.observed is None else float(content.z) * float(content.observed.errors[place])
@@ -156,7 +180,7 @@ def _margin_numbers(content: MarginsContent, order: list[int], this: str, other:
         now = float(content.this[place])
         was = None if content.other is None else float(content.other[place])
         row: list[Value] = [
-            level_title(content.names[place]) if content.what == "levels" else content.names[place],
+            _name_of(content, place),
             was,
             now,
             None if was is None or not math.isfinite(now - was) else now - was,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from phexplore.spine.description import ClassDistances, class_entities, is_targe
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for, with_levels
 from phexplore.spine.spine_file import read_spine
+from phexplore.systems.topdown.area_names import area_name, find_area, names_in, names_of_shapes
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.spine_contents import (
     Work,
@@ -34,6 +35,7 @@ from phexplore.systems.topdown.spine_views import (
     BlocksFigures,
     BlocksRefused,
     Impossible,
+    MarginsContent,
     SpineAnswer,
     SpineContent,
     SpineProgress,
@@ -54,6 +56,7 @@ class SpineReader:
         self._figures: BlocksFigures | None = None
         self._outlines: tuple[str, tuple[Outline, ...]] = ("", ())
         self._observed = ObservedErrors()
+        self._names: Mapping[str, str] = {}
 
     def answer(self, request: SpineRequest, tell: Tell) -> SpineAnswer | BlocksRefused:
         """Return what is asked; say meanwhile how far it is.
@@ -78,11 +81,14 @@ class SpineReader:
         spine = study.spine(settings)
         classes = [study.distances(settings, request.other, name) for name in study.classes(settings)]
         targeted = [is_targeted(spine, each.name, class_entities(spine, each.name)) for each in classes]
-        look = _settled(request.look, classes, spine, request.method)
+        look = self._found(_settled(request.look, classes, spine, request.method), classes)
         if is_new:
             tell(SpineProgress("Predicting", 3, 3))
         finding, reason = summary(classes, targeted)
         _, problem = possible(lambda: study.allocation(settings, request.method))
+        if request.look.area and not look.area:
+            sample = classes[0].this.codes[0]
+            problem = f"No area of these blocks is called {request.look.area!r}. Type words of a name, or a code such as {sample}."
         work = Work(study, settings, request, look)
         content, why = possible(lambda: self._content(work, classes, targeted))
         return SpineAnswer(
@@ -110,7 +116,7 @@ class SpineReader:
             self._study, self._file = None, None
             # A spine that was built before carries its blocks; which spine is shown is the scenario's to say.
             self._study = SpineStudy(read_spine(path).geography if path.suffix == ".spine" else read_geography(path))
-            self._file = file
+            self._file, self._names = file, names_in(path)
         return self._study
 
     @staticmethod
@@ -132,7 +138,12 @@ class SpineReader:
             return distance_content(classes[place], aimed=targeted[place])
         if work.look.tab in {SpineTab.MARGINS, SpineTab.LEVELS}:
             make = area_margins if work.look.tab is SpineTab.MARGINS else level_margins
-            return make(work, self._observed)
+            content = make(work, self._observed)
+            if isinstance(content, MarginsContent) and work.look.tab is SpineTab.MARGINS:
+                own = self._own_names()
+                titles = {code: name for code in content.names if (name := area_name(work.look.name, code, own))}
+                return replace(content, titles=titles, found=work.look.area)
+            return content
         makers: dict[SpineTab, Callable[[Work], SpineContent]]
         makers = {SpineTab.TREE: tree_content, SpineTab.FAN_OUT: fan_out_content, SpineTab.BYPASSED: bypass_content}
         return makers[work.look.tab](work)
@@ -146,6 +157,17 @@ class SpineReader:
         if self._outlines[0] != shapes:
             self._outlines = (shapes, read_outlines(Path(shapes)))
         return map_content(work, self._outlines[1])
+
+    def _own_names(self) -> Mapping[str, str]:
+        return {**names_of_shapes(self._outlines[1]), **self._names}
+
+    def _found(self, look: SpineStyle, classes: Sequence[ClassDistances]) -> SpineStyle:
+        """Return the look at the area that somebody typed, with its class and its code; at none where there is none."""
+        if not look.area:
+            return look
+        first = sorted(classes, key=lambda each: each.name != look.name)
+        area = find_area(look.area, {each.name: each.this.codes.tolist() for each in first}, self._own_names())
+        return replace(look, area="") if area is None else replace(look, name=area.kind, area=area.code)
 
 
 def _settled(look: SpineStyle, classes: Sequence[ClassDistances], spine: Spine, method: TopDown) -> SpineStyle:

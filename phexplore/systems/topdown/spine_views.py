@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -53,7 +53,7 @@ class SpineStyle:
         level: name.
         query: query group whose margins are predicted.
         fit: how measurements become estimates.
-        area: code of an area whose composition the tree shows.
+        area: code of an area whose composition the tree shows, or what somebody typed to find it: a code or words of its name.
         run: directory of a run whose errors are drawn over the prediction, None for none.
         shapes: file with outlines of blocks.
         colour: what the map shows.
@@ -268,6 +268,8 @@ class MarginsContent:
         unobserved: why the chosen run is not drawn, "" if it is.
         finding: one sentence.
         schema: title of the smaller schema that the run's data have and the prediction was made for, "" for the scenario's.
+        titles: names of areas by code, as far as somebody gives them.
+        found: code of the area that was looked for, "" for none.
     """
 
     what: str
@@ -286,6 +288,8 @@ class MarginsContent:
     unobserved: str
     finding: str
     schema: str
+    titles: Mapping[str, str] = field(default_factory=dict)
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +356,7 @@ class SpineMap:
         reason: why there is no map, or "".
         blocks: one per shape: the blocks of its unit, 0 outside the spine.
         names: of the shapes, as their file gives them, "" for none.
+        marked: unit in which most blocks of the area lie that was looked for, "" for none.
     """
 
     level: str
@@ -364,6 +369,7 @@ class SpineMap:
     reason: str
     blocks: NDArray[np.int64]
     names: tuple[str, ...] = ()
+    marked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ class SpinePictures(QWidget):
         if look.tab is not self.tab:
             return
         self._answer = answer
-        self.choices |= {"name": look.name, "level": look.level, "query": look.query}
+        self.choices |= {"name": look.name, "level": look.level, "query": look.query, "area": look.area}
         self._show_choosers()
         view = self.tabs[look.tab]
         if isinstance(content, TreeContent):
@@ -194,8 +194,11 @@ class SpinePictures(QWidget):
             if content.rings is not None:
                 self._outlines = (content.shapes, content.rings)
             view.show_figure(map_picture(content, self._outlines[1]))
+            view.select_key(content.marked or None)
         else:
             _chart(view).show_figure(figure_of(content, answer.request.other_title))
+            if look.area:
+                _chart(view).select_key(look.area)
 
     def _show_choosers(self) -> None:
         if self._answer is not None:

@@ -1,0 +1,91 @@
+"""Areas by the names people call them: of shipped tables, and of the user's file of blocks or shapes. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from phexplore.catalog.names import place
+from phexplore.data.blocks.delimited import read_batches, read_header
+from phexplore.errors import PhexploreError
+from phexplore.published.shapes import Outline
+from phexplore.spine.settings import BLOCK_GROUP
+
+_ENDING = "_name"
+_SHIPPED = frozenset({"state", "county", "tract", BLOCK_GROUP.lower()})
+"""Classes and levels whose codes the shipped tables name."""
+_MOST_NAMED = 20_000
+"""Areas of a class that are looked through by name; blocks have none."""
+
+
+class Area(NamedTuple):
+    """An area that was found: its class or level, its code, and its name, "" where nobody knows one."""
+
+    kind: str
+    code: str
+    name: str
+
+
+def names_in(path: Path) -> Mapping[str, str]:
+    """Return the names that a delimited file of blocks gives beside codes: ``place`` and ``place_name``; none where it has none.
+
+    Args:
+        path: of the blocks.
+    """
+    try:
+        header = read_header(path)
+        columns = [name for name in header.names if f"{name}{_ENDING}" in header.names]
+        found: dict[str, str] = {}
+        for batch in read_batches(header, [], [each for name in columns for each in (name, f"{name}{_ENDING}")]):
+            for column in columns:
+                codes, names = (batch.identifiers[each].to_pylist() for each in (column, f"{column}{_ENDING}"))
+                pairs = zip(map(str, codes), map(str, names), strict=True)
+                found |= {code.strip(): name.strip() for code, name in pairs if code.strip() and name.strip()}
+    except (PhexploreError, OSError, ValueError):
+        return {}
+    return found
+
+
+def names_of_shapes(outlines: Iterable[Outline]) -> Mapping[str, str]:
+    """Return the names that a file of shapes gives its areas, by code."""
+    return {outline.code: outline.name for outline in outlines if outline.name}
+
+
+def area_name(kind: str, code: str, own: Mapping[str, str]) -> str:
+    """Return what people call an area, "" where nobody knows.
+
+    Args:
+        kind: its class or level: a district may have the digits of a county.
+        code: of the area.
+        own: names of the user's files.
+    """
+    return own.get(code) or (place(code) if kind.lower() in _SHIPPED else "")
+
+
+def find_area(text: str, offered: Mapping[str, Iterable[str]], own: Mapping[str, str]) -> Area | None:
+    """Return the area that somebody typed: its code, or words of its name in any order; None for none.
+
+    Of several the one is taken whose name begins with the words, then the shortest name, then the class offered first.
+
+    Args:
+        text: as typed.
+        offered: codes by class or level, those preferred first.
+        own: names of the user's files.
+    """
+    typed = text.strip()
+    listed = {kind: list(map(str, codes)) for kind, codes in offered.items()}
+    for kind, codes in listed.items():
+        if typed in codes:
+            return Area(kind, typed, area_name(kind, typed, own))
+    words = typed.casefold().split()
+    if not words:
+        return None
+    found = []
+    for order, (kind, codes) in enumerate(listed.items()):
+        for code in codes if len(codes) <= _MOST_NAMED else ():
+            name = area_name(kind, code, own)
+            if name and all(word in name.casefold() for word in words):
+                rank = (not name.casefold().startswith(typed.casefold()), len(name), order, code)
+                found.append((rank, Area(kind, code, name)))
+    return min(found)[1] if found else None
