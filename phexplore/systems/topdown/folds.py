@@ -222,6 +222,24 @@ class WorstFold(Fold):
         self.tally.add(answers(levels[self._place], self._query))
 
 
+class AreaFold(Fold):
+    """A query's published answers of one area that leaves make up."""
+
+    def __init__(self, run: TopDownRun, kind: str, code: str, query: MarginalQuery) -> None:
+        super().__init__()
+        self._leaves, self._query = run.areas[kind].leaves(code), query
+        self._rows: dict[int, Integers] = {}
+
+    @property
+    def published(self) -> Integers:
+        """By trial in their order, ``int64[trials, answers]``."""
+        rows = [self._rows[index] for index in sorted(self._rows)]
+        return np.stack(rows) if rows else np.empty((0, self._query.answers), np.int64)
+
+    def _take(self, levels: Levels, index: int, /) -> None:
+        self._rows[index] = answers(levels[-1].ordered(self._leaves), self._query).sum(axis=0)
+
+
 class PlaceFold(Fold):
     """A query's published answers of one unit."""
 

@@ -24,6 +24,7 @@ from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
+from phexplore.systems.topdown.area_names import names_in
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.measurements import measuring_run
@@ -96,6 +97,10 @@ class Areas:
 
     codes: NDArray[np.str_]
     of_leaf: Integers
+
+    def leaves(self, code: str) -> Integers:
+        """Return the numbers of the leaves in an area, ``int64[leaves]``."""
+        return np.flatnonzero(self.of_leaf == np.flatnonzero(self.codes == code)[0])
 
     def sums(self, leaves: Integers) -> Integers:
         """Return ``leaves[leaves, columns]`` added up, ``int64[areas, columns]``."""
@@ -223,6 +228,11 @@ class TopDownRun:
                 none = int(names[0] == "")
                 found[name] = Areas(names[none:], np.where(codes == "", -1, numbers - none))
         return found
+
+    @cached_property
+    def area_names(self) -> Mapping[str, str]:
+        """Names of areas by code, as far as the run's own block data give them."""
+        return names_in(Path(self.spec.data.path)) if self.areas else {}
 
     def refresh(self) -> None:
         """Look which trials there are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -15,8 +16,9 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people
 from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.topdown.histograms import Histograms
+from phexplore.systems.topdown.area_margins import predicted_margin
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
-from phexplore.systems.topdown.folds import PlaceFold
+from phexplore.systems.topdown.folds import AreaFold, PlaceFold
 from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import EVERY_QUERY, TopDownChoice
@@ -43,19 +45,25 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         run: the one looked at.
         choice: level, unit and query.
     """
-    unit = _unit(run, choice)
-    if isinstance(unit, str):
-        return nothing("place", unit)
-    query = run.query(choice.query)
-    truth = answers(run.truth[run.place(choice.level)].part(unit, unit + 1), query)[0]
-    published = run.folded(PlaceFold, choice.level, unit, query).published
-    measured, sigma = _measured(run, choice.level, unit, query)
+    query, measured, sigma = run.query(choice.query), None, None
+    if choice.area:
+        leaves = run.areas[choice.area].leaves(choice.unit)
+        truth = answers(run.truth[-1].ordered(leaves), query).sum(axis=0)
+        published = run.folded(AreaFold, choice.area, choice.unit, query).published
+    else:
+        unit = _unit(run, choice)
+        if isinstance(unit, str):
+            return nothing("place", unit)
+        truth = answers(run.truth[run.place(choice.level)].part(unit, unit + 1), query)[0]
+        published = run.folded(PlaceFold, choice.level, unit, query).published
+        measured, sigma = _measured(run, choice.level, unit, query)
+    before = predicted_margin(run, choice)
     labels = answer_labels(query)
     order = np.argsort(-np.maximum(truth, published.max(axis=0)), kind="stable")
     order = order[(truth[order] > 0) | (published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
     if not len(order):
         order = np.arange(min(1, len(labels)))
-    margin = None if sigma is None else _NORMAL_90 * sigma
+    margin = before if choice.area else None if sigma is None else _NORMAL_90 * sigma
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for answer in order.tolist():
@@ -80,15 +88,19 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         )
         table.append((label, exact, mean, *noisy, *given))
     trials, kept = len(published), 0 if measured is None else len(measured)
-    name = f"{level_title(choice.level)} {choice.unit}".strip()
+    name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
+    is_whole = bool((query.cell_map() >= 0).all())
+    whole = predicted_margin(run, replace(choice, query="total")) if is_whole else None
+    error = float(np.sqrt(np.square(published.sum(axis=1) - truth.sum()).mean()))
+    stands = "" if whole is None else f" (margin ±{people(whole)} before, error {people(error)} after)"
     return row_figure(
         "place",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
-        f"{name}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}",
+        f"{name}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
-        + (", whiskers hold 90 % of the noisy answers." if sigma is not None else "; not measured by itself here."),
+        + _whisker_words(sigma, before if choice.area else None),
         Table(
             (
                 "Answer",
@@ -102,12 +114,18 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     )
 
 
+def _whisker_words(sigma: float | None, before: float | None) -> str:
+    if before is not None:
+        return ", whiskers are the margin that was predicted for one answer of this area."
+    return ", whiskers hold 90 % of the noisy answers." if sigma is not None else "; not measured by itself here."
+
+
 def _unit(run: TopDownRun, choice: TopDownChoice) -> int | str:
     """Return the number of the chosen unit, or why there is none."""
     codes = run.codes(choice.level)
     found = np.flatnonzero(codes == choice.unit)
     if not len(found):
-        return f"There is no unit {choice.unit!r} at this level. Codes look like {codes[0]}."
+        return f"There is no unit {choice.unit!r} here, and no area of this name. Type words of a name, or a code such as {codes[0]}."
     return int(found[0])
 
 

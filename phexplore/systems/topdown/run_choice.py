@@ -12,6 +12,7 @@ from phexplore.catalog.states import states
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.store import SUMMARY_FILE
 from phexplore.systems.run_results import Asks, Chooser, Option, RunRequest
+from phexplore.systems.topdown.area_names import Area, area_name, find_area
 from phexplore.systems.topdown.folds import ALL_SIZES
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.wording import level_title, query_title
@@ -71,7 +72,9 @@ class TopDownChoice:
         level: of the tree.
         query: name of a query group, or `EVERY_QUERY`.
         size: label of a class of the units' true population, `ALL_SIZES` for all.
-        unit: code of a unit.
+        unit: code of a unit, or of an area of the class `area`.
+        area: class of the area looked at, e.g. ``place``; "" for a unit of the level.
+        name: what people call the unit or area, "" where nobody knows.
         by: what the worst units are worst in.
         value: what the map colours.
         shapes: file of the map's shapes, "" for none.
@@ -92,6 +95,8 @@ class TopDownChoice:
     compare: CompareBy = CompareBy.LEVEL
     figure: CompareFigure = CompareFigure.SIZE
     partner: TopDownRun | None = None
+    area: str = ""
+    name: str = ""
 
     @property
     def size_words(self) -> str:
@@ -110,7 +115,7 @@ _SHOWN = {
     "path": ("level", "query", "unit"),
     "plausible": ("partner",),
     "compare": ("others", "compare", "figure", "level", "query", "size"),
-    "map": ("level", "value", "shapes"),
+    "map": ("unit", "level", "value", "shapes"),
 }
 """Which choosers each picture has."""
 _GROUPED = {
@@ -134,6 +139,11 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
     by_group = run.groups is not None and request.tab in {"worst", "place"}
     best = EVERY_QUERY if request.tab == "path" else run.groups.name if by_group and run.groups is not None else "total"
     size, unit = request.chosen("size", ALL_SIZES), request.chosen("unit").strip()
+    found = _found(run, level, unit, request) if unit else None
+    area = ""
+    if found is not None:
+        area, level = (found.kind, level) if found.kind in run.areas else ("", found.kind)
+        unit = found.code
     if request.tab in {"place", "path"} and not unit:
         unit = str(run.codes(level)[int(run.people(level).argmax())])
     return TopDownChoice(
@@ -146,7 +156,18 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         shapes=request.chosen("shapes"),
         compare=_member(CompareBy, request.chosen("compare"), CompareBy.LEVEL),
         figure=_member(CompareFigure, request.chosen("figure"), CompareFigure.SIZE),
+        area=area,
+        name="" if found is None else found.name,
     )
+
+
+def _found(run: TopDownRun, level: str, typed: str, request: RunRequest) -> Area | None:
+    """Return the unit or area that somebody typed: by its code, which needs no names to be read, or by its name."""
+    if typed in run.codes(level):
+        return Area(level, typed, area_name(level, typed, {}))
+    units = {each: run.codes(each) for each in (level, *run.levels)}
+    areas = {} if request.tab == "path" else {kind: area.codes for kind, area in run.areas.items()}
+    return find_area(typed, {**units, **areas}, run.area_names)
 
 
 def _first_of(wanted: str, offered: Sequence[str], otherwise: str) -> str:
@@ -218,7 +239,16 @@ def choosers(
             choice.by.name,
         ),
         _enumerated("value", "Sho&w", "What the map colours", choice.value),
-        Chooser("unit", "&Place", "Code of the unit", (), choice.unit, Asks.TEXT, 20, "code, e.g. 44007"),
+        Chooser(
+            "unit",
+            "&Place",
+            "Name or code of the place",
+            (),
+            choice.unit,
+            Asks.TEXT,
+            20,
+            "name or code, e.g. Kent County",
+        ),
         Chooser(
             "shapes",
             "",

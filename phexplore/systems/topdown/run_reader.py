@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.tile import TileContent, Tone
@@ -120,7 +122,7 @@ class TopDownRunReader:
             choosers(run, choice, asked, partners),
             picture,
             COUNTING,
-            choice.level if tab in {"errors", "criterion"} else None,
+            choice.level if tab in {"errors", "criterion"} else _unit_on_map(run, choice) if tab == "map" else None,
             _JUMPS.get(tab),
             HELD_BACK if is_held else "",
             tuple(run.problems),
@@ -185,6 +187,15 @@ class TopDownRunReader:
         if directory not in self._specs:
             self._specs[directory] = load_spec(directory)
         return self._specs[directory]
+
+
+def _unit_on_map(run: TopDownRun, choice: TopDownChoice) -> str | None:
+    """Return the unit of the map that somebody looks for: of an area the one with most of its blocks."""
+    if not choice.area:
+        return choice.unit or None
+    level, leaves = run.tree.levels[run.place(choice.level)], run.areas[choice.area].leaves(choice.unit)
+    units = np.searchsorted(level.first_block, leaves, side="right") - 1
+    return str(run.codes(choice.level)[np.bincount(units).argmax()])
 
 
 # The tiles above the pictures

@@ -34,11 +34,17 @@ def make(directory, spec):
     return directory
 
 
+def with_towns(population):
+    """The same blocks, every other one of a county in a town."""
+    towns = [geoid[:5] + ("05140" if number % 2 else "") for number, geoid in enumerate(population.geoids.tolist())]
+    return replace(population, places={"cousub": np.array([town if len(town) > 5 else "" for town in towns])})
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Runs of 400 synthetic blocks in 16 cells: one that kept its answers, one that did not."""
     found = tmp_path_factory.mktemp("runs")
-    write_block_file(synthesize_blocks(400, 5), found / "blocks.csv.gz")
+    write_block_file(with_towns(synthesize_blocks(400, 5)), found / "blocks.csv.gz")
     data = describe_blocks(found / "blocks.csv.gz")
     make(found / "kept", RunSpec(SCENARIO, data, 2, 1, options=TopDownOptions(keep_measurements=True)))
     make(found / "plain", RunSpec(SCENARIO, data, 2, 1, options=TopDownOptions()))
@@ -157,3 +163,19 @@ def test_that_a_lost_file_is_named_and_unknown_places_too(folder):
     hidden.rename(path)
     assert "State.parquet cannot be read" in picture.summary
     assert "no unit '999'" in ask(folder / "kept", "path", level="Block", unit="999").picture.summary
+
+
+def test_that_a_town_shows_its_margin_before_and_its_error_after(folder):
+    population = with_towns(synthesize_blocks(400, 5))
+    code = next(str(code) for code in np.unique(population.places["cousub"]) if code)
+    inside = population.places["cousub"] == code
+    answer = ask(folder / "kept", "place", unit=code, query="total")
+    (row,), (mark,) = records(answer.picture), answer.picture.marks
+    assert row["True"] == int(population.totals()[inside].sum())
+    errors = np.array([value - row["True"] for value in numbers(row, "Published")])
+    assert f"error {float(np.sqrt((errors**2).mean())):.3g}"[:9] in answer.picture.title
+    assert "before" in answer.picture.title
+    assert mark.high > row["True"]
+    whole = ask(folder / "kept", "place", unit=code, query="race_ethnicity")
+    assert answer.picture.title.partition(" (")[2] == whole.picture.title.partition(" (")[2]  # of the total in both
+    assert [each.chosen for each in whole.choosers if each.id == "unit"] == [code]

@@ -17,6 +17,7 @@ from phexplore.spine.spine_file import write_spine
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
+from phexplore.systems.topdown.spine_pictures import figure_of
 from phexplore.systems.topdown.spine_reader import SpineReader
 from phexplore.systems.topdown.spine_views import (
     BlocksRefused,
@@ -243,3 +244,18 @@ def test_that_the_blocks_of_a_spine_that_was_built_are_taken(ask, small, tmp_pat
     assert (found.content.this == ask(small).content.this).all()
     path.write_bytes(b"PK\x03\x04 no spine")
     assert isinstance(ask(path), BlocksRefused)
+
+
+def test_that_a_town_is_found_by_its_name_with_its_row_and_its_place_on_the_map(ask, rhode_island, real_data) -> None:
+    answer = ask(rhode_island, tab=SpineTab.MARGINS, area="barrington")
+    assert (answer.look.name, answer.look.area, answer.problem) == ("cousub", "4400105140", "")
+    figure = figure_of(answer.content, "standard spine")
+    assert figure.marks[0].key == "4400105140"
+    assert figure.title.startswith("Barrington town (4400105140): margin ±")
+    assert figure.table.rows[0][0] == "Barrington town (4400105140)"
+    shapes = str(real_data / "blocks" / "providence_ri_2010_blocks.geojson.gz")
+    on_map = ask(rhode_island, tab=SpineTab.MAP, area="Providence city", shapes=shapes)
+    assert on_map.content.marked in on_map.content.units
+    missing = ask(rhode_island, tab=SpineTab.MARGINS, area="Atlantis")
+    assert "Atlantis" in missing.problem
+    assert missing.look.area == ""

@@ -1,0 +1,56 @@
+"""Towns by the names people call them: what was typed, the row, the place on the map, the margin before and the error after."""
+
+from __future__ import annotations
+
+import pytest
+
+from phexplore.systems.topdown.area_names import Area, find_area, names_in
+
+BLOCKS = """geoid,place,place_name,cousub,cousub_name,pop
+440010301001000,,,4400105140,Barrington town,23
+440070001011000,4459000,Providence city,4400759000,Providence city,17
+440070001011001,4459000,Providence city,4400759000,Providence city,5
+"""
+OFFERED = {
+    "County": ["44001", "44007"],
+    "place": ["4459000"],
+    "cousub": ["4400105140", "4400759000"],
+    "zcta": ["44003"],
+}
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "blocks.csv").write_text(BLOCKS, encoding="utf-8")
+    return names_in(tmp_path / "blocks.csv")
+
+
+def test_that_a_file_of_blocks_names_its_areas(own, tmp_path) -> None:
+    assert own == {"4459000": "Providence city", "4400105140": "Barrington town", "4400759000": "Providence city"}
+    (tmp_path / "bare.csv").write_text("geoid,place\n440010301001000,4459000\n", encoding="utf-8")
+    assert names_in(tmp_path / "bare.csv") == {}
+    assert names_in(tmp_path / "missing.csv") == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "code"),
+    [
+        ("barrington", "cousub", "4400105140"),
+        ("Providence city", "place", "4459000"),
+        ("city providence", "place", "4459000"),
+        ("providence county", "County", "44007"),
+        ("4400759000", "cousub", "4400759000"),
+        ("44003", "zcta", "44003"),
+    ],
+)
+def test_that_words_of_a_name_or_a_code_find_an_area(own, typed, kind, code) -> None:
+    found = find_area(typed, OFFERED, own)
+    assert found is not None
+    assert (found.kind, found.code) == (kind, code)
+
+
+def test_that_a_district_with_the_digits_of_a_county_is_not_called_like_it(own) -> None:
+    assert find_area("Kent County", OFFERED, own) is None
+    assert find_area("44003", OFFERED, own) == Area("zcta", "44003", "")
+    assert find_area("  ", OFFERED, own) is None
+    assert [find_area(word, OFFERED, own) for word in ("nowhere", "Providence nowhere")] == [None, None]
