@@ -27,6 +27,8 @@ from phexplore.workload.schema import Schema, load_schema
 _MOST_LISTED = 1000
 
 EXPANDABLE, EXPANDED = "pl94_reduced16", "pl94_persons"
+SEED_OF_HOUSEHOLDS = 1
+"""Of what a DHC scenario invents from counts of blocks where no other seed is asked for: without households there is nothing to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +102,21 @@ def as_input(
     schema = load_schema(method.schema)
     if is_chained(population.schema) and schema.id in {"pl94_persons", "pl94_units"}:
         population = redistricting_of(_facilities_known(population))
-    if options.expand is not None and population.schema.id != EXPANDED:
+    seed = options.expand
+    if seed is None and is_chained(schema) and not is_chained(population.schema):
+        seed = SEED_OF_HOUSEHOLDS
+    if seed is not None and population.schema.id != EXPANDED:
         if population.schema.id != EXPANDABLE:
             raise _refused(
                 path,
                 f"Data in the schema {population.schema.id} cannot be expanded.",
                 f"--expand takes block files ({EXPANDABLE}); leave it out.",
             )
-        population = expand(population, options.expand, is_one_of_several=is_one_of_several)
-    if options.expand is not None and schema.id == WITH_AGES:
-        population = with_ages(population, options.expand)
+        population = expand(population, seed, is_one_of_several=is_one_of_several)
+    if seed is not None and schema.id == WITH_AGES:
+        population = with_ages(population, seed)
     if is_chained(schema) and population.schema != schema:
-        population = _with_households(path, population, schema, options.expand)
+        population = _with_households(path, population, schema, seed)
     if schema.id == "pl94_units" and population.schema.id != "pl94_units":
         population = units_of_persons(path, population)
     population = _facilities_known(population)
@@ -135,7 +140,7 @@ def _with_households(path: Path, population: BlockPopulation, schema: Schema, se
         raise _refused(
             path,
             f"The data are in the schema {population.schema.id}: relationships, ages and households are not in them.",
-            "Give block counts with --expand SEED, which invents them, or microdata that have them.",
+            "Give counts of people and housing units by block, from which they are invented, or microdata that have them.",
         )
     both = with_households(assume_facilities(population), seed)
     return both.persons if schema == both.persons.schema else both.households

@@ -25,6 +25,7 @@ from phexplore.simulate.outer_passes.partitions import answered, of_cells
 from phexplore.simulate.topdown.histograms import histograms_of
 from phexplore.systems.topdown.chained_release import kept_query, redistricting_of
 from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.run_data import read_input
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.systems.topdown.state_store import BASE_BYTES
@@ -153,6 +154,14 @@ def test_microdata_are_run_on_published_microdata(both, tmp_path, product):
     assert summary["checks"]["redistricting_counts"] is True
     table = pq.read_table(tmp_path / "run" / "trial-00000.parquet")
     assert sum(map(sum, table.column("counts").to_pylist())) == found.total
+
+
+def test_counts_of_blocks_become_households_without_a_seed(block_file):
+    method = topdown_presets()["dhc-2020-units-us"].scenario.topdown
+    given, asked = (read_input(block_file, method, TopDownOptions(expand=seed)) for seed in (None, 1))
+    assert given.population.schema.id == "dhc_households"
+    assert (given.population.cells == asked.population.cells).all()
+    assert any("invented (seed 1)" in remark for remark in given.remarks)
 
 
 def test_the_redistricting_scenario_takes_microdata_of_the_dhc(both, tmp_path):
