@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.arguments import several, typed, typed_class, whole
 from phexplore.interface.frames import data_path, draw, frame, table_frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.interface.studies import Study
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from phexplore.systems.topdown.spine_views import SpineTab
 
 
+@typed
 def synth(
     kind: str,
     size: int,
@@ -63,22 +65,23 @@ def synth(
 
     if kind not in {"sdhc", "pl94"}:
         raise UnknownNameError("kind of population", kind, ["sdhc", "pl94"])
-    path, chosen = Path(out), parse_states(",".join(states))
+    path, chosen = Path(out), parse_states(",".join(map(str, several(states))))
     if kind == "sdhc":
         from phexplore.data.synthetic.generator import generate_sdhc
 
-        generate_sdhc(size, path, seed=seed, states=chosen, puerto_rico=puerto_rico, progress=None)
+        generate_sdhc(whole(size), path, seed=whole(seed), states=chosen, puerto_rico=puerto_rico, progress=None)
         return path
     from phexplore.data.blocks.generator import synthesize_blocks, synthesize_states, write_block_file
 
     if chosen or tribal:
-        made = synthesize_states(size, seed, chosen or ("44",), tribal=tribal)
+        made = synthesize_states(whole(size), whole(seed), chosen or ("44",), tribal=tribal)
     else:
-        made = synthesize_blocks(size, seed, "44")
+        made = synthesize_blocks(whole(size), whole(seed), "44")
     write_block_file(made, path)
     return path
 
 
+@typed_class
 class Data:
     """A population or published files that were read.
 
@@ -222,6 +225,7 @@ def _blocks_frame(blocks: BlockPopulation) -> DataFrame:
     return pd.DataFrame(columns)
 
 
+@typed
 def read(path: str | PathLike[str], *more: str | PathLike[str]) -> Data:
     """Return a population of any form the program reads, or published files.
 
@@ -240,6 +244,7 @@ def read(path: str | PathLike[str], *more: str | PathLike[str]) -> Data:
     return Data(Path(path), *map(Path, more))
 
 
+@typed_class
 class Spine:
     """A geographic spine over blocks.
 
@@ -282,7 +287,7 @@ class Spine:
 
         settings = spine_preset(preset).settings
         if entities:
-            settings = settings.with_targets(list(entities))
+            settings = settings.with_targets(several(entities))
         with TemporaryDirectory() as folder:
             path = data_path(blocks, Path(folder) / "blocks")
             return cls(build_spine(read_geography(path or Path()), settings))
@@ -383,7 +388,7 @@ class Spine:
             self.value,
             method,
             value.conventions,
-            queries=list(queries) or None,
+            queries=several(queries) or None,
             classes=(),
             fit=known[fit],
             with_pooled=True,
@@ -495,6 +500,7 @@ def _flat(values: dict[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
+@typed
 def measurements(run: str | PathLike[str], level: str, *, trial: int = 0) -> DataFrame:
     """Return the noisy answers a TopDown run kept (``keep_measurements=True``).
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.arguments import typed, whole
 from phexplore.interface.frames import draw, frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.model.diff import value_text
+from phexplore.model.numbers import parse_budget
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from phexplore.decide.verifying import Verification
 
 
+_CAPS = ("rho", "bounded_rho", "epsilon", "proven_epsilon")
+
+
+@typed
 def solve(
     scenario: Scenario | str | PathLike[str],
     targets: Mapping[str, Any] | str | PathLike[str] | None = None,
@@ -65,11 +72,15 @@ def solve(
         content, named = read_text(Path(targets)), Path(targets).name
     else:
         content, named = "", ""
+    for on in caps or {}:
+        if on not in _CAPS:
+            raise UnknownNameError("cap", str(on), list(_CAPS))
     goals = goals_of(content, named, {on: str(limit) for on, limit in (caps or {}).items()}, start)
     solved = solve_goals(budgets_of(aimed_at(start, goals)), goals, spend=spend).scenario
     return Scenario(rename(solved, name) if name else solved)
 
 
+@typed
 def compare(
     *columns: Scenario | str | PathLike[str],
     rules: str | PathLike[str] = "",
@@ -120,7 +131,7 @@ def compare(
         if picture not in makers:
             raise UnknownNameError("picture", picture, list(makers))
         draw((makers[picture](),), "", ax)
-    rows: list[tuple[Any, ...]] = [("total", "", *(Fraction(text) for text, _ in found.totals))]
+    rows: list[tuple[Any, ...]] = [("total", "", *(_total(text) for text, _ in found.totals))]
     rows += [("parameter", row.path, *map(value_text, row.values)) for row in found.parameters]
     rows += [("margin", row.place, *row.values) for row in found.effects]
     rows += [("measured", f"{row.name} {row.place}".strip(), *row.values) for row in found.measured]
@@ -129,6 +140,16 @@ def compare(
     return frame(("kind", "place", *names), rows, exact=names)
 
 
+def _total(text: str) -> Fraction | float | None:
+    """Return a total as a number: infinite without noise, None without a bound."""
+    try:
+        budget = parse_budget(text)
+    except ValueError:
+        return None
+    return budget if isinstance(budget, Fraction) else math.inf
+
+
+@typed
 def frontier(
     scenario: Scenario | str | PathLike[str], *, weights: str = "targets", totals: Sequence[float] = ()
 ) -> DataFrame:
@@ -158,6 +179,8 @@ def frontier(
     if weights not in known:
         raise UnknownNameError("weighting", weights, list(known))
     factors = [Fraction(repr(float(each))) for each in totals]
+    if any(factor <= 0 for factor in factors):
+        raise PhexploreError("A total is a positive multiple of the present one.", "Give e.g. totals=[0.5, 1, 2].")
     found = trade_off(load(scenario).value, weighting=known[weights], factors=factors)
     rows = [
         (each.total, each.headline, each.total, each.epsilon, each.weighted_margin, Scenario(each.scenario))
@@ -168,6 +191,7 @@ def frontier(
     )
 
 
+@typed
 def approve(
     scenario: Scenario | str | PathLike[str],
     *,
@@ -207,6 +231,7 @@ def approve(
     return Path(out)
 
 
+@typed
 def verify(
     bundle: str | PathLike[str], *, trust: Sequence[str | PathLike[str]] = (), require: int | None = None
 ) -> Verification:
@@ -233,4 +258,6 @@ def verify(
     """
     from phexplore.decide.verifying import verify_file
 
+    if require is not None and whole(require) < 1:
+        raise PhexploreError(f"At least 1 signature is required, got {require}.", "Leave it out for none.")
     return verify_file(Path(bundle), [Path(key) for key in trust], require)

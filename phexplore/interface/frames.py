@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.arguments import typed_class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +95,7 @@ def _write_frame(data: DataFrame, path: Path) -> Path:
     made = BufferOutputStream()
     try:
         write_csv(Table.from_pandas(data, preserve_index=False), made, WriteOptions(quoting_style="needed"))
-    except (ArrowException, AttributeError, TypeError) as error:
+    except (ArrowException, AttributeError, TypeError, ValueError, OverflowError) as error:
         raise PhexploreError(
             f"The frame is no table of data: {error}.", "Give numbers and texts in every column."
         ) from error
@@ -106,6 +107,7 @@ def _write_frame(data: DataFrame, path: Path) -> Path:
     return path
 
 
+@typed_class
 class Pictured(ABC):
     """Something with pictures, each called by its id."""
 

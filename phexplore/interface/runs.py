@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.errors import UnknownNameError
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.arguments import typed, typed_class, whole
 from phexplore.interface.frames import data_path, draw, table_frame
 from phexplore.interface.scenarios import Scenario, load
-from phexplore.model.numbers import parse_exact
 from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from phexplore.runs.events import Event
 
 
+@typed_class
 class Run:
     """A run on disk: its scenario, its summary, the errors of its trials and their pictures.
 
@@ -172,6 +173,7 @@ class Run:
         return f"<Run {self.directory.name!r} of {self.scenario.name!r}, {self.trials} of {self._spec.trials} trials>"
 
 
+@typed
 def open_run(directory: str | PathLike[str]) -> Run:
     """Return a run that is on disk, finished or not.
 
@@ -192,6 +194,7 @@ def open_run(directory: str | PathLike[str]) -> Run:
     return Run(Path(directory))
 
 
+@typed
 def run(
     scenario: Scenario | str | PathLike[str],
     data: Population | None = None,
@@ -241,21 +244,24 @@ def run(
     from phexplore.runs.events import Note
     from phexplore.runs.place import Place, read_memory
     from phexplore.runs.run_settings import RunSettings
-    from phexplore.runs.spec import RunMode, StopRule
+    from phexplore.runs.spec import RunMode
     from phexplore.systems.registry import system_of
     from phexplore.systems.running import data_read_with, own_data, run_options_of, simulate
+    from phexplore.systems.stop_metrics import read_stop
 
     value, directory = load(scenario).value, Path(out)
     modes = {mode.value: mode for mode in RunMode}
     if release not in modes:
         raise UnknownNameError("release", release, list(modes))
-    stop = next((StopRule(parse_exact(str(limit)), figure="" if name == "coverage" else name)
-                 for name, limit in (stop_at or {}).items()), None)  # fmt: skip
-    workers = workers or system_of(value).runs.workers
+    if len(stop_at or {}) > 1:
+        raise PhexploreError("A run ends early by one figure.", "Name one in stop_at.")
+    metrics = system_of(value).runs.metrics()
+    stop = next((read_stop(f"{name}={limit}", metrics) for name, limit in (stop_at or {}).items()), None)
+    workers = whole(workers or 0) or system_of(value).runs.workers
     settings = RunSettings(
         mode=modes[release],
-        trials=trials,
-        seed=seed,
+        trials=whole(trials),
+        seed=None if seed is None else whole(seed),
         workers=workers,
         place=Place(workers, scheduler),
         memory=read_memory(memory) if memory else None,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import UnknownNameError
+from phexplore.interface.arguments import typed, typed_class
 from phexplore.interface.frames import Pictured, frame
 from phexplore.interface.studies import Study, study, study_names
 from phexplore.library import left_out
@@ -34,6 +35,7 @@ _LONGEST = 60
 _HEADLINE_DELTA = "1e-10"
 
 
+@typed_class
 class Scenario:
     """One proposal: the parameters of a system with the conventions its numbers follow.
 
@@ -127,7 +129,8 @@ class Scenario:
             >>> px.load("pl94-2020-persons-us").set(total="2.5").rho
             Fraction(5, 2)
         """
-        wanted = dict(path) if isinstance(path, Mapping) else {path: value} if path else {}
+        wanted = {path: value} if isinstance(path, str) else dict(path)
+        wanted.pop("", None)
         wanted |= {name.replace("_", " "): value for name, value in named.items()}
         return Scenario(paths.with_parameters(self.value, wanted))
 
@@ -261,6 +264,7 @@ class Scenario:
         return f"<Scenario {self.name[:_LONGEST]!r}, {registry.system_of(self.value).title}, {total}>"
 
 
+@typed
 def load(source: Scenario | str | PathLike[str]) -> Scenario:
     """Return a scenario by what names it.
 
@@ -279,6 +283,7 @@ def load(source: Scenario | str | PathLike[str]) -> Scenario:
     return source if isinstance(source, Scenario) else Scenario(*load_with_warnings(str(source)))
 
 
+@typed
 def presets() -> DataFrame:
     """Return the parameters that came with the program and those of the user's library.
 
@@ -300,6 +305,7 @@ def presets() -> DataFrame:
     return frame(("id", "title", "product", "source", "library"), rows)
 
 
+@typed_class
 class Forecast(Pictured):
     """What is known of a scenario before any run: the same numbers as ``phexplore forecast``.
 
@@ -433,6 +439,7 @@ class Forecast(Pictured):
         return self.figures if figure else self._overview()
 
 
+@typed
 def forecast(scenario: Scenario | str | PathLike[str]) -> Forecast:
     """Return every margin of error and the privacy loss; needs no data.
 
@@ -450,6 +457,7 @@ def forecast(scenario: Scenario | str | PathLike[str]) -> Forecast:
     return Forecast(load(scenario))
 
 
+@typed
 def epsilon(
     scenario: Scenario | str | PathLike[str] | Fraction,
     delta: float | str = _HEADLINE_DELTA,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.arguments import typed_class
 from phexplore.interface.frames import Pictured
 from phexplore.systems.registry import system_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _OUT = "out"
 
 
+@typed_class
 class Study(Pictured):
     """What was found once: an experiment, a studio, or published figures beside others.
 

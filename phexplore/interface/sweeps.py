@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from phexplore.interface.arguments import several, typed, whole
 from phexplore.interface.frames import data_path, draw, frame
 from phexplore.interface.scenarios import Scenario, load
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from phexplore.interface.frames import Population
 
 
+@typed
 def sweep(
     scenario: Scenario | str | PathLike[str],
     grid: Mapping[str, Sequence[Any]],
@@ -68,17 +70,18 @@ def sweep(
     from phexplore.decide.sweeping import sweep as swept
     from phexplore.decide.sweeping import with_runs
 
-    found = swept(load(scenario).value, grid, measure)
+    values = {path: several(each) for path, each in grid.items()}
+    found = swept(load(scenario).value, values, several(measure))
     if out is not None:
         from phexplore.runs.run_settings import RunSettings
         from phexplore.systems.running import run_options_of, run_quietly
 
         one = run_quietly(
             data_path(data, Path(out)),
-            RunSettings(trials=trials, seed=seed),
+            RunSettings(trials=whole(trials), seed=whole(seed)),
             run_options_of(found.scenario, options),
         )
-        found = with_runs(found, Path(out), one, workers)
+        found = with_runs(found, Path(out), one, max(1, whole(workers)))
     if ax is not None:
         from phexplore.decide.sweeping import sweep_figure
 

@@ -16,7 +16,7 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.diff import Change, apply
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.fields import Declared, Field, Record, declared_fields, logged_fields
-from phexplore.model.kinds import Exact, Flag, Kind, Members, Optional, Whole
+from phexplore.model.kinds import Exact, Flag, Kind, Members, Optional, Whole, shown
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced_block
 from phexplore.model.wishes import Wish
@@ -137,7 +137,10 @@ def typed(kind: Kind, value: Any) -> Any:
         )  # numbers of other libraries too; what is too long is refused before it is computed
     if isinstance(value, str):
         return bare.parse(value)
-    encoded = bare.encode(value)  # a value of Python's own is taken when it goes through the file's form unharmed
+    try:
+        encoded = bare.encode(value)  # a value of Python's own is taken when it goes through the file's form unharmed
+    except AttributeError as error:
+        raise TypeError(f"{shown(value)} is no value of this kind") from error
     return bare.read(encoded)
 
 

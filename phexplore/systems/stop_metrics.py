@@ -80,6 +80,8 @@ def read_stop(text: str, metrics: Sequence[StopMetric]) -> StopRule:
         raise ValueError(f"Write FIGURE=LIMIT, e.g. County/total/mae=0.5 or coverage=0.001; got {text!r}.")
     figure = "" if figure == "coverage" else figure
     metric = next((each for each in metrics if each.id == figure.rpartition("/")[2]), None)
+    if metric is None and not any(each.has_level for each in metrics):
+        raise ValueError(f"No figure {figure!r} ends these runs; coverage=0.001 does.")
     return StopRule(parse_exact(limit) if metric is None else _limit_of(metric, limit), figure=figure)
 
 

@@ -22,6 +22,13 @@ MODULES = (
 )
 
 
+class _Unwrapping(doctest.DocTestFinder):
+    """Finds the examples of names that are wrapped so that they raise errors of the program."""
+
+    def _from_module(self, module, object) -> bool:  # noqa: A002 - its name there
+        return super()._from_module(module, inspect.unwrap(object))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return where the examples write; a run that one of them made is found by the next."""
@@ -58,7 +65,12 @@ def test_that_every_public_name_has_an_example_and_names_its_arguments() -> None
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.usefixtures("inside")
 def test_that_every_example_runs(module) -> None:
-    failed, tried = doctest.testmod(import_module(f"phexplore.{module}"))
+    found = import_module(f"phexplore.{module}")
+    tests = _Unwrapping().find(found, found.__name__)
+    runner = doctest.DocTestRunner()
+    for test in tests:
+        runner.run(test)
+    failed, tried = runner.summarize(verbose=False)
     assert failed == 0
     assert tried
 
