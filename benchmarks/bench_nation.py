@@ -109,21 +109,27 @@ def order(data: Path, out: Path, *further: str) -> list[str]:
     return program("run", "pl94-2020-persons-us", "--data", str(data), *options, *further)
 
 
+def processor_seconds() -> float:
+    """Return what all ended processes that were started here took."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def measured(command: list[str], out: Path) -> dict[str, Any]:
     """Run a command to its end and return what it took."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, began = processor_seconds(), time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     memory = Memory(process.pid)
     memory.start()
     _, said = process.communicate()
     memory.stop()
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall = time.perf_counter() - began
     if process.returncode:
         raise SystemExit(said[-2000:])
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     return {
         "wall_s": round(wall, 1),
-        "processor_s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
+        "processor_s": round(processor_seconds() - before, 1),
         "peak_mb_all_processes": memory.peak,
         "peak_mb_one_process": round(memory.largest_process, 1),
         "disk_mb": round(sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) / 2**20, 1),
@@ -159,8 +165,13 @@ def on_cluster(data: Path, out: Path, memory: str) -> dict[str, Any]:
     from runs.dask_cluster import ClusterProcess
 
     shutil.rmtree(out, ignore_errors=True)
+    before = processor_seconds()
     with ClusterProcess(2) as cluster:
-        return measured(order(data, out, "--trials", "1", "--memory", memory, "--scheduler", cluster.address), out)
+        found = measured(order(data, out, "--trials", "1", "--memory", memory, "--scheduler", cluster.address), out)
+    return {
+        **found,
+        "processor_s": round(processor_seconds() - before, 1),
+    }  # with the workers, which end with the cluster
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:

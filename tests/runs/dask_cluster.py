@@ -1,4 +1,4 @@
-"""A Dask cluster of this machine as a process of its own: ``python dask_cluster.py WORKERS [CERTIFICATES]``.
+"""A Dask cluster of this machine as a process of its own: ``python dask_cluster.py WORKERS MEMORY [CERTIFICATES]``.
 
 It prints its address, then, for every line on its standard input, the process ids of its workers. It ends with its input.
 """
@@ -14,9 +14,15 @@ from typing import Self
 class ClusterProcess:
     """The cluster as a test sees it."""
 
-    def __init__(self, workers: int, certificates: Path | None = None) -> None:
+    def __init__(self, workers: int, certificates: Path | None = None, memory: int = 0) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__)), str(workers), *([] if certificates is None else [str(certificates)])],
+            [
+                sys.executable,
+                str(Path(__file__)),
+                str(workers),
+                str(memory),
+                *([] if certificates is None else [str(certificates)]),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -50,8 +56,8 @@ def main() -> None:
     from distributed import LocalCluster, Security
 
     options = {}
-    if len(sys.argv) > 2:
-        ca, cert, key = (f"{sys.argv[2]}/{name}.pem" for name in ("ca", "cert", "key"))
+    if len(sys.argv) > 3:
+        ca, cert, key = (f"{sys.argv[3]}/{name}.pem" for name in ("ca", "cert", "key"))
         sides = ("client", "scheduler", "worker")
         files = {f"tls_{side}_{part}": path for side in sides for part, path in (("cert", cert), ("key", key))}
         options = {"security": Security(require_encryption=True, tls_ca_file=ca, **files), "protocol": "tls://"}
@@ -60,7 +66,7 @@ def main() -> None:
         threads_per_worker=1,
         processes=True,
         dashboard_address=None,
-        memory_limit=0,
+        memory_limit=int(sys.argv[2]),
         **options,
     ) as cluster:
         sys.stdout.write(f"{cluster.scheduler_address}\n")

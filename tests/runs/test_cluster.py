@@ -42,7 +42,7 @@ from phexplore.simulate.topdown.pooling import pool
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
-from phexplore.systems.topdown.state_store import BASE_BYTES
+from phexplore.systems.topdown.state_store import BASE_BYTES, READ_BYTES
 
 pytest.importorskip("distributed", reason="the test extra has Dask")
 
@@ -302,8 +302,9 @@ def test_that_states_on_a_cluster_have_the_bytes_of_this_machine(machines, tmp_p
         if isinstance(event, Progress) and event.phase.endswith("states") and not killed:
             killed.append(kill_one(machines))
 
-    here, _ = run(tmp_path / "here", spec, place=Place(memory=BASE_BYTES))
-    there, _ = run(tmp_path / "there", spec, on_event=kill, place=Place(scheduler=machines.address, memory=BASE_BYTES))
+    limit = BASE_BYTES + 150 * READ_BYTES  # a state has 100 blocks, all of them 300
+    here, _ = run(tmp_path / "here", spec, place=Place(memory=limit))
+    there, _ = run(tmp_path / "there", spec, on_event=kill, place=Place(scheduler=machines.address, memory=limit))
     assert there == here
     assert killed
     for state in ("04", "25", "44"):
@@ -352,6 +353,14 @@ def test_that_a_scheduler_without_workers_is_a_sentence_with_the_way_to_start_on
         with pytest.raises(ClusterError, match="has no worker") as caught:
             Cluster(process.address, watch)
         assert f"dask worker {process.address}" in caught.value.remedy
+
+
+def test_that_a_piece_that_a_worker_would_die_of_is_refused_before_it_is_sent(watch):
+    with ClusterProcess(1, memory=10**9) as limited, Cluster(limited.address, watch) as cluster:
+        cluster.confirm_memory("State 44", 4 * 10**8, 6 * 10**8)
+        with pytest.raises(ClusterError, match="State 06 takes about 572 MB") as refused:
+            cluster.confirm_memory("State 06", 4 * 10**8 + 1, 6 * 10**8)
+    assert "--memory-limit" in refused.value.remedy
 
 
 @pytest.mark.slow
