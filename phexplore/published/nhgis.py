@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phexplore.data.blocks.delimited import Problems, read_batches, read_header, readable, refuse
+from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches, read_header, readable, refuse
 from phexplore.data.blocks.reading import whole_count
 from phexplore.published.cells import LEAVES, RACES, TABLES, Blocks, Contradiction, cells_of, sixteen, sixteen_names
 from phexplore.published.forms import Description, Published, ValueTable
@@ -336,6 +336,7 @@ def _pivoted(header: Header) -> tuple[_Rows, tuple[str, ...]]:
     Raises:
         InputProblemsError: every problem with line and column; a value that stands twice, or that an area lacks and others have.
     """
+    missing_columns(header, ("var_code", *SIDES), _EXTRACT)
     texts = _texts(header)
     problems = Problems(header.path)
     found: dict[str, tuple[str, str, str]] = {}
@@ -379,7 +380,7 @@ def _pivoted(header: Header) -> tuple[_Rows, tuple[str, ...]]:
         problems.finish()
     levels, codes, names = (np.array([each[place] for each in found.values()], np.str_) for place in range(3))
     order = tuple(f"{name}_{side}" for side in SIDES for name in lines)
-    flat = table.transpose(0, 2, 1).reshape(len(found), -1)
+    flat = table.transpose(0, 2, 1).reshape(len(found), len(SIDES) * len(lines))
     return _Rows(levels, codes, names, flat), order
 
 
