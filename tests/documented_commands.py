@@ -87,6 +87,9 @@ def bring_along(folder: Path) -> None:
     project.save(folder / "proposal.phx")
     project.close()
     write_block_file(synthesize_states(40, 1, ["44"]), folder / "blocks.csv.gz")
+    (folder / "demonstration.csv").write_text(
+        "gisjoin,name,H72001_dp,H72001_sf\nG440,Rhode Island,7,7\nG44059000,Providence city,5,6\n"
+    )
     with (
         resource("tables/illinois_counties_2010.csv").open("rb") as source,
         (folder / "counties_2010.csv").open("wb") as file,

@@ -32,6 +32,7 @@ from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.uniform_spine import UniformSpine, uniform_spine
+from phexplore.systems.topdown.wording import level_title
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import Schema, load_schema
 
@@ -48,6 +49,8 @@ _BESIDE = {"Tract": "Tract_Subset"}
 _NEAR = 1e-9
 _PRINTED = Fraction(1, 200)
 """Certificates print two digits behind the point."""
+_ROUNDED_UP = Fraction(1, 1 << 20)
+"""By so much the fraction of a certificate may exceed what it was made of: its denominators go so far."""
 _KINDS = {"amc-replicates": "Reruns (AMC)", "gls-estimates": "GLS"}
 _REMEDY = "Name a summary of reruns (AMC) or GLS estimates."
 
@@ -88,6 +91,7 @@ class Comparison:
 NOTES = (
     "Reruns are those of 2010 data with the parameters of the DHC; iteration 0 stands for the truth and is a release itself.",
     "Without a run, ours is the expected error on the mean fan-outs of the spine of 2020: single areas have their own.",
+    "Of cells of the DHC, ours without a run is the error of what is measured at their level alone; a tract is taken as its subset.",
     "The interval of a ratio is that of two independent variances of normal errors, 90 %; bias widens it.",
 )
 _ORDER = ("misses", "not compared", "holds")
@@ -128,7 +132,10 @@ def comparisons(files: Sequence[Path], opened: Sequence[TopDownRun]) -> list[Com
     found = certificates()
     for published, table in read:
         found += list(_reruns(table, opened) if table.replicates is not None else _deviations(published, table))
-    return sorted(found, key=lambda each: (_ORDER.index(each.verdict), -_distance(each)))
+    own = {
+        (each.kind, each.place, each.figure): each for each in reversed(found)
+    }  # what the user gave before what is shipped
+    return sorted(own.values(), key=lambda each: (_ORDER.index(each.verdict), -_distance(each)))
 
 
 def confidence_json(files: Sequence[Path] = (), runs: Sequence[Path] = ()) -> dict[str, Any]:
@@ -155,7 +162,7 @@ def _rules() -> Mapping[str, Any]:
 
 
 def certificates() -> list[Comparison]:
-    """Return every figure of the four signed certificates beside the forecast: equal, or missed."""
+    """Return every figure of the four signed certificates and of the registry beside the forecast: equal, or missed."""
     found = []
     presets = topdown_presets()
     for stated in _rules()["certificates"]:
@@ -177,6 +184,14 @@ def certificates() -> list[Comparison]:
             found.append(_equal(stated["scenario"], figure, ours, Fraction(value), _PRINTED))
         found.append(
             _equal(stated["scenario"], "ε", Fraction(_headline(forecast)), Fraction(stated["epsilon"]), _PRINTED)
+        )
+        if fraction := stated.get("epsilon_fraction"):
+            exact = Fraction(_headline(forecast))
+            found.append(_equal(stated["scenario"], "ε as a fraction", exact, Fraction(fraction), _ROUNDED_UP))
+    for stated in _rules()["releases"]:
+        total = sum((Fraction(presets[name].scenario.topdown.total) for name in stated["scenarios"]), Fraction(0))
+        found.append(
+            _equal(stated["title"], "ρ in the registry of deployments", total, Fraction(stated["rho"]), _PRINTED)
         )
     return found
 
@@ -209,7 +224,7 @@ def _reruns(table: ValueTable, runs: Sequence[TopDownRun]) -> list[Comparison]:
     for level, name, rows in _together(table):
         cells = [cell for cell in known_cells() if cell.code in name.replace(":", " ").split()]
         one = len(rows) == 1
-        place = f"{level} {table.codes[rows[0]]}" if one else f"{level}: {len(rows):,} areas"
+        place = f"{level_title(level)} {table.codes[rows[0]]}" if one else f"{level_title(level)}: {len(rows):,} areas"
         published = float(np.sqrt(squares[rows].mean()))
         ours, draws, basis = _ours(cells, level, table.codes[rows], table.true[rows, 0], runs)
         figure = f"{name.split(maxsplit=2)[-1] if one else name}: RMSE"
@@ -240,7 +255,7 @@ def _deviations(published: Published, table: ValueTable) -> list[Comparison]:
             level = str(table.levels[row])
             ours, _, basis = _ours(cells, level, table.codes[row : row + 1], table.published[row : row + 1, column], ())
             figure = f"{query} {table.titles[column]}: standard deviation"
-            found.append(_compared("GLS", f"{level} {code}", figure, ours, stated, 0, 0, basis))
+            found.append(_compared("GLS", f"{level_title(level)} {code}", figure, ours, stated, 0, 0, basis))
     return found
 
 

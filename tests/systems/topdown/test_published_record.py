@@ -172,7 +172,7 @@ def test_that_a_file_without_true_columns_is_refused(tmp_path, capsys):
 
 def test_that_every_figure_of_the_certificates_is_the_programs_own():
     found = certificates()
-    assert len(found) == 2 * (2 + 5) + 2 * (2 + 4) + 4 + 1 + 4 + 1
+    assert len(found) == 2 * (2 + 5) + 2 * (2 + 4) + 4 + 1 + 4 + 1 + len(("persons ε", "units ε")) + len(("PL", "DHC"))
     assert {each.verdict for each in found} == {"holds"}
 
 
@@ -208,6 +208,11 @@ def test_that_cells_of_the_dhc_have_the_error_of_what_is_measured_at_their_level
     assert rows["PCT0080003"].ours is None
 
 
+def test_that_a_cell_of_the_users_file_is_not_listed_beside_the_shipped_one(real_data):
+    shipped = confidence_json()
+    assert confidence_json([real_data / "published" / "amc" / "jupyter_data.csv"])["counts"] == shipped["counts"]
+
+
 def test_that_microdata_of_reruns_are_compared_cell_by_cell(real_data, tmp_path):
     """Reruns made of the sample of 2020 by leaving persons out: the root mean square error is that of a plain count."""
     made = (real_data / "published" / "ppmf" / "made" / "2020_ppmf_person_44.csv").read_text("utf-8").splitlines()
@@ -223,7 +228,7 @@ def test_that_microdata_of_reruns_are_compared_cell_by_cell(real_data, tmp_path)
     found = [each for each in confidence([tmp_path / "set"]) if each.figure == "people: RMSE"]
     by_place = {each.place: each for each in found}
     assert by_place["State 44"].published == pytest.approx(np.sqrt(np.mean(np.square(missing[1:]))))
-    assert {place.split()[0] for place in by_place} == {"State", "County", "Tract", "Block_Group"}
+    assert {place.split()[0] for place in by_place} == {"State", "County", "Tract", "Block"}
     table = values_of(recognise(tmp_path / "set"))
     assert table.replicates.shape[0] == 25
     rows = np.flatnonzero((table.levels == "State") & np.char.startswith(table.names, "P0010001"))
