@@ -133,6 +133,23 @@ class OuterEstimation:
     rounder: RounderOptions = field(default_factory=RounderOptions)
 
 
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """A family that the failsafe rounded.
+
+    Attributes:
+        level: of its children.
+        parent: code of the parent, "" for a root.
+        query: whose answers were rounded.
+        missed: by how much least squares had missed a sum, people.
+    """
+
+    level: str
+    parent: str
+    query: str
+    missed: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OuterDescent:
     """One trial's estimates.
@@ -142,12 +159,14 @@ class OuterDescent:
         beside: of the companion, per level; empty where the schema has none.
         repair: what the repair of facility bounds did, per level; empty where none are kept.
         unsummed: cells in which children, before their repair, do not add up to their parent.
+        rescued: every family that the failsafe rounded.
     """
 
     descent: Descent
     beside: Levels
     repair: tuple[RepairRecord, ...]
     unsummed: int
+    rescued: tuple[Rescue, ...] = ()
 
 
 def descend_outer(
@@ -175,6 +194,7 @@ def descend_outer(
     record, progress, unsummed = TrialRecord(), Progress(), 0
     estimates: list[dict[Schema, Histograms]] = []
     repairs: list[RepairRecord] = []
+    rescued: list[Rescue] = []
     for number, level in enumerate(world.design.levels):
         step = _Step(outer, number, passes_of(level), {query: levels[number] for query, levels in kept.items()}, chosen)
         parents = estimates[-1] if estimates else None
@@ -189,6 +209,7 @@ def descend_outer(
             record.numbers += part.numbers
             record.expected += part.expected
             unsummed += part.unsummed
+            rescued += part.rescued
             progress.unfinished += part.progress.unfinished
             progress.failed += part.progress.failed
             for name, seconds in part.progress.seconds.items():
@@ -205,7 +226,8 @@ def descend_outer(
     for name, seconds in progress.seconds.items():
         record.seconds[names[name]] = record.seconds.get(names[name], 0.0) + seconds
     levels = [tuple(each[schema] for each in estimates) for schema in outer.schemas]
-    return OuterDescent(Descent(levels[0], record), levels[1] if len(levels) > 1 else (), tuple(repairs), unsummed)
+    beside = levels[1] if len(levels) > 1 else ()
+    return OuterDescent(Descent(levels[0], record), beside, tuple(repairs), unsummed, tuple(rescued))
 
 
 def _ranges(child_start: Ints, parents: Mapping[Schema, Histograms] | None) -> list[tuple[int, int]]:
@@ -238,6 +260,7 @@ class _Part:
     expected: float = 0.0
     solved: int = 0
     unsummed: int = 0
+    rescued: list[Rescue] = field(default_factory=list)
     repair: RepairRecord | None = None
 
 
@@ -285,6 +308,9 @@ class _Step:
                 continue
             part.solved += 1
             children = self._family(first, last, above, part)
+            code = "" if above is None else str(self.outer.world.tree.levels[self.number - 1].codes[family])
+            part.rescued += [Rescue(self.level.name, code, *each) for each in part.progress.rescued]
+            part.progress.rescued.clear()
             if above is not None:
                 whole = np.array([0, last - first], np.int64)
                 part.unsummed += sum(

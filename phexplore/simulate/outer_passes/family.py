@@ -67,6 +67,7 @@ class Progress:
         seconds: of measuring, least squares and rounding.
         unfinished: families whose least squares did not reach the accuracy asked for.
         failed: families in which the failsafe rounded.
+        rescued: of these, the classes that were rounded, and by how many people least squares had missed a sum.
         numbers: that least squares had to find.
     """
 
@@ -75,6 +76,7 @@ class Progress:
     )
     unfinished: int = 0
     failed: int = 0
+    rescued: list[tuple[str, float]] = field(default_factory=list)
     numbers: int = 0
 
 
@@ -327,7 +329,9 @@ def _solved(
         options.snap,
         counts,
     )
-    progress.failed += rescued > 0
+    if rescued:
+        progress.failed += 1
+        progress.rescued.append((order.fine.name, float(left)))
     progress.seconds["rounding"] += time.perf_counter() - fitted
     if failed:
         raise FamilyError(

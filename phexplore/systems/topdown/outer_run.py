@@ -304,6 +304,7 @@ def outer_summary(
             if spec.mode is RunMode.NO_NOISE
             else [epsilon_json(figure) for figure in forecast(spec.scenario).stated()],
         },
+        "rescued": [entry for each in marks for entry in each["rescued"]],
         "facility_repair": list(found.values()),
         "redistricting_release": outer.release.json(spec.scenario.topdown),
     }

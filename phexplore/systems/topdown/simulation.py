@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -490,6 +490,7 @@ def _checked(shared: Prepared, descent: Descent, trial: OuterTrial | None) -> di
         "checks": shared.outer.checks(trial),
         "facility_repair": shared.outer.repair_json(trial),
         "expected": descent.record.expected,
+        "rescued": [asdict(each) for each in trial.found.rescued],
     }
 
 

@@ -23,6 +23,7 @@ from outer_small import (
 from phexplore.noise.addressed import AddressedNoise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.simulate.outer_passes import descent as descent_module
+from phexplore.simulate.outer_passes import fit_kernels
 from phexplore.simulate.outer_passes.descent import OuterEstimation, descend_outer, passes_of
 from phexplore.simulate.outer_passes.facility_repair import FacilityRepair
 from phexplore.simulate.topdown.measuring import TrialKey
@@ -229,3 +230,26 @@ def test_errors_of_margins_are_those_of_linear_theory_where_counts_are_large():
             assert ratio == pytest.approx(1, abs=max(0.05, 4 * deviation)), (level.name, name)
             sharp += 4 * deviation <= 0.05
     assert sharp == 9
+
+
+def test_the_failsafe_keeps_every_sum_and_says_where_it_rounded(monkeypatch):
+    """Least squares that miss every sum: whole counts next to them are found all the same, and each family is named."""
+    outer, published = outer_world(sparse_leaves(9), TWO, VARIANCES)
+
+    def careless(_weight, measured, _rows, _soft, _target, _hard, _goal, x):
+        x[:] = np.abs(measured) + 5.2
+        return 7.0
+
+    monkeypatch.setattr(fit_kernels, "fit", careless)
+    found = descend_outer(outer, published, OuterEstimation(TrialKey(7, 0)))
+    levels = [dense(each) for each in found.descent.levels]
+    assert (levels[1].sum(axis=0) == levels[0][0]).all()
+    assert (levels[2].reshape(3, 2, -1).sum(axis=1) == levels[1]).all()
+    kept = Rows(PUBLISHED).matrix.T
+    assert (levels[2] @ kept == dense(outer.world.truth[2]) @ kept).all()
+    assert found.unsummed == 0
+    assert len(found.rescued) == found.descent.record.failed > 0
+    assert {(each.level, each.parent) for each in found.rescued} <= {
+        ("level 0", ""), *(("level 1", "0"), *(("level 2", str(part)) for part in range(3)))
+    }  # fmt: skip
+    assert {each.missed for each in found.rescued} == {7.0}
