@@ -149,7 +149,7 @@ def _farthest(level: Mapping[str, Any], beside: str) -> Figure:
         tuple(bars),
         "absolute error, people",
         f"{level['level']}: farthest off is the total of {rows[0][0]}, by {_number(abs(first['error']))}",
-        f"The {len(bars)} areas whose total population is farthest off{beside}: its mean absolute error there.",
+        f"The {len(bars)} areas whose total population is farthest off{beside}.",
         Table(("Area", "Name in the file", "True population", "Published: error", "Run: mean |error|"), tuple(rows)),
     )
 
