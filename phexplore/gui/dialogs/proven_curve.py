@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from phexplore.figures.figure import Figure, nothing
@@ -12,10 +12,12 @@ from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.figures.view import FigureView
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.systems.proven_figure import TEACHING, proven_figure
 
@@ -23,6 +25,9 @@ _LIMITS = (
     "Proven from the variance of every discrete Gaussian answer, for two data sets that differ as the neighbours say. Counts that are "
     "published exactly have no protection, and where units of a spine gave budgets away ε differs a little from path to path."
 )
+
+
+_SCREEN_PART = 0.9
 
 
 class ProvenCurve(QDialog):
@@ -41,15 +46,17 @@ class ProvenCurve(QDialog):
         self._session = session
         self.setWindowTitle("Proven privacy curve")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(100 * GRID, 70 * GRID)
+        wanted = QSize(100 * GRID, 70 * GRID) * (appearance().scale / 100)
+        self.resize(wanted.boundedTo(self.screen().availableSize() * _SCREEN_PART))
         self.figure = FigureView("Proven privacy curve", TEACHING)
         self.less_noise = TextButton("Same ε, less noise: add as a scenario", run=less_noise)
         self._work = Latest(_drawn, self)
         self._work.finished.connect(self._show)
         self.finished.connect(self._work.stop)
+        content = QWidget()
+        column((self.figure, 1), Text(_LIMITS, look="muted", wrap=True), of=content)
         column(
-            (self.figure, 1),
-            Text(_LIMITS, look="muted", wrap=True),
+            (scrolling("Proven privacy curve", content), 1),
             (self.less_noise, Qt.AlignmentFlag.AlignRight),
             of=self,
             margins=(MARGIN, MARGIN, MARGIN, MARGIN),
