@@ -47,6 +47,7 @@ named `exact` hold `fractions.Fraction`, the columns beside them the nearest flo
 
 **Parameters** are called by their path, as differences and the log of the window call them: `Scenario.parameters` lists them, `Scenario.set` and `sweep`
 take them. Wherever a scenario is asked for, a preset id, a project (`FILE.phx`, `FILE.phx#NAME`) or a file of production does as well.
+*Edit › Copy what was done as Python* says them, conventions and targets included; locks, notes and names of scenarios are people's, and left out.
 
 **Stability.** The {count} names below, their arguments, the columns of their frames and the ids of pictures are stable: what is to go is first
 deprecated for one release (0.x) or two (from 1.0) with a `DeprecationWarning` that names the replacement, and stands in the [changes](../CHANGELOG.md).

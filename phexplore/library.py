@@ -40,6 +40,10 @@ FOLDER = "PHEXPLORE_LIBRARY"
 LARGEST = 4 * 2**20
 """Bytes of the largest file of a library: what is larger is data, not a definition."""
 
+_LARGEST_DEFINITION = 2**18
+_MOST_DOTS = 64
+"""Bytes of a definition (``.toml``), and dots in one of its lines: reading a key of many parts takes the square of their number."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z]+")
 _brought: list[Path] = []
 _refused: dict[Path, PhexploreError] = {}
@@ -157,9 +161,21 @@ def text_of(path: Path) -> str:
             raise LibraryError(
                 f"{path} is larger than {LARGEST // 2**20} MB.", "A library holds definitions, not data."
             )
-        return content.decode("utf-8")
+        text = content.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LibraryError(f"{path} cannot be read: {error}.", "Correct it, or move it out of the library.") from error
+    if reason := _too_much(path.name, text):
+        raise LibraryError(f"{path} {reason}.", "Divide it, or take out what is no definition.")
+    return text
+
+
+def _too_much(name: str, text: str) -> str:
+    """Return why a definition would take too long to be read, "" when it would not."""
+    if not name.endswith(".toml"):
+        return ""
+    if len(text) > _LARGEST_DEFINITION:
+        return f"is larger than {_LARGEST_DEFINITION // 2**10} KB, as no definition is"
+    return "has a line of too many dots" if any(line.count(".") > _MOST_DOTS for line in text.split("\n")) else ""
 
 
 def confirm_id(path: Path, given: object) -> None:
@@ -272,6 +288,8 @@ def bring(files: Mapping[str, str]) -> None:
             raise LibraryError(f"{place!r} is no file of a library.", "Ask for the file again.")
         if reason := _no_name(kind, name):
             raise LibraryError(f"{place!r}: {reason}", "Ask for the file again, with another name in it.")
+        if reason := _too_much(name, text):
+            raise LibraryError(f"{place!r} {reason}.", "Ask for the file again.")
         if (known := own_text(kind, name)) is None:
             new[place] = text
         elif known != text:

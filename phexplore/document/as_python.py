@@ -1,4 +1,7 @@
-"""What was done in a project as Python, and as a notebook: text that gives the same parameters in a fresh interpreter."""
+"""What was done in a project as Python, and as a notebook: text that gives the same parameters in a fresh interpreter.
+
+It says everything that alters a number: parameters, conventions and targets. Locks, notes and names are people's, and left out.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ def _earlier(before: Workbook, after: Workbook, scenario: Scenario) -> Scenario 
 
 
 def _same(one: Scenario, other: Scenario) -> bool:
-    return fingerprint(one) == fingerprint(other) and one.conventions == other.conventions
+    return fingerprint(one) == fingerprint(other) and parameters(one) == parameters(other)
 
 
 def _code(held: Scenario | None, scenario: Scenario) -> tuple[Scenario, str]:

@@ -96,7 +96,7 @@ def own_presets(systems: Systems, shipped: Collection[str]) -> dict[str, Preset]
     titles = {system.parameters: system.title for system in systems.values()}
 
     def read(path: Path) -> Preset:
-        if path.stem in shipped or path.stem in found:
+        if path.stem.lower() in {name.lower() for name in (*shipped, *found)}:
             raise LibraryError(f"Another preset is called {path.stem!r}.", "Rename the file.")
         scenario, _ = scenario_in(systems, path)
         product = f"{titles[type(scenario.method)]}, your library"

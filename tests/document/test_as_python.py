@@ -94,6 +94,21 @@ def test_that_copies_renames_undone_steps_and_hostile_names_change_nothing() -> 
     assert _ends(script(_steps(project))).fingerprint == fingerprint(second)
 
 
+def test_that_targets_are_said_and_locks_and_notes_are_not() -> None:
+    project = _new()
+    project.edit("Target", lambda now: with_parameters(now, {"target PH3/state_A-G": 25}))
+    query = next(iter(project.workbook.scenario.phsafe.budgets))
+    project.edit("Lock", lambda now: replace(now, method=replace(now.phsafe, locks=frozenset({query})), note="Mine"))
+    project.edit("No target", lambda now: replace(
+        now, method=replace(now.phsafe, targets={key: each for key, each in now.phsafe.targets.items() if key != query})
+    ))  # fmt: skip
+    code = script(_steps(project))
+    found = _ends(code)
+    assert "scenario.set('target PH3/state_A-G', '25')" in code or "scenario.set('target PH3/state_A-G', 25)" in code
+    assert parameters(found.value) == parameters(project.workbook.scenario)
+    assert "Lock" not in code
+
+
 @pytest.mark.parametrize("form", ["script", "notebook"])
 def test_that_it_runs_in_a_fresh_interpreter(tmp_path, form) -> None:
     project = _new()

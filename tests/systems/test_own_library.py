@@ -236,6 +236,39 @@ own.save(sys.argv[1])
     assert _python(tmp_path / "nothing", run, path, tmp_path / "run").strip() == "True"
 
 
+def test_that_a_hostile_folder_is_read_in_time_and_takes_nothing_from_outside(tmp_path) -> None:
+    folder, outside = tmp_path / "library", tmp_path / "outside.csv"
+    for kind in ("presets", "tables", "schemas"):
+        (folder / kind).mkdir(parents=True)
+    outside.write_text("count\n1\n")
+    (folder / "tables" / "link.csv").symlink_to(outside)
+    (folder / "schemas" / "dots.toml").write_text(".".join("a" * 50_000) + " = 1")
+    (folder / "schemas" / "deep.toml").write_text("a = " + "[" * 100_000)
+    (folder / "tables" / "huge.toml").write_text("a = [" + "1," * 1_000_000 + "]")
+    (folder / "tables" / "long.toml").write_text("x" * (5 << 20))
+    os.mkfifo(folder / "tables" / "fifo.toml")
+    (folder / "presets" / "latin.json").write_bytes(b'{"name": "\xff"}')
+    (folder / "presets" / "a\nb.json").write_text("{}")
+    own = json.loads(json.dumps(_town_scenario()))
+    for name in ("A.json", "a.json", "PL94-2020-persons-us.json", "quote'\".json"):
+        (folder / "presets" / name).write_text(json.dumps(own))
+    status, out, error = _command(folder, "library", "--json")
+    found = json.loads(out)
+    assert (status, error) == (0, "")
+    assert [each["name"] for each in found["files"]] == ["A"]
+    assert len(found["problems"]) == 11
+    linked = next(each["sentence"] for each in found["problems"] if each["file"].endswith("link.csv"))
+    assert "link" in linked
+
+
+@pytest.mark.parametrize("text", ["x" * (1 << 19), ".".join("a" * 1000) + " = 1"])
+def test_that_a_project_brings_no_definition_that_takes_long(text) -> None:
+    from phexplore.library import bring
+
+    with pytest.raises(LibraryError):
+        bring({"tables/own.toml": text})
+
+
 @pytest.mark.parametrize(
     "place",
     [

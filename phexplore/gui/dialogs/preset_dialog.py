@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -15,6 +15,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.library import KINDS, left_out, library_folder, reread
+from phexplore.systems.own_library import read_library
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import presets, system_of
 
@@ -44,12 +45,8 @@ class PresetDialog(QDialog):
         self.list.currentItemChanged.connect(self._describe)
         self.list.itemActivated.connect(self._take)
         self._about = Text(look="muted", wrap=True)
-        refused = Text(
-            "\n".join(f"Left out: {said}" for said in left_out("presets")),
-            look="muted",
-            wrap=True,
-        )
-        refused.setVisible(bool(refused.text()))
+        beside = Text("\n".join(_own_lines()), look="muted", wrap=True)
+        beside.setVisible(bool(beside.text()))
         folder = TextButton("Your library…", name="Open the folder of your own presets", run=open_library)
         cancel, create = TextButton("Cancel"), TextButton("Create", look="primary")
         create.setDefault(True)
@@ -57,7 +54,7 @@ class PresetDialog(QDialog):
         create.clicked.connect(self._take)
         title = Text("Start from published parameters", bold=True, relative=1.25)
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
-        column(title, (self.list, 1), self._about, refused, row(folder, 1, cancel, create), of=self, margins=margins)
+        column(title, (self.list, 1), self._about, beside, row(folder, 1, cancel, create), of=self, margins=margins)
         self.list.setCurrentRow(1)
 
     def _describe(self) -> None:
@@ -77,6 +74,15 @@ class PresetDialog(QDialog):
         if preset is not None:
             self.close()
             self._choose(preset)
+
+
+def _own_lines() -> Iterator[str]:
+    """Yield what the user's library has beside presets, and what of it was left out."""
+    library = read_library()
+    for kind in KINDS:
+        if kind != "presets" and (names := sorted(file.name for file in library.files if file.kind == kind)):
+            yield f"{kind.capitalize()} of your library: {', '.join(names)}"
+    yield from (f"Left out: {said}" for said in left_out())
 
 
 def open_library() -> None:

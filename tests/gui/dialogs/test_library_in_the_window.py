@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import phexplore as px
+from phexplore.resources import resource
 
 WINDOW = """
 import json
@@ -34,11 +35,14 @@ print(json.dumps([titles, said, [rule.title for rule in view.rules], spine_prese
 
 
 def test_that_they_are_offered_marked_and_broken_ones_named(tmp_path) -> None:
-    for kind in ("presets", "spines", "rules"):
+    for kind in ("presets", "spines", "rules", "schemas"):
         (tmp_path / kind).mkdir()
     px.load("sdhc-2020-us").set("threshold PH2", 8).save(tmp_path / "presets" / "mine.phx")
     (tmp_path / "presets" / "broken.json").write_text("{")
     (tmp_path / "spines" / "towns.toml").write_text('id = "towns"\ntitle = "Towns"\n[settings]\nkind = "aian"\n')
+    schema = resource("schemas/pl94_reduced16.toml").read_text().replace('id = "pl94_reduced16"', 'id = "towns"')
+    (tmp_path / "schemas" / "towns.toml").write_text(schema)
+    (tmp_path / "schemas" / "odd.toml").write_text("id = 7")
     (tmp_path / "rules" / "ours.json").write_text('{"rules": [{"measure": "epsilon", "at_most": "20"}]}')
     environment = {**os.environ, "PHEXPLORE_LIBRARY": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     done = subprocess.run([sys.executable, "-c", WINDOW], env=environment, capture_output=True, text=True, check=False)
@@ -48,5 +52,7 @@ def test_that_they_are_offered_marked_and_broken_ones_named(tmp_path) -> None:
     assert f"{own} (your library)" in titles
     assert titles.index(f"{own} (your library)") < titles.index("TopDown")
     assert "broken.json" in said
+    assert "Schemas of your library: towns" in said
+    assert "odd.toml" in said
     assert rules == ["ε at most 20"]
     assert spine == "Towns (your library)"
