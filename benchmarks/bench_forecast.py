@@ -1,4 +1,4 @@
-"""Time from an edit to the whole new forecast.
+"""Time from an edit to the whole new forecast, and of sweeps of 100 points with all margins.
 
 Usage: python benchmarks/bench_forecast.py [--json FILE]
 """
@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from phexplore.catalog.tables import queries
+from phexplore.decide.sweeping import sweep
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
@@ -57,6 +58,14 @@ def main() -> None:
             shares, lambda method: forecast_topdown(method, redistricting.conventions)
         ),
     }
+    grids = {
+        "S-DHC: sweep of 100 points, all margins": (us, "budget PH3/state_A-G"),
+        "TopDown: sweep of 100 points, all margins": (redistricting, "total"),
+    }
+    for name, (scenario, path) in grids.items():
+        # Values of their own in each: a sweep that was computed before would be looked up.
+        values = [[str(Fraction(100 + start + 7 * step, 300)) for step in range(100)] for start in range(5)]
+        rows[name] = timed(values, lambda each, on=(scenario, path): sweep(on[0], {on[1]: each}, ["*"]))
     result = {name: {"median_ms": statistics.median(v), "max_ms": max(v), "runs": len(v)} for name, v in rows.items()}
     for name, row in result.items():
         print(f"{name:<50} median {row['median_ms']:7.3f} ms   max {row['max_ms']:7.3f} ms   ({row['runs']} runs)")
