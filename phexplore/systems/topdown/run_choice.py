@@ -110,7 +110,7 @@ _SHOWN = {
     "bias": ("level", "query"),
     "groups": ("level",),
     "criterion": ("level",),
-    "worst": ("level", "query", "by"),
+    "worst": ("find", "level", "query", "by"),
     "place": ("level", "query", "unit"),
     "path": ("level", "query", "unit"),
     "plausible": ("partner",),
@@ -138,7 +138,8 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
     level = _first_of(request.chosen("level"), run.levels, run.levels[max(0, len(run.levels) - 2)])
     by_group = run.groups is not None and request.tab in {"worst", "place"}
     best = EVERY_QUERY if request.tab == "path" else run.groups.name if by_group and run.groups is not None else "total"
-    size, unit = request.chosen("size", ALL_SIZES), request.chosen("unit").strip()
+    size = request.chosen("size", ALL_SIZES)
+    unit = request.chosen("find" if request.tab == "worst" else "unit").strip()
     found = _found(run, level, unit, request) if unit else None
     area = ""
     if found is not None:
@@ -214,7 +215,7 @@ def choosers(
             "Level",
             tuple(Option(level, level_title(level)) for level in run.levels),
             choice.level,
-            drops=("unit",),
+            drops=("unit", "find"),
         ),
         Chooser(
             "query",
@@ -239,6 +240,16 @@ def choosers(
             choice.by.name,
         ),
         _enumerated("value", "Sho&w", "What the map colours", choice.value),
+        Chooser(
+            "find",
+            "&Find",
+            "Name or code of a place, nothing for the worst ones",
+            (),
+            choice.unit,
+            Asks.TEXT,
+            20,
+            "name or code",
+        ),
         Chooser(
             "unit",
             "&Place",

@@ -53,7 +53,7 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "bias": bias_figure,
     "groups": groups_figure,
     "criterion": criterion_figure,
-    "worst": worst_figure,
+    "worst": lambda run, choice: place_figure(run, choice) if choice.unit else worst_figure(run, choice),
     "place": place_figure,
     "path": path_figure,
     "plausible": plausible_figure,
