@@ -157,6 +157,7 @@ class LevelsEditor(QWidget):
         self._built = (known, missing)
         while (item := self._grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
+                widget.hide()
                 widget.deleteLater()
         for made in (self.ticks, self._whole, self._derived):
             made.clear()

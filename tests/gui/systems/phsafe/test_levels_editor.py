@@ -4,8 +4,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from phexplore.gui.systems.phsafe.levels_page import LevelsEditor
+from phexplore.gui.widgets.buttons import TextButton
+from phexplore.library import reread
 from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
+from phexplore.resources import resource
 
 
 @pytest.fixture
@@ -59,3 +62,27 @@ def test_that_a_lock_is_respected(qtbot, levels, session, query) -> None:
         _whole(levels, "Publish all levels of PH3").click()
     assert len(session.scenario.phsafe.published) == 46
     assert _whole(levels, "Publish all levels of PH3").checkState() == Qt.CheckState.Checked
+
+
+def test_that_a_table_of_the_library_is_offered_added_and_taken_back(qtbot, session, tmp_path, monkeypatch) -> None:
+    text = resource("tables/ph4.toml").read_text().replace('id = "PH4"', 'id = "Mine"')
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "Mine.toml").write_text(text)
+    monkeypatch.setenv("PHEXPLORE_LIBRARY", str(tmp_path))
+    reread()
+    try:
+        found = LevelsEditor(session)
+        qtbot.addWidget(found)
+        found.show()
+        assert len(found.ticks) == 46
+        (add,) = found.findChildren(TextButton)
+        assert add.accessibleName() == "Add Mine to the scenario"
+        add.click()
+        assert sum(query.table == "Mine" for query in found.ticks) == 6
+        assert session.scenario.phsafe.thresholds["Mine"] == 10
+        session.undo()
+        qtbot.waitUntil(lambda: len(found.ticks) == 46)
+        assert "Mine" not in session.scenario.phsafe.thresholds
+    finally:
+        monkeypatch.undo()
+        reread()
