@@ -1,6 +1,7 @@
 """What pointer, wheel and keys do in a figure: for every figure alike.
 
-Wheel with Ctrl (or in a focused plane without) zooms, dragging moves what is zoomed, a double click shows all again; keys:
+Wheel with Ctrl (or in a focused plane without) zooms, dragging moves what is zoomed, a double click shows all again, opens a mark,
+or where there is none lets the figure fill the window; keys:
 arrows walk the marks, Enter opens one, + and − zoom, Ctrl with arrows moves, 0 shows all, F fills the window, Escape takes
 back a drag.
 """
@@ -127,14 +128,15 @@ class Gestures(QObject):
             self.hovered.emit(None)
 
     def pointer_double_clicked(self, point: QPointF) -> None:
-        """Show all again, or open what is under the pointer."""
+        """Show all again, open what is under the pointer, or let the figure fill the window."""
         self._drag.is_active = False
+        item = self._choice.at(point, self._canvas.pixels)
         if self._viewport.is_zoomed:
             self._viewport.show_all()
-        elif (item := self._choice.at(point, self._canvas.pixels)) is not None and self._choice.items.keys[
-            item
-        ] is not None:
+        elif item is not None and self._choice.items.keys[item] is not None:
             self.activated.emit(self._choice.items.keys[item])
+        else:
+            self.page_wanted.emit()
 
     def wheel_turned(self, steps: int) -> bool:
         """Scroll rows, or zoom."""

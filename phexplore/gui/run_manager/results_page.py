@@ -198,6 +198,9 @@ class ResultsPage(QWidget):
     def _follow(self, key: Hashable, *, activated: bool) -> None:
         """Look at what a mark stands for, on another picture where that shows more of it."""
         jump = None if self.answer is None else self.answer.jump
+        if activated and (jump is None or not jump.tab):
+            self.charts[self.tab].menu.show_full_page()
+            return
         if jump is None or key is None or (bool(jump.tab) is not activated):
             return
         parts = key if isinstance(key, tuple) else (key,)

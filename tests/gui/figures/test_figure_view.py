@@ -171,7 +171,7 @@ def test_that_the_menu_offers_everything_by_key_too(view):
     texts = [action.text().replace("&", "") for action in view.menu.actions() if action.text()]
     assert texts == [
         "Copy numbers", "Copy picture", "Save picture…", "Save for slides, 16 : 9…", "Save data…", "Data table", "Explain…",
-        "Full page\tF", "Show all\t0",
+        "Comment…", "Full page\tF", "Show all\t0",
     ]  # fmt: skip
 
 
@@ -286,3 +286,14 @@ def test_that_the_page_around_stays_where_it_is_when_a_picture_becomes_its_table
         press(QApplication.focusWidget(), "T")
         assert page.verticalScrollBar().value() == 60
     assert view.canvas.hasFocus()
+
+
+def test_that_a_double_click_beside_all_marks_fills_the_window(qtbot, view) -> None:
+    area = view.canvas.area
+    empty = next(
+        point
+        for point in (area.topLeft(), area.topRight(), area.bottomLeft(), area.bottomRight())
+        if view.plot._choice.at(point, view.canvas.pixels) is None
+    )
+    with qtbot.waitSignal(view.plot.gestures.page_wanted, timeout=5000):
+        view.plot.gestures.pointer_double_clicked(empty)
