@@ -11,6 +11,7 @@ from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
+from phexplore.runs.store import load_summary
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
 from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
@@ -87,7 +88,7 @@ def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                     high=high,
                     inner_low=inner_low,
                     inner_high=inner_high,
-                    text=f"mean size {people(mean)} of {people(true)}",
+                    text=f"off by {people(mean)} of {people(true)}",
                     tip=f"{label}: {people(true)} {run.unit} in a {level} on average\n"
                     f"90 % between {signed_people(low)} and {signed_people(high)}, half between {signed_people(inner_low)} and "
                     f"{signed_people(inner_high)}\nmean {signed_people(errors.mean)}, mean size {people(mean)}",
@@ -100,10 +101,16 @@ def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
         f"Farthest off at {level}: {farthest}, by {people(most)} {run.unit} on average",
         f"Counts of every group in each unit of the level {level}, {trials_words(min(trials))}: thick lines hold half of the errors, thin "
-        "lines 90 %; at the end the mean size of an error, and the mean true count.",
+        f"lines 90 %; at the end the mean size of an error of the mean true count.{_invented(run)}",
         Table(
             ("Groups", "Group", "Mean true count", "Mean", "Mean size", "Root mean square", "5 %", "Median", "95 %"),
             tuple(table),
         ),
         guide=0.0,
     )
+
+
+def _invented(run: TopDownRun) -> str:
+    """Return what of the data was invented, as the summary says it, "" where nothing was or the run is not complete."""
+    remarks = (load_summary(run.directory) or {}).get("data", {}).get("remarks", ())
+    return "".join(f" {remark}" for remark in remarks if "invented" in remark)
