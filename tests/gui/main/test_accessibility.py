@@ -245,6 +245,7 @@ def test_that_every_dialog_is_named_and_closes_with_escape(qtbot, opened) -> Non
     openers = {
         "presets": lambda: PresetDialog(window, lambda _preset: None).open(),
         "glossary": lambda: GlossaryDialog(window).open(),
+        "manual": window.commands.manual.show_here,
         "about": lambda: show_about(window),
         "sum": lambda: SumDialog(window, window.rooms["phsafe"].session).show(),
         "palette": window.commands.show_palette,
