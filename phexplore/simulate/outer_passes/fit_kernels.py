@@ -20,6 +20,9 @@ Places = NDArray[np.int32]
 
 _NEWTON, _CONJUGATE, _SWEEPS = 120, 400, 4
 
+_FIRST_CAUTION, _LEAST_CAUTION = 1e-3, 1e-6
+"""Damping of Newton's steps, in parts of the second derivative with all numbers free: after the first step cut short, and where it ends."""
+
 
 @kernel
 def fit(
@@ -69,7 +72,7 @@ def fit(
     trial, trial_base = np.empty(count), np.empty(numbers)
     free = np.empty(numbers, np.int32)
     value, worst = _dual(weight, measured, rows, soft, target, y, base, x, gradient)
-    best = worst
+    best, caution = worst, 0.0
     for _ in range(_NEWTON):
         if worst <= tolerance:
             break
@@ -78,7 +81,7 @@ def fit(
             if x[number] > 0.0:
                 free[used] = number
                 used += 1
-        damping = min(1e-4, 1e-3 * worst)
+        damping = max(min(1e-4, 1e-3 * worst), caution)
         for row in range(count):
             diagonal[row] = soft[row] + damping * full[row]
         for family in range(families):
@@ -118,9 +121,11 @@ def fit(
             base[:] = trial_base
             gradient[:] = best_gradient
             value, worst = found, left
+            # A step that must be cut short points where numbers that are 0 now would rise: shorter ones, not along what is flat.
             if step > 0.3:
-                best = min(best, worst)
+                best, caution = min(best, worst), 0.1 * caution if caution > _LEAST_CAUTION else 0.0
                 continue
+        caution = min(1.0, max(8.0 * caution, _FIRST_CAUTION))
         _sweep(weight, target, starts, members, base, y)
         value, worst = _dual(weight, measured, rows, soft, target, y, base, x, gradient)
         best = min(best, worst)
