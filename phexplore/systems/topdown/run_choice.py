@@ -242,7 +242,7 @@ def choosers(
         _enumerated("value", "Sho&w", "What the map colours", choice.value),
         Chooser(
             "find",
-            "&Find",
+            "Fi&nd",
             "Name or code of a place, nothing for the worst ones",
             (),
             choice.unit,

@@ -70,7 +70,7 @@ def spine_choosers(
         one("other", "Compared &with", "Spine to compare with", [*spines, *[(REFERENCE, reference)] * bool(reference)]),
         Chooser(
             "area",
-            "Ma&ke up" if tab is SpineTab.TREE else "&Find",
+            "Ma&ke up" if tab is SpineTab.TREE else "Fi&nd",
             "Name or code of an area to make up from units"
             if tab is SpineTab.TREE
             else "Name or code of an area to find",
