@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,6 +16,7 @@ from topdown_runs import run, spec_of
 from phexplore.data.blocks.dhc_microdata_writing import write_dhc_persons, write_dhc_units
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+from phexplore.data.blocks.household_cells import type_columns
 from phexplore.data.blocks.households import with_households
 from phexplore.data.blocks.microdata_writing import write_persons, write_units
 from phexplore.data.blocks.source import read_population
@@ -23,12 +25,25 @@ from phexplore.runs.place import Place
 from phexplore.runs.spec import RunMode, RunSpecError
 from phexplore.simulate.outer_passes.partitions import answered, of_cells
 from phexplore.simulate.topdown.histograms import histograms_of
+from phexplore.systems.topdown.area_levels import area_levels
 from phexplore.systems.topdown.chained_release import kept_query, redistricting_of
+from phexplore.systems.topdown.group_pictures import groups_figure
+from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.run_data import read_input
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.systems.topdown.state_store import BASE_BYTES
+
+
+@dataclass(frozen=True)
+class LevelStub:
+    """As much of a level's design as areas take over."""
+
+    name: str
+    exact_total: bool = True
+
 
 OPTIONS = TopDownOptions(expand=3, microdata=True)
 PRODUCTS = ("persons", "units")
@@ -103,6 +118,17 @@ def test_a_run_keeps_what_it_stands_on_and_writes_production_layouts(block_file,
         kinds = Counter((row["RTYPE"], row["TEN"] != "0") for row in written)
         assert kinds["2", True] == total
         assert len(written) == int(both.households.facilities.sum())
+    metrics = {(each["level"], each["query"]): each for each in summary["metrics"]}
+    name, column = ("sex", "QSEX") if product == "persons" else ("hhsize_all", "HHSIZE")
+    assert summary["production_metrics"]["queries"][name] == name
+    assert ("Block", name) not in metrics
+    true = both.persons if product == "persons" else both.households
+    levels = np.unravel_index(true.cells, true.schema.shape)
+    exact = levels[1] + 1 if product == "persons" else type_columns()[levels[6], 0]
+    published = Counter(int(row[column]) for row in written)
+    errors = [published[code] - int(true.counts[exact == code].sum()) for code in range(1, exact.max() + 1)]
+    assert metrics["State", name]["total"]["mae"]["value"] == pytest.approx(np.abs(errors).mean())
+    assert any("invented" in remark for remark in summary["data"]["remarks"])
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
@@ -172,6 +198,34 @@ def test_the_redistricting_scenario_takes_microdata_of_the_dhc(both, tmp_path):
     assert [int(column.to_numpy().sum()) for column in counts] == np.bincount(
         (kept := redistricting_of(both.persons)).cells, kept.counts, kept.schema.cells
     ).astype(int).tolist()
+
+
+def test_errors_are_shown_group_by_group(block_file, both, tmp_path):
+    run(tmp_path / "run", spec(block_file, "units", options=TopDownOptions(expand=3)))
+    opened = TopDownRun(tmp_path / "run")
+    opened.refresh()
+    shown = groups_figure(opened, TopDownChoice("Tract", "total"))
+    rows = {(row[0], row[1]): row for row in shown.table.rows}
+    assert {"Hhtenshort_2lev × coupled_hh_type", "Hhsize_all", "Hhage"} <= {group for group, _ in rows}
+    table = pq.read_table(tmp_path / "run" / "trial-00000.parquet").to_pydict()
+    tracts, errors = np.array([geoid[:11] for geoid in table["geoid"]]), {}
+    for sign, found in ((1, zip(table["cells"], table["counts"], strict=True)), (-1, None)):
+        for number, tract in enumerate(tracts.tolist()):
+            part = slice(both.households.starts[number], both.households.starts[number + 1])
+            cells, counts = next(found) if found else (both.households.cells[part], both.households.counts[part])
+            tenure = np.unravel_index(np.array(cells, int), both.households.schema.shape)[5]
+            errors[tract] = errors.get(tract, 0) + sign * int(np.array(counts, int)[tenure == 2].sum())
+    assert rows["Hhtenshort_3lev", "Not owned"][4] == pytest.approx(np.abs(list(errors.values())).mean())
+
+
+def test_areas_add_up_their_blocks(both):
+    codes = np.array([["", "a", "b"][number % 3] for number in range(both.persons.blocks)])
+    population = replace(both.persons, places={"place": codes, "cousub": np.full(len(codes), "")})
+    design = SimpleNamespace(levels=[LevelStub("Block_Group"), LevelStub("Block")])
+    areas = area_levels(population, design)
+    assert [each.name for each in areas.designs] == ["place"]
+    totals = [int(both.persons.totals()[codes == code].sum()) for code in "ab"]
+    assert areas.truth[0].totals().tolist() == areas.of(histograms_of(population))[0].totals().tolist() == totals
 
 
 def test_wishes_without_a_meaning_are_refused(block_file, tmp_path):
