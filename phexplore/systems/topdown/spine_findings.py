@@ -105,7 +105,7 @@ def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray
     """
     finite = np.isfinite(after)
     if not len(after):
-        return f"There are no {name}."
+        return f"There are no {name.removeprefix('0 ')}."
     if not finite.any():
         return f"Nothing measured determines the counts of {name}."
     now = f"±{_people(float(after[finite].mean()))}"

@@ -58,7 +58,7 @@ def test_that_margins_are_compared_where_both_are_known():
         == "Predicted margin of 1 place: ±10.0 → ±5.0 people"
     )
     assert "as before" in margin_finding("2 places", after[:2], after[:2])
-    assert margin_finding("0 places", None, np.empty(0)) == "There are no 0 places."
+    assert margin_finding("0 places", None, np.empty(0)) == "There are no places."
     assert "Nothing measured" in margin_finding("1 place", None, np.array([np.inf]))
 
 
