@@ -24,6 +24,7 @@ from phexplore.gui.decision.run_citations import RunCitations, run_offers
 from phexplore.gui.decision.status import TONES
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.run_manager.run_controller import RunController
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text
@@ -105,7 +106,9 @@ class ApprovePage(Page):
             self.record_section,
         ):
             self._insert(section)
-        self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
+        self._seen = WhenSeen(
+            self, self.refresh, session.settled, session.saved, controller.changed, appearance().changed
+        )
         session.opened.connect(self._forget)
         self.refresh()
 
@@ -122,6 +125,7 @@ class ApprovePage(Page):
         self.sentence.setText(found.sentence)
         self._way.setText(_ARROW.join(status.title for status in Status))
         self._mark.setText(f"Parameters {found.fingerprint}")
+        self._mark.setVisible(appearance().is_expert)
         self.next.offer((each.title, each) for each in found.following if each is not Status.SUPERSEDED)
         self.withdraw.setVisible(Status.SUPERSEDED in found.following)
         self.runs.show_offers(run_offers(self._controller.rows, self._session.scenario))

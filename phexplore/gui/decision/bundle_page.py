@@ -282,7 +282,7 @@ class BundlePage(Page):
             editor.key_wanted.connect(lambda editor=editor: self._ask_for_key(editor))
         self.cosigners.changed.connect(self._enable)
         self.clearance = LineField("Number of the review board", example="optional")
-        self.notes = QCheckBox("Keep &free text: notes of scenarios and decisions")
+        self.notes = QCheckBox("Keep &free text: comments and notes of scenarios and decisions")
         self.notes.setChecked(True)
         self.write = TextButton("Write the bundle…", look="primary", symbol="save", run=self._ask_where_to_write)
         self.writing = BundleWork(self.process, "Write the bundle")
