@@ -8,7 +8,6 @@ from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import own_tables, queries, sensitivity, tables, truncated_tables
-from phexplore.data.classification import Mode, TooManyClassesError, classification
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue, Severity, has_errors
 from phexplore.model.keys import QueryKey, Region
@@ -50,6 +49,12 @@ def _complete(method: PhSafe) -> Iterator[Issue]:
         for query in _in_order(set(places) - known):
             yield Issue((kind, query.text), f"{query.text} is not a measured query.", "Remove it.")
     if own:
+        from phexplore.data.classification import (  # noqa: PLC0415 - with numpy; the first picture does without
+            Mode,
+            TooManyClassesError,
+            classification,
+        )
+
         try:
             classification(Mode.PRIVATE, tuple(product.id for product in own))
         except TooManyClassesError as error:

@@ -139,15 +139,17 @@ def test_that_an_empty_page_teaches_and_a_file_is_shown(qtbot, window, page, blo
 @pytest.mark.defect("M17")
 def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, window, page, blocks, tmp_path):
     path, shapes = tmp_path / "pl94.phx", tmp_path / "shapes.geojson"
+    kept = tmp_path / "pl94.phx.shapes" / shapes.name
     shapes.write_text("{}")
     page.open(blocks)
     page.pictures.choose("shapes", str(shapes))
     window.files.save_to(path)
     assert str(blocks).encode() not in path.read_bytes()
+    assert kept.read_text() == "{}"
     window.navigation.choose(Area.RUNS)
     assert window.areas.runs.page.forms["topdown"].controls["data"].read() == str(blocks)
     window.navigation.choose(Area.RESULTS)
-    assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
+    assert window.areas.runs.results["topdown"].choices["shapes"] == str(kept)
 
     window.files.new(preset("pl94-2020-persons-us"))
     assert page.path is None
@@ -158,9 +160,9 @@ def test_that_a_project_remembers_its_blocks_and_shapes_for_every_page(qtbot, wi
 
     window.files.open(path)
     assert page.path == blocks
-    assert page.pictures.choices["shapes"] == str(shapes)
+    assert page.pictures.choices["shapes"] == str(kept)
     assert window.areas.runs.page.forms["topdown"].controls["data"].read() == str(blocks)
-    assert window.areas.runs.results["topdown"].choices["shapes"] == str(shapes)
+    assert window.areas.runs.results["topdown"].choices["shapes"] == str(kept)
 
 
 @pytest.mark.defect("M17")
