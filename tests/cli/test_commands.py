@@ -176,12 +176,6 @@ def test_that_a_workbook_of_topdown_is_exported_and_is_a_scenario_again(capsys, 
     assert "No export format" in err
 
 
-def test_that_dhc_asks_for_the_rule_that_invents_what_public_blocks_lack(capsys, tmp_path):
-    status, _, err = call(capsys, "run", "dhc-2020-persons-us", "--data", "demo", "--out", tmp_path / "x")
-    assert status != DONE
-    assert "--expand SEED" in err
-
-
 @pytest.mark.parametrize("content", [b"caf\xe9", b"[" * 100_000, b'{"a":' * 100_000, b"", b"[]"])
 def test_that_a_file_that_is_no_scenario_exits_with_2_and_its_place(capsys, tmp_path, content):
     (tmp_path / "x.json").write_bytes(content)

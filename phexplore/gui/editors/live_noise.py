@@ -97,7 +97,7 @@ class LiveNoise(QWidget):
         self.play = TextButton("Start", name="Start the live noise", run=self._switch)
         self.step = TextButton("Step", name="Step: draw the noise once", run=self.draw_once)
         self.count = CheckedField("True count of the live noise", _COUNT, _why_not, self._say, width=7 * GRID)
-        self.seed = NumberField("Seed of the live noise", 0, 9999, 1)
+        self.seed = NumberField("Seed of the live noise", 0, 999, 1)
         self.seed.valueChanged.connect(self._begin)
         keys = FlowRow(self.play, self.step, labelled("Count", self.count), labelled("Seed", self.seed), gap=HALF)
         column(self.title, self.found, self.strip, self.held, keys, of=self, gap=HALF)

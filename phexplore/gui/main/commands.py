@@ -24,7 +24,6 @@ from phexplore.gui.binding.settings import (
     TOUR,
     Settings,
 )
-from phexplore.gui.decision.comments import ask_for_comment
 from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
@@ -42,6 +41,7 @@ from phexplore.gui.theme.appearance import LARGEST_SCALE, SMALLEST_SCALE, ThemeC
 from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.labels import rewrite_labels
+from phexplore.lazy import lazy
 from phexplore.model.workbook import Workbook, add_scenario, compare_with
 from phexplore.systems.less_noise import less_noise
 from phexplore.systems.registry import system_of
@@ -64,6 +64,7 @@ _NAMINGS = {
 }
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 _SCALE_STEP = 25
+_ask_for_comment = lazy("phexplore.gui.decision.comments", "ask_for_comment")
 _COMPARE = "phexplore compare {this} {other}"
 _RUN = "phexplore run {this} --data demo --trials 20 --seed 1 --out runs/new"
 _VARY = "phexplore sweep {this} --grid grid.json --out sweep.csv"
@@ -214,7 +215,7 @@ class Commands:
         session, table, is_table = self._window.session, self._on_table, self._is_table
         copy, headed = table(lambda view: view.copy()), table(lambda view: view.copy(headers=True))
         paste, fill = table(lambda view: view.paste()), table(lambda view: view.fill_down())
-        comment = lambda: ask_for_comment(self._parent, self._window.settings, self._window.room)  # noqa: E731 - the room of by then
+        comment = lambda: _ask_for_comment(self._parent, self._window.settings, self._window.room)  # noqa: E731 - the room of by then
         can_undo, can_redo = (lambda: session.project.can_undo), (lambda: session.project.can_redo)
         return [
             Action("edit.undo", "&Undo", session.undo, "Ctrl+Z", can_undo, symbol="undo"),
