@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from topdown_screenshots import BlockFiles, topdown_results_tour
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.decide.solving import Basis
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.process_service import CommandProcess
@@ -58,6 +59,7 @@ _FILES_OF_TABS = {
     "Truncation studio": "studio",
     "Published averages": "published",
     "Auto-tune": "tune",
+    "Vary": "vary",
 }
 """What the pictures of the questions about targets are called."""
 _POLL_MS = 100
@@ -96,9 +98,12 @@ def take_screenshots(
         window = MainWindow(project_of(preset(DEMONSTRATION)), settings, Path(folder) / "runs")
         window.resize(size)
         window.show()
+        naming = chosen_naming()
+        appearance().call_things(Naming.NAMES)
         tour = Tour(window, directory, themes, (files or _real_files()) if with_run else None)
         tour.start()
         stopped = application.exec() != 0
+        appearance().call_things(naming)
         window.leave_without_asking()
         window.deleteLater()
     if stopped:
@@ -254,6 +259,7 @@ class Tour(QObject):
         yield 2 * _SETTLE_MS
 
     def _save(self, name: str) -> None:
+        self._window.notice.hide()  # it lies over the page until it is read
         self._save_widget(name, self._window)
 
     def _save_widget(self, name: str, widget: QWidget) -> None:

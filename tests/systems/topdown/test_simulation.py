@@ -36,7 +36,6 @@ from phexplore.runs.store import (
 )
 from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.measurements import measuring_run
-from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_files import LeafFiles, cell_names, open_leaf_files
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions, topdown_options
@@ -338,11 +337,6 @@ class TestRefusals:
         (issue,) = refused.value.issues
         assert str(population.geoids[4]) in issue.path
         assert issue.sentence.startswith("2 persons are counted as Nursing facilities, 17 and under")
-
-    def test_that_schemas_too_large_to_simulate_say_so(self, block_file, tmp_path):
-        dhc = Scenario("dhc", topdown_presets()["dhc-2020-persons-us"].scenario.method)
-        with pytest.raises(PhexploreError):
-            self.prepare(block_file, tmp_path, dhc)
 
     def test_that_a_budget_that_is_not_spent_stops_the_run(self, block_file, tmp_path, monkeypatch):
         monkeypatch.setattr("phexplore.systems.topdown.simulation.spent_on_noise", lambda design: design.spent * 2)
