@@ -1,4 +1,7 @@
-"""Exact draws of one noisy answer, by the samplers of the mechanisms themselves: how wide a margin is, seen and not only read."""
+"""Exact draws of one noisy answer, by the samplers of the mechanisms themselves: how wide a margin is, seen and not only read.
+
+Source of the sampling: Devroye (1986), chapter III, section 2, as in `phexplore.noise.sampler`.
+"""
 
 from __future__ import annotations
 
