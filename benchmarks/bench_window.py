@@ -281,7 +281,7 @@ class Bench:
             self.application.processEvents()
         self.application.processEvents()
         drained = 1e3 * (time.perf_counter() - last)
-        stop = slider._stops[slider.value()]  # let go, the handle goes to the stop next to what was reached
+        stop = slider.stops[slider.value()]  # let go, the handle goes to the stop next to what was reached
         send(QEvent.Type.MouseButtonRelease, 0, left, none)
         from phexplore.systems.phsafe.budget_edits import edit_margin
 
