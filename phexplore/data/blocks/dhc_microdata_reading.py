@@ -64,7 +64,7 @@ def dhc_microdata_from(header: Header, layout: DhcLayout) -> BlockPopulation:
         rows = Records(problems, header, batch)
         blocks = rows.blocks(layout.geography)
         areas.add(rows, blocks)
-        codes = {column.name: rows.levels(column) for column in layout.codes}
+        codes = {column.name: rows.levels(column) for column in layout.attributes}
         if is_person:
             cells, is_counted = _person_cells(rows, codes, schema.shape), np.ones(batch.rows, bool)
         else:
@@ -72,10 +72,7 @@ def dhc_microdata_from(header: Header, layout: DhcLayout) -> BlockPopulation:
             units.add(blocks, kinds)
             is_counted = kinds < _TENURES
             cells = np.where(is_counted, _household_cells(rows, codes, schema.shape, is_counted), 0)
-        where = np.where(is_counted, cells, -1)
-        for zero in schema.structural_zeros:
-            wrong = is_counted & np.append(schema.selection(zero.where), False)[where]
-            rows.refuse(wrong, layout.codes[0].name, always(f"The record breaks a rule: {zero.title}."), "Correct it.")
+        rows.check_rules(schema, np.where(is_counted, cells, -1).astype(np.int64), layout.attributes[0].name)
         counter.add(blocks[is_counted], cells[is_counted].astype(np.int64))
         records += batch.rows
     check_any(problems, header, records)

@@ -80,8 +80,8 @@ class AttributeColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonLayout:
-    """Microdata with one record per person.
+class Layout:
+    """Microdata: what its columns are, and those of them that tell the cell.
 
     Attributes:
         id: for files and messages.
@@ -90,8 +90,7 @@ class PersonLayout:
         schema: of the cells.
         columns: all columns in the published order.
         geography: state, county, tract, block group, block.
-        attributes: in the order of the schema.
-        quarters: the attribute whose level 0 is a household: it must agree with RTYPE.
+        attributes: columns that tell the cell; others may be missing.
         recognised_by: columns that no other layout has together.
     """
 
@@ -102,12 +101,11 @@ class PersonLayout:
     columns: tuple[str, ...]
     geography: tuple[GeographyColumn, ...]
     attributes: tuple[AttributeColumn, ...]
-    quarters: str
     recognised_by: frozenset[str]
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns that are read; others may be missing."""
+        """The columns that are read."""
         return (
             *(column.name for column in self.geography),
             "RTYPE",
@@ -116,64 +114,31 @@ class PersonLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitLayout:
-    """Microdata with one record per housing unit or group quarters.
+class PersonLayout(Layout):
+    """One record per person, one column per attribute in the order of the schema.
 
     Attributes:
-        id: for files and messages.
-        title: words for people.
-        source: where the layout is written down.
-        columns: all columns in the published order.
-        geography: state, county, tract, block group, block.
-        recognised_by: columns that no other layout has together.
-        schema: of the cells.
+        quarters: the attribute whose level 0 is a household: it must agree with RTYPE.
     """
 
-    id: str
-    title: str
-    source: str
-    columns: tuple[str, ...]
-    geography: tuple[GeographyColumn, ...]
-    recognised_by: frozenset[str]
-    schema: str = "pl94_units"
+    quarters: str = "hhgq"
+
+
+class UnitLayout(Layout):
+    """One record per housing unit or group quarters; whether it is occupied stands in HH_STATUS."""
+
+    __slots__ = ()
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return (*(column.name for column in self.geography), "RTYPE", "HH_STATUS")
+        return (*super().needed, "HH_STATUS")
 
 
-@dataclass(frozen=True, slots=True)
-class DhcLayout:
-    """Microdata of the DHC, one record per person or unit; several columns make one attribute.
+class DhcLayout(Layout):
+    """One record per person or unit of the DHC; several columns make one attribute."""
 
-    Attributes:
-        id: for files and messages.
-        title: words for people.
-        source: where the layout is written down.
-        schema: of the cells.
-        columns: all columns in the published order.
-        geography: state, county, tract, block group, block.
-        codes: the columns that tell the cell, with the numbers their codes stand for.
-        recognised_by: columns that no other layout has together.
-    """
-
-    id: str
-    title: str
-    source: str
-    schema: str
-    columns: tuple[str, ...]
-    geography: tuple[GeographyColumn, ...]
-    codes: tuple[AttributeColumn, ...]
-    recognised_by: frozenset[str]
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """The columns that are read; what follows from them is not."""
-        return (*(column.name for column in self.geography), "RTYPE", *(column.name for column in self.codes))
-
-
-Layout = PersonLayout | UnitLayout | DhcLayout
+    __slots__ = ()
 
 
 def whole(text: str, width: int) -> int | None:
@@ -217,7 +182,6 @@ PL94_PERSONS = PersonLayout(
     ("SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "EPNUM", "RTYPE", "GQTYPE_PL", "VOTING_AGE", "CENHISP", "CENRACE"),
     _geography("TABTRACTCE", "TABBLKGRPCE"),
     _PL94_ATTRIBUTES,
-    "hhgq",
     frozenset({"TABTRACTCE", "GQTYPE_PL", "VOTING_AGE"}),
 )
 PL94_DEMONSTRATION_2021 = PersonLayout(
@@ -231,7 +195,6 @@ PL94_DEMONSTRATION_2021 = PersonLayout(
     ),
     _geography("TABTRACT", "TABBLKGRP"),
     _PL94_ATTRIBUTES,
-    "hhgq",
     frozenset({"TABTRACT", "GQTYPE_PL", "VOTING_AGE"}),
 )
 DEMONSTRATION_2010_PERSONS = PersonLayout(
@@ -253,23 +216,26 @@ DEMONSTRATION_2010_PERSONS = PersonLayout(
         AttributeColumn("CENRACE", "cenrace", 2, _ascending(1, 63)),
         AttributeColumn("CITIZEN", "citizen", 1, MappingProxyType({1: 1, 2: 0})),
     ),
-    "hhgq",
     frozenset({"TABTRACTCE", "GQTYPE", "QAGE", "CITIZEN"}),
 )
 PL94_UNITS = UnitLayout(
     "pl94-2020-units",
     "P.L. 94-171 2020 microdata, units",
     "2020 microdata detail file specification, unit record of the redistricting data",
+    "pl94_units",
     ("SCHEMA_TYPE_CODE", "SCHEMA_BUILD_ID", *_BLOCK, "RTYPE", "HH_STATUS"),
     _geography("TABTRACTCE", "TABBLKGRPCE"),
+    (),
     frozenset({"TABTRACTCE", "HH_STATUS"}),
 )
 PL94_DEMONSTRATION_2021_UNITS = UnitLayout(
     "pl94-2021-04-demonstration-units",
     "P.L. 94-171 demonstration data of April 2021, units",
     "Privacy-protected microdata file of 28 April 2021",
+    "pl94_units",
     ("VINTAGE", "TABBLKST", "TABBLKCOU", "TABTRACT", "TABBLKGRP", "TABBLK", "RTYPE", "HH_STATUS"),
     _geography("TABTRACT", "TABBLKGRP"),
+    (),
     frozenset({"TABTRACT", "HH_STATUS"}),
 )
 

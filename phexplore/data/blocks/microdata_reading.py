@@ -10,7 +10,7 @@ from phexplore.data.blocks.collecting import CellCounter
 from phexplore.data.blocks.delimited import Problems, missing_columns, read_batches
 from phexplore.data.blocks.dhc_microdata_reading import dhc_microdata_from
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
-from phexplore.data.blocks.layouts import LAYOUTS, DhcLayout, UnitLayout, whole
+from phexplore.data.blocks.layouts import LAYOUTS, DhcLayout, PersonLayout, whole
 from phexplore.data.blocks.microdata_records import (
     HOUSEHOLD_PERSON,
     HOUSING_UNIT,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from phexplore.data.blocks.delimited import Header
-    from phexplore.data.blocks.layouts import Layout, PersonLayout
+    from phexplore.data.blocks.layouts import Layout
 
 NOT_IN_UNIVERSE, OCCUPIED, VACANT = 0, 1, 2
 """Codes of HH_STATUS."""
@@ -61,7 +61,7 @@ def microdata_from(header: Header, layout: Layout) -> BlockPopulation:
     missing_columns(header, layout.needed, f"{layout.title}: the columns are {', '.join(layout.columns)}.")
     if isinstance(layout, DhcLayout):
         return dhc_microdata_from(header, layout)
-    return _units(header, layout) if isinstance(layout, UnitLayout) else _persons(header, layout)
+    return _persons(header, layout) if isinstance(layout, PersonLayout) else _units(header, layout)
 
 
 def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
@@ -95,7 +95,7 @@ def _persons(header: Header, layout: PersonLayout) -> BlockPopulation:
     )
 
 
-def _units(header: Header, layout: UnitLayout) -> BlockPopulation:
+def _units(header: Header, layout: Layout) -> BlockPopulation:
     schema = load_schema("pl94_units")
     problems = Problems(header.path)
     # Cells 0 and 1 are those of the schema, vacant and occupied; 2 holds group quarters, which are outside of it.

@@ -136,10 +136,12 @@ class Records:
         )
 
     def check_rules(self, schema: Schema, cells: NDArray[np.int64], column: str) -> None:
-        """Report records in cells that the schema keeps empty."""
+        """Report records in cells that the schema keeps empty; -1 is the cell of a record that is not counted."""
         for zero in schema.structural_zeros:
             sentence = f"The record breaks a rule: {zero.title[0].lower()}{zero.title[1:]}."
-            self.refuse(schema.selection(zero.where)[cells], column, always(sentence), "Correct the age or the type.")
+            self.refuse(
+                np.append(schema.selection(zero.where), False)[cells], column, always(sentence), "Correct the record."
+            )
 
     def _numbers(self, column: GeographyColumn | AttributeColumn) -> NDArray[np.int64]:
         coded = self._batch.columns[column.name]
