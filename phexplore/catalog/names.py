@@ -168,6 +168,7 @@ def _tokens() -> frozenset[str]:
         "county",
         "State",
         "quarters",
+        *(f"{region}_{suffix}" for region in ("usa", "state") for suffix in ("", "A", "H")),
     )
     areas = ("place", "Place", "subdivision", "cousub", "tribal", "Tribal", "aiannh")
     return frozenset({*words()["tables"], *attributes, *heads, *others, *areas})
@@ -196,7 +197,7 @@ def _pattern() -> re.Pattern[str]:
 
     heads = "|".join(re.escape(code[0].upper() + code[1:]) for code in words()["attributes"] if code[0].islower())
     parts = (
-        rf"(?P<path>(?P<of>{any_of('tables')})/(?P<region>usa|state)_(?P<suffix>\*|A-G|H,I)(?![\w-]))",
+        rf"(?P<path>(?:(?P<of>{any_of('tables')})/)?(?P<region>usa|state)_(?P<suffix>\*|A-G|H,I)(?![\w-]))",
         rf"(?P<table>(?:{any_of('tables')})(?! ·|[\w/]|\.\w))",
         r"(?P<bar>(?:US|St) (?:all|A-G|H-I)\b)",
         r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
@@ -223,7 +224,8 @@ def _name(match: re.Match[str], *, has_both: bool) -> str:
 def _path(match: re.Match[str], *, has_both: bool) -> str:
     iteration = {"*": "Unattributed", "H,I": "H-I"}.get(match["suffix"], match["suffix"])
     region = {"usa": "Nation", "state": "State"}[match["region"]]
-    return f"{_table(match['of'], has_both=has_both)} ({region}, {_iteration(iteration, has_both=has_both)})"
+    level = f"{region}, {_iteration(iteration, has_both=has_both)}"
+    return f"{_table(match['of'], has_both=has_both)} ({level})" if match["of"] else level
 
 
 def _bar(match: re.Match[str], *, has_both: bool) -> str:
