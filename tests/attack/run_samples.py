@@ -76,7 +76,7 @@ def _results(folder: Path) -> str:
 
 def _reported(folder: Path) -> str:
     """Report as a table where pictures take seconds, and as a page elsewhere."""
-    form = "csv" if "phsafe" in folder.name or "subspace" in folder.name else "html"
+    form = "html" if "group-sizes" in folder.name else "csv"
     out = folder.parent / f"report.{form}"
     shutil.rmtree(out, ignore_errors=True)
     export_run(folder, form, out)

@@ -11,7 +11,6 @@ from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
-from phexplore.runs.store import load_summary
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
 from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
@@ -112,5 +111,5 @@ def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
 
 def _invented(run: TopDownRun) -> str:
     """Return what of the data was invented, as the summary says it, "" where nothing was or the run is not complete."""
-    remarks = (load_summary(run.directory) or {}).get("data", {}).get("remarks", ())
+    remarks = (run.summary or {}).get("data", {}).get("remarks", ())
     return "".join(f" {remark}" for remark in remarks if "invented" in remark)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from phexplore.model.topdown import LevelQuery
 from phexplore.published.door import read_population
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
-from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, present_trials, trial_file
+from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, load_summary, present_trials, trial_file
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.area_names import names_in
@@ -205,6 +205,14 @@ class TopDownRun:
         scenario = self.spec.scenario
         self.unit = counted(scenario.topdown.schema)
         self._forecast = forecast_topdown(scenario.topdown, scenario.conventions).entries
+        self._summary: dict[str, Any] | None = None
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """The content of ``summary.json``, checked once when it is there; None while the run is not complete."""
+        if self._summary is None:
+            self._summary = load_summary(self.directory)
+        return self._summary
 
     @cached_property
     def levels(self) -> tuple[str, ...]:

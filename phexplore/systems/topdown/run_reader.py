@@ -111,9 +111,7 @@ class TopDownRunReader:
         tiles, headline = tiles_of(spec, directory, run)
         trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
         picture = PICTURES[tab](run, choice) if tab and trials else None
-        # Marked data are told without the summary, whose whole shape is checked whenever it is read.
-        is_open = tab in ERRORS_ALONE or spec.data.synthetic
-        is_held = not is_open and is_confidential(spec, load_summary(directory))
+        is_held = tab not in ERRORS_ALONE and is_confidential(spec, run.summary)
         return RunAnswer(
             request,
             trials,
