@@ -77,6 +77,8 @@ def populate(
     tract: NDArray[np.int64],
     county: NDArray[np.int64],
     rng: np.random.Generator,
+    *,
+    empty: float = EMPTY,
 ) -> BlockPopulation:
     """Return people for the blocks of a state.
 
@@ -86,10 +88,11 @@ def populate(
         tract: ``tract[groups]``, of each block group.
         county: ``county[tracts]``, of each tract.
         rng: of all draws.
+        empty: share of the blocks without people.
     """
     blocks = len(group)
     geoids = _codes(state, group, tract, county)
-    people = _people(blocks, rng)
+    people = _people(blocks, empty, rng)
     shares = _shares(county, tract, group, rng)
     # People of a household are of one group here, and one of them is an adult: that is what makes real blocks sparse.
     households = np.ceil(people / PERSONS_PER_HOUSEHOLD).astype(np.int64)
@@ -185,9 +188,9 @@ def _first(clump: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.searchsorted(clump, np.arange(int(clump[-1]) + 1))
 
 
-def _people(blocks: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _people(blocks: int, empty: float, rng: np.random.Generator) -> NDArray[np.int64]:
     people = np.ceil(rng.lognormal(np.log(33), 1.1, blocks)).astype(np.int64)
-    return np.where(rng.random(blocks) < EMPTY, 0, np.minimum(people, 5_000))
+    return np.where(rng.random(blocks) < empty, 0, np.minimum(people, 5_000))
 
 
 def _shares(

@@ -1,7 +1,8 @@
 """A synthetic nation, a block file per state: as many blocks, tracts and counties as the spine of 2020 has.
 
 The totals are those of the topdown facts, section 10. They are shared out over the states by the population of 2010 (counties: as
-many as each state had), which is our choice; real states differ. Tribal parts are whole tracts, one in each of some counties. Block
+many as each state had), which is our choice; real states differ. Blocks without housing or group quarters are no units of that
+spine, so few blocks are empty: as many as leave about 331 million people to the whole nation. Tribal parts are whole tracts, one in each of some counties. Block
 groups of the spine are made when it is built, so their number comes out near the real one, not at it.
 """
 
@@ -21,6 +22,9 @@ from phexplore.errors import PhexploreError
 
 BLOCKS, TRACTS, COUNTY_NODES = 5_892_698, 84_589, 3_496
 """Units of the spine of 2020 (topdown, section 10); county nodes count a county with a tribal part twice."""
+
+EMPTY = 0.0767
+"""With a mean of 60.9 people where there are any this makes 56.2 people a block, as 331,449,281 people in 5,892,698 blocks do."""
 
 WITHOUT_TRIBAL_PART = ("05", "10", "11", "17", "21", "24", "29", "33", "34", "39", "42", "47", "50", "54")
 """States without a tribal part: 14, so that 37 have one (topdown, section 10); which ones is our choice."""
@@ -111,7 +115,7 @@ def synthesize_state(plan: StatePlan, seed: int) -> BlockPopulation:
     place = np.arange(plan.blocks) - (np.cumsum(blocks_of_tract) - blocks_of_tract)[tract_of_block]
     within = place * per_tract[tract_of_block] // blocks_of_tract[tract_of_block]
     group = within + (np.cumsum(per_tract) - per_tract)[tract_of_block]
-    found = populate(plan.code, group, tract, county, rng)
+    found = populate(plan.code, group, tract, county, rng, empty=EMPTY)
     places = areas(found, 0.0, seed + int(plan.code))
     tracts_of_county = np.bincount(county, minlength=plan.counties)
     able = np.flatnonzero(tracts_of_county > 1)
