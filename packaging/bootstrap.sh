@@ -62,5 +62,7 @@ if [ "$(cat $VENV/.stamp 2>/dev/null || true)" != "$stamp" ]; then
   $VENV/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
   echo "$stamp" >$VENV/.stamp
 fi
+# Bytecode too, whatever PYTHONDONTWRITEBYTECODE says: without it every command reads a hundred modules anew.
+$VENV/bin/python -m compileall -q phexplore
 # After every change of a kernel, so that nobody waits for a compiler later.
 $VENV/bin/python packaging/prepare_kernels.py || say "the solver could not be prepared; it is when it is first used"

@@ -16,12 +16,10 @@ from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular_target
-from phexplore.preparing import PREPARING, heard_by
+from phexplore.preparing import heard_by
 from phexplore.report.progress import ProgressLine
 from phexplore.report.terminal import say
-from phexplore.runs.events import Progress
 from phexplore.systems.registry import systems
-from phexplore.systems.sources import load_scenario
 
 DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
 
@@ -70,7 +68,10 @@ def program(first: str = "") -> typer.Typer:
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"], "obj": load_scenario},
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "obj": lazy("phexplore.systems.sources", "load_scenario"),
+        },
     )
     own = [register for names, register in PARTS if first in names.split()]
     for register in own or [register for _, register in PARTS]:
@@ -126,7 +127,7 @@ def run(arguments: list[str], window: Window | None = None) -> int:
             arguments = with_words(arguments)
         with (
             ProgressLine() as line,
-            heard_by(lambda ready, kernels: line.show(Progress(PREPARING, ready, kernels))),
+            heard_by(line.prepare),
         ):
             status = program(arguments[0])(arguments, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:

@@ -16,7 +16,6 @@ from phexplore.runs.place import HERE
 from phexplore.runs.run_settings import RunSettings
 from phexplore.systems.arguments import SCENARIO
 from phexplore.systems.registry import system_of
-from phexplore.systems.running import DataProblemsError, data_read_with, own_data, simulate
 from phexplore.systems.sources import load_scenario
 
 _MOST_NAMED = 12
@@ -50,6 +49,8 @@ def run(
 
     Example: phexplore run pl94-2020-persons-us --data blocks.csv.gz --expand 1 --trials 2 --seed 1 --out runs/blocks
     """
+    from phexplore.systems.running import DataProblemsError, data_read_with, own_data, simulate
+
     loaded = load_scenario(scenario)
     settings = chosen_settings(loaded, asked, (tls_ca_file, tls_cert, tls_key))
     options = chosen_options(loaded, asked)

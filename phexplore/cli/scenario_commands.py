@@ -11,8 +11,6 @@ import typer
 from phexplore.catalog.names import Naming, choose_naming
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.files.output_folder import writes_into_out
-from phexplore.model.diff import diff as differences
-from phexplore.model.diff import in_parts, parameters_only, value_text
 from phexplore.model.issues import has_errors
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
@@ -138,6 +136,9 @@ def diff(a: str = SCENARIO, b: str = SCENARIO, as_json: bool = JSON) -> None:
 
     Example: phexplore diff sdhc-2020-us proposal.phx
     """
+    from phexplore.model.diff import diff as differences
+    from phexplore.model.diff import in_parts, parameters_only, value_text
+
     first, second = load_scenario(a), load_scenario(b)
     _refuse_errors(first)
     _refuse_errors(second)

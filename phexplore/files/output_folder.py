@@ -12,7 +12,6 @@ from typing import ParamSpec, TypeVar
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text, write_atomically
-from phexplore.files.json_text import plain_values
 
 MARK_FILE = ".phexplore-output.json"
 """Says which command wrote the folder, and every file it left there. It lies among files, so in the first folder of a folder that
@@ -101,6 +100,8 @@ def _refuse_foreign(folder: Path, command: str, resumed: Collection[str]) -> Non
 def _marked(folder: Path) -> tuple[str, set[str]]:
     """Return the command that wrote a folder and its files; "" and none without one whole mark."""
     marks = _marks(folder)
+    from phexplore.files.json_text import plain_values  # noqa: PLC0415 - most commands read no file
+
     try:
         content = plain_values(read_text(marks[0]), str(marks[0]), "Name another folder.")
         if len(marks) == 1 and content["format"] == _FORMAT and content["version"] == 1:

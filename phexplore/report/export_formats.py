@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from phexplore.model.approval import Decision
-from phexplore.model.scenario import Scenario
+if TYPE_CHECKING:
+    from phexplore.model.approval import Decision
+    from phexplore.model.scenario import Scenario
 
 Write = Callable[..., bytes]
 """Scenario, what it is compared with, and the time printed, to bytes; the same values give the same bytes. A report takes an

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from phexplore.preparing import PREPARING
 from phexplore.report.terminal import say
-from phexplore.runs.events import Event, Note, PhaseDone, Progress
+
+if TYPE_CHECKING:
+    from phexplore.runs.events import Event
 
 _BAR = 24
 
@@ -39,6 +41,8 @@ class ProgressLine:
 
     def show(self, event: Event) -> None:
         """Show an event of a worker."""
+        from phexplore.runs.events import Note, PhaseDone, Progress  # noqa: PLC0415 - most commands show none
+
         match event:
             case Progress(phase, done, total, seconds_left) if self._live and total:
                 filled = round(_BAR * done / total)
@@ -56,6 +60,17 @@ class ProgressLine:
                 self._line(text)
             case _:
                 pass
+
+    def prepare(self, ready: int, kernels: int) -> None:
+        """Show that the solver is being prepared.
+
+        Args:
+            ready: kernels that have their machine code.
+            kernels: that are loaded.
+        """
+        from phexplore.runs.events import Progress  # noqa: PLC0415 - as above
+
+        self.show(Progress(PREPARING, ready, kernels))
 
     def _line(self, text: str) -> None:
         self._end()

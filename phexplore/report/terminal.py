@@ -7,13 +7,14 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from phexplore.accuracy.margins import Margins
-from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.accuracy.proven_loss import rounded_down, rounded_up
 from phexplore.errors import visible
 from phexplore.model.issues import Issue
+
+if TYPE_CHECKING:
+    from phexplore.accuracy.margins import Margins
+    from phexplore.accuracy.privacy_loss import EpsilonFigure
 
 _OBEYED = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -73,6 +74,8 @@ def say_if_confidential(path: Path) -> None:
 
 def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
     """Print every ε with its δ, conversion and neighbours."""
+    from phexplore.accuracy.proven_loss import rounded_down, rounded_up  # noqa: PLC0415 - to print a failure loads no figures
+
     for figure in figures:
         how = figure.conversion.value if figure.conversion else "pure DP"
         if figure.low is not None:

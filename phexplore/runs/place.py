@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -174,6 +173,8 @@ def parse_worker_arguments(arguments: Sequence[str]) -> tuple[Path, Place]:
         SystemExit: they name none.
         PlaceError: they contradict each other.
     """
+    from argparse import ArgumentParser  # noqa: PLC0415 - for workers only
+
     parser = ArgumentParser(prog="phexplore --worker")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--workers", type=int)

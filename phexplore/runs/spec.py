@@ -9,14 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phexplore import __version__
-from phexplore.data.digest import FilesDigest, digest_blocks, digest_files
-from phexplore.data.provenance import Provenance
-from phexplore.data.source import find_source
 from phexplore.errors import PhexploreError
-from phexplore.files.scenario_json import decode_scenario, encode_scenario
+from phexplore.lazy import lazy
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, encode, parameter, read
 from phexplore.model.fingerprint import fingerprint
@@ -24,6 +21,17 @@ from phexplore.model.kinds import Exact, Flag, Optional, Problems, RunDirectory,
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
+
+if TYPE_CHECKING:
+    from phexplore.data.digest import FilesDigest
+    from phexplore.data.provenance import Provenance
+
+# Every command knows what a run is; those that read or start none load no reader.
+_find_source = lazy("phexplore.data.source", "find_source")
+_digest_files = lazy("phexplore.data.digest", "digest_files")
+_digest_blocks = lazy("phexplore.data.digest", "digest_blocks")
+_decode_scenario = lazy("phexplore.files.scenario_json", "decode_scenario")
+_encode_scenario = lazy("phexplore.files.scenario_json", "encode_scenario")
 
 SPEC_VERSION = 2
 """Version of ``spec.json``. In version 1 nothing protected the mark of synthetic data, and a scheduler's address stood in it:
@@ -115,13 +123,13 @@ def describe_data(path: Path, *, on_progress: Callable[[int, int], None] | None 
         InputProblemsError: files are missing; all of them are listed.
         RunDataError: files are unreadable.
     """
-    source = find_source(path)
+    source = _find_source(path)
     files = {
         file.relative_to(source.directory).as_posix(): file
         for frame in sorted(source.files)
         for file in source.files[frame]
     }
-    digest = _digest_of(path, lambda: digest_files(files, on_progress))
+    digest = _digest_of(path, lambda: _digest_files(files, on_progress))
     place = path if path.exists() else source.directory
     synthetic = _is_synthetic(source.provenance, digest.hashes)
     return RunData(str(place.absolute()), digest.sha256, digest.size, synthetic)
@@ -138,7 +146,7 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
         InputProblemsError: files are missing.
         RunDataError: files are unreadable.
     """
-    digest = _digest_of(path, lambda: digest_blocks(path, on_progress))
+    digest = _digest_of(path, lambda: _digest_blocks(path, on_progress))
     return RunData(str(path.absolute()), digest.sha256, digest.size, blocks=True)
 
 
@@ -356,7 +364,7 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "code_version": spec.code_version,
         "data": encode(spec.data),
         "fingerprint": fingerprint(spec.scenario),
-        "scenario": encode_scenario(spec.scenario),
+        "scenario": _encode_scenario(spec.scenario),
         **({} if spec.options is None else {_options_of(spec.scenario).word: encode(spec.options)}),
     }
     return content if spec.version == 1 else content | {"seal": _digest(content)}
@@ -380,7 +388,7 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
                 f"this one reads up to {SPEC_VERSION}).",
                 "Open it with that version.",
             )
-        scenario, data = decode_scenario(content["scenario"], place), read(RunData, content["data"])
+        scenario, data = _decode_scenario(content["scenario"], place), read(RunData, content["data"])
         spec = RunSpec(
             scenario=scenario,
             data=data if version > 1 else replace(data, synthetic=False),

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.accounting.composition import Part as NoisePart
-from phexplore.accuracy.budget_model import BudgetModel
-from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
 from phexplore.accuracy.proven_loss import ReleaseNoise, epsilon_bracket, proven_figures
 from phexplore.catalog.presets import Preset
@@ -22,24 +20,26 @@ from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.fields import Declared
-from phexplore.model.goals import Key
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
-from phexplore.runs.spec import RunSpec, StopRule
 from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.scenario_reports import PLAIN_REPORTS
 
 if TYPE_CHECKING:
     import typer
 
+    from phexplore.accuracy.budget_model import BudgetModel
+    from phexplore.accuracy.margins import Margins
     from phexplore.accuracy.solving_separable import SolvedGoals
     from phexplore.figures.figure import Figure
+    from phexplore.model.goals import Key
     from phexplore.report.document import Part
     from phexplore.report.run_report import RunReport
     from phexplore.runs.simulation import Maker
+    from phexplore.runs.spec import RunSpec, StopRule
     from phexplore.systems.experiments import Experiment, Studied
     from phexplore.systems.meeting import MeetingParameter
     from phexplore.systems.run_results import Results

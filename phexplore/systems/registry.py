@@ -8,29 +8,32 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from phexplore.accuracy.absurd_values import MOST_EPSILON, hardly_meant
-from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.catalog.presets import Preset
 from phexplore.errors import UnknownNameError
 from phexplore.lazy import lazy
-from phexplore.library import until_reread
+from phexplore.library import own_files, until_reread
 from phexplore.model.issues import Issue, errors_first, has_errors
 from phexplore.model.scenario import Scenario, add_method
 from phexplore.report.export_formats import ExportFormat
-from phexplore.runs.place import Place
-from phexplore.runs.spec import RunSpec, register_options
+from phexplore.runs.spec import register_options
 from phexplore.systems.group_sizes.system import GROUP_SIZES
-from phexplore.systems.meeting import MeetingParameter, declared_parameters
-from phexplore.systems.parameter_files import own_presets
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.protocol import Forecast, Handover, Loss, System, UnsupportedError
 from phexplore.systems.subspace.system import SUBSPACE
 from phexplore.systems.topdown.system import TOPDOWN
 
 if TYPE_CHECKING:
+    from phexplore.accuracy.budget_model import BudgetModel
+    from phexplore.runs.place import Place
     from phexplore.runs.simulation import Simulation
+    from phexplore.runs.spec import RunSpec
+    from phexplore.systems.meeting import MeetingParameter
 
 SYSTEMS: tuple[System, ...] = (PHSAFE, TOPDOWN, GROUP_SIZES, SUBSPACE)
 """In the order people are offered them."""
+
+_own_presets = lazy("phexplore.systems.parameter_files", "own_presets")
+_declared_parameters = lazy("phexplore.systems.meeting", "declared_parameters")
 
 DEPLOYMENT = ExportFormat(
     "deployments-registry",
@@ -80,7 +83,7 @@ def presets() -> Mapping[str, Preset]:
     """Return the presets of all systems by id, in the order they are shown; of every system the user's come last."""
     shipped = {id_: preset for system in systems().values() for id_, preset in system.presets().items()}
     places = {system.parameters: number for number, system in enumerate(systems().values())}
-    found = {**shipped, **own_presets(systems(), shipped)}
+    found = {**shipped, **(_own_presets(systems(), shipped) if own_files("presets") else {})}
     return MappingProxyType(dict(sorted(found.items(), key=lambda item: places[type(item[1].scenario.method)])))
 
 
@@ -171,7 +174,10 @@ def budgets_of(scenario: Scenario) -> BudgetModel:
 def meeting_parameters(scenario: Scenario) -> tuple[MeetingParameter, ...]:
     """Return everything of a scenario that a meeting may move."""
     system = system_of(scenario)
-    return declared_parameters(scenario, margins_of_entries) if system.meeting is None else system.meeting(scenario)
+    if system.meeting is not None:
+        return system.meeting(scenario)
+    found: tuple[MeetingParameter, ...] = _declared_parameters(scenario, margins_of_entries)
+    return found
 
 
 def handover(scenario: Scenario) -> Handover:

@@ -8,12 +8,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
-from phexplore.runs.spec import RunSpec
+
+if TYPE_CHECKING:
+    from phexplore.runs.spec import RunSpec
 
 _load_spec = lazy("phexplore.runs.store", "load_spec")
 

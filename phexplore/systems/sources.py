@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phexplore.errors import UnknownNameError
 from phexplore.library import LibraryError, refused
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say_issues
-from phexplore.systems.parameter_files import parameters_in, reader_of, scenario_in
-from phexplore.systems.protocol import ParameterFile
 from phexplore.systems.registry import presets, systems
+
+if TYPE_CHECKING:
+    from phexplore.systems.protocol import ParameterFile
 
 
 def load_scenario(text: str) -> Scenario:
@@ -45,11 +47,15 @@ def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
                     raise error
                 raise LibraryError(f"{own}: {error}", error.remedy)
         raise UnknownNameError("preset or file", text, list(presets()))
+    from phexplore.systems.parameter_files import scenario_in  # noqa: PLC0415 - a preset needs no reader of files
+
     return scenario_in(systems(), path, name)
 
 
 def parameter_file(path: Path) -> ParameterFile | None:
     """Return the reader that knows a file as its own, None when no system does."""
+    from phexplore.systems.parameter_files import reader_of  # noqa: PLC0415 - a preset needs no reader of files
+
     return reader_of(systems(), path)
 
 
@@ -59,4 +65,6 @@ def read_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
     Raises:
         InputProblemsError: everything that is wrong with it.
     """
+    from phexplore.systems.parameter_files import parameters_in  # noqa: PLC0415 - a preset needs no reader of files
+
     return parameters_in(systems(), path)
