@@ -104,6 +104,18 @@ class MeasuredProduct:
         """
         return self._holder.rows(name, self.schema, with_values=with_values)
 
+    def answers(self, name: str, row: int) -> tuple[int, int, Any]:
+        """Return the part of a file that holds a row: its first row, the row behind it, and the lists of whole numbers of its rows.
+
+        Args:
+            name: of one of `parts`.
+            row: from 0.
+
+        Raises:
+            InputProblemsError: the file cannot be read.
+        """
+        return self._holder.answers(name, row)
+
 
 class NoisyMeasurements:
     """What a folder or an archive holds.
@@ -125,6 +137,7 @@ class NoisyMeasurements:
         self.path = path
         found: dict[str, dict[str, dict[str, list[str]]]] = {}
         self._names = sorted(self._listed())
+        self._last: tuple[str, Any, NDArray[np.int64]] | None = None
         for name in self._names:
             parts = name.split("/")
             place = next((n for n, part in enumerate(parts[:-2]) if part.endswith(_SUFFIX)), -1)
@@ -195,6 +208,25 @@ class NoisyMeasurements:
                 values,
             )
 
+    def answers(self, name: str, row: int) -> tuple[int, int, Any]:
+        """Return the part of a file that holds a row; see `MeasuredProduct.answers`.
+
+        Args:
+            name: of the file.
+            row: from 0.
+        """
+        if self._last is None or self._last[0] != name:
+            with self._reading(name) as file:
+                sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+                self._last = name, file, np.cumsum([0, *sizes])
+        _, held, starts = self._last
+        with _Reading(self, name, held):
+            group = int(np.searchsorted(starts, row, side="right")) - 1
+            lists = held.read_row_group(group, columns=["value"], use_threads=False).column(0).combine_chunks()
+            if lists.null_count or lists.flatten().null_count:
+                raise ValueError("an answer is missing")
+        return int(starts[group]), int(starts[group + 1]), lists
+
     def _listed(self) -> Iterator[str]:
         if self.path.is_dir():
             yield from (
@@ -203,7 +235,7 @@ class NoisyMeasurements:
             return
         try:
             with open_regular(self.path) as file, zipfile.ZipFile(file) as archive:
-                yield from archive.namelist()
+                yield from (name for name in archive.namelist() if not name.endswith("/"))
         except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as error:
             raise self._refused(f"The file is no ZIP archive ({error}).", _NAME_THE_FOLDER) from error
 
@@ -262,12 +294,12 @@ _NATION = frozenset({None, "", "0", "1"})
 class _Reading:
     """Opens a file; what goes wrong inside becomes one sentence with its name."""
 
-    def __init__(self, holder: NoisyMeasurements, name: str) -> None:
-        self._holder, self._name = holder, name
+    def __init__(self, holder: NoisyMeasurements, name: str, file: Any = None) -> None:
+        self._holder, self._name, self._file = holder, name, file
 
     def __enter__(self) -> Any:
         try:
-            self._file = self._holder.open(self._name)
+            self._file = self._file or self._holder.open(self._name)
         except Exception as error:
             self.__exit__(type(error), error, None)
             raise

@@ -34,6 +34,8 @@ from phexplore.workload.schema import Schema, load_schema
 
 Ints = NDArray[np.int64]
 Levels = tuple[Histograms, ...]
+Answers = Callable[[int, MarginalQuery, Ints, Ints], Ints]
+"""Noisy answers ``int64[n]`` at a level (its number) of a query from units ``[n]``, answers ``[n]``."""
 
 _RANGE = 60_000
 """About so many filled cells of parents times children are solved between two signs of progress."""
@@ -96,6 +98,17 @@ class OuterWorld:
         return (own,) if own.companion is None else (own, load_schema(own.companion))
 
 
+def addressed(key: TrialKey, level: LevelDesign, query: MarginalQuery) -> AddressedNoise:
+    """Return the noise of a query at a level of a trial: that of any unit and answer, drawn or not.
+
+    Args:
+        key: of the trial.
+        level: that is measured.
+        query: one of its queries.
+    """
+    return AddressedNoise(key.seed or 0, key.trial, level.name, query.name)
+
+
 def passes_of(level: LevelDesign) -> tuple[OuterPass, ...]:
     """Return the outer passes of a level.
 
@@ -125,12 +138,14 @@ class OuterEstimation:
         exact: whether no noise is added.
         margins: per level and measured query, the margin whose coverage is counted, people.
         rounder: its options.
+        answers: noise that was drawn elsewhere; None draws it.
     """
 
     key: TrialKey
     exact: bool = False
     margins: tuple[tuple[int, ...], ...] = ()
     rounder: RounderOptions = field(default_factory=RounderOptions)
+    answers: Answers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,9 +400,11 @@ class _Step:
         """Return noisy answers of children counted from `first`; arguments as in `phexplore.simulate.outer_passes.family.Measure`."""
         if self.chosen.exact:
             return exact
+        if self.chosen.answers is not None:
+            return self.chosen.answers(self.number, query, first + child, answer)
         column = self.level.measured.index(query)
         classes = self.outer.world.classes[self.number][first + child]
-        source = AddressedNoise(self.chosen.key.seed or 0, self.chosen.key.trial, self.level.name, query.name)
+        source = addressed(self.chosen.key, self.level, query)
         noisy = exact.copy()
         for place in np.unique(classes).tolist():
             noise = self.level.measurings[place].noises[column]

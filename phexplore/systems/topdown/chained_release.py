@@ -135,6 +135,7 @@ class ChainedRelease:
         scenario: the scenario that made it; None for published microdata, whose cost is not the run's to say.
         population: exact counts in its schema.
         world: of its estimation; None where it is taken.
+        given: the counts of the blocks themselves, in the order of their codes, where noisy measurements state them; else None.
     """
 
     preset: str
@@ -142,6 +143,7 @@ class ChainedRelease:
     scenario: Scenario | None
     population: BlockPopulation
     world: World | None
+    given: Histograms | None = None
 
     def leaves(self, key: TrialKey, *, exact: bool, rounder: RounderOptions, mapper: Mapper = in_order) -> Histograms:
         """Return the protected counts of the blocks of a trial, in the order of their codes.
@@ -155,6 +157,8 @@ class ChainedRelease:
         Raises:
             RunSpecError: the release that is named has no such trial or other blocks.
         """
+        if self.given is not None:
+            return self.given
         if self.world is None:
             return self._taken(key.trial)
         sources = [DrawnMeasurements(Draw(key, exact)) for _ in self.world.design.levels]
@@ -239,6 +243,21 @@ def _aligned(released: BlockPopulation, wanted: BlockPopulation) -> Histograms:
     sizes[place] = np.diff(released.starts)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     return Histograms(starts, released.cells, released.counts.astype(np.int64))
+
+
+def published_release(path: Path, published: BlockPopulation, blocks: BlockPopulation) -> ChainedRelease:
+    """Return the release whose counts noisy measurements state as exact.
+
+    Args:
+        path: of the noisy measurements.
+        published: blocks with these counts, in the DHC schema.
+        blocks: of the run.
+
+    Raises:
+        RunSpecError: these are other blocks.
+    """
+    counted = redistricting_of(blocks)
+    return ChainedRelease("", str(path), None, counted, None, _aligned(redistricting_of(published), counted))
 
 
 def chained_release(spec: RunSpec, population: BlockPopulation) -> ChainedRelease:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from phexplore.optimize.rounder import RounderOptions
 from phexplore.report.forecast_json import epsilon_json
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
 from phexplore.simulate.outer_passes.descent import (
+    Answers,
     OuterDescent,
     OuterEstimation,
     OuterWorld,
@@ -30,7 +31,13 @@ from phexplore.simulate.topdown.driver import Mapper, World
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.simulate.topdown.measuring import TrialKey, secret_key
 from phexplore.simulate.topdown.on_spine import in_code_order
-from phexplore.systems.topdown.chained_release import ChainedRelease, chained_release, kept_query
+from phexplore.systems.topdown.chained_release import (
+    ChainedRelease,
+    chained_release,
+    kept_query,
+    published_release,
+)
+from phexplore.systems.topdown.published_noise import PublishedNoise
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.shared import forecast
 from phexplore.workload.queries import parse_query
@@ -53,11 +60,6 @@ def confirm_options(options: TopDownOptions, *, on_cluster: bool) -> None:
     refused = (
         (options.mechanism is Mechanism.BLOCK_BY_BLOCK, "--block-by-block", "Blocks alone hold no million cells."),
         (options.is_pooled, "--estimator pooled", "The pooled estimator knows one pass."),
-        (
-            options.keep_measurements or bool(options.measurements),
-            "keeping measurements",
-            "Below the root only the noisy answers that matter are drawn; the same seed draws them again.",
-        ),
         (on_cluster, "--scheduler", "Outer passes are estimated on this machine."),
     )
     for is_asked, name, reason in refused:
@@ -72,10 +74,12 @@ class OuterTrial:
     Attributes:
         found: the estimates.
         kept: the redistricting counts of the blocks, in the tree's order.
+        key: of the random bits; not shown, for it may be a secret one.
     """
 
     found: OuterDescent
     kept: Histograms
+    key: TrialKey = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,11 +91,13 @@ class OuterRun:
         release: what the trials stand on.
         unlinked: ``int64[blocks, 24]`` facilities of each type where these are published exactly with the release, in the tree's
             order; None for persons.
+        answers: noise that was drawn elsewhere; None draws it.
     """
 
     outer: OuterWorld
     release: ChainedRelease
     unlinked: np.ndarray[Any, np.dtype[np.int64]] | None
+    answers: Answers | None = None
 
     @property
     def schema(self) -> Schema:
@@ -128,11 +134,11 @@ class OuterRun:
         found = descend_outer(
             self.outer,
             {kept_query(self.schema): kept},
-            OuterEstimation(secret, exact, margins, rounder),
+            OuterEstimation(secret, exact, margins, rounder, self.answers),
             mapper=mapper,
             on_progress=on_progress,
         )
-        return OuterTrial(found, kept)
+        return OuterTrial(found, kept, secret)
 
     def _with_facilities(self, kept: Histograms) -> Histograms:
         """Add the facilities, which every unit histogram keeps exactly, behind vacant and occupied units."""
@@ -210,13 +216,16 @@ def _sparse(table: np.ndarray[Any, Any]) -> Histograms:
     return Histograms(starts.astype(np.int64), cells.astype(np.int32), table[rows, cells].astype(np.int64))
 
 
-def outer_run(spec: RunSpec, population: BlockPopulation, world: World) -> OuterRun:
+def outer_run(
+    spec: RunSpec, population: BlockPopulation, world: World, published: PublishedNoise | None = None
+) -> OuterRun:
     """Return what all trials share.
 
     Args:
         spec: of the run.
         population: exact counts, with facilities.
         world: on the scenario's spine.
+        published: noise that was drawn elsewhere, whose `world` this is.
 
     Raises:
         RunSpecError: the release that is named cannot be used.
@@ -236,7 +245,10 @@ def outer_run(spec: RunSpec, population: BlockPopulation, world: World) -> Outer
         repair = _repairs(spec.scenario.topdown, world, facilities.astype(np.int64))
     outer = OuterWorld(world, beside, repair)
     named = {name for names in dict(spec.scenario.topdown.constraints).values() for name in names}
-    return OuterRun(outer.confirmed(sorted(named)), chained_release(spec, population), unlinked)
+    if published is None:
+        return OuterRun(outer.confirmed(sorted(named)), chained_release(spec, population), unlinked)
+    release = published_release(published.path, published.population(), population)
+    return OuterRun(outer.confirmed(sorted(named)), release, unlinked, published.looked_up())
 
 
 def _repairs(
@@ -261,17 +273,24 @@ def _repairs(
     return tuple(found)
 
 
-def cost_remark(spec: RunSpec) -> str:
-    """Return what the scenario costs by production's formula, and what is proven, for the notes of the run."""
+def outer_remarks(spec: RunSpec, outer: OuterRun) -> tuple[str, ...]:
+    """Return what the scenario costs by production's formula, and what is proven, and what release it stands on, for the notes of the run.
+
+    Args:
+        spec: of the run.
+        outer: what its trials share.
+    """
+    if outer.answers is not None:
+        return (outer.release.remark,)
     figures = {figure.conversion: figure.value for figure in forecast(spec.scenario).stated()}
     formula, proven = figures.get(Conversion.BUN_STEINKE), figures.get(Proof.DISCRETE_GAUSSIAN)
-    rho = exact_text(spec.scenario.topdown.total)
-    if formula is None or proven is None:
-        return f"The scenario costs {rho}, without the release that it stands on."
-    return (
-        f"The scenario costs ρ {rho}: ε {formula:.2f} at δ = 1e-10 by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
-        f"{rounded_up(proven, 2)} as proven, without the release that it stands on."
-    )
+    cost = f"The scenario costs ρ {exact_text(spec.scenario.topdown.total)}"
+    if formula is not None and proven is not None:
+        cost += (
+            f": ε {formula:.2f} at δ = 1e-10 by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
+            f"{rounded_up(proven, 2)} as proven"
+        )
+    return f"{cost}, without the release that it stands on.", outer.release.remark
 
 
 def outer_summary(
@@ -301,7 +320,7 @@ def outer_summary(
         "privacy": {
             **told["privacy"],
             "epsilon": []
-            if spec.mode is RunMode.NO_NOISE
+            if spec.mode is RunMode.NO_NOISE or outer.answers is not None
             else [epsilon_json(figure) for figure in forecast(spec.scenario).stated()],
         },
         "rescued": [entry for each in marks for entry in each["rescued"]],

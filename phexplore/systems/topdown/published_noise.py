@@ -7,7 +7,7 @@ estimate from them needs a scenario of the same schema for its passes, invariant
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,12 +28,15 @@ from phexplore.published.measurements import (
     Rows,
 )
 from phexplore.resources import resource
+from phexplore.simulate.outer_passes.partitions import of_cells
 from phexplore.simulate.topdown.design import Design, LevelDesign, Measuring, make_design, measuring
 from phexplore.simulate.topdown.driver import World, make_world
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
 from phexplore.spine.tree import GeoTree, TreeLevel
+from phexplore.systems.topdown.chained_release import is_chained, kept_query, release_link
 from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.outer_noise import LookedUpAnswers
 from phexplore.systems.topdown.published_writing import noise_parameter
 from phexplore.workload.schema import load_schema
 
@@ -118,7 +121,9 @@ class PublishedNoise:
     """A release of noisy measurements, made ready for a scenario.
 
     Attributes:
+        path: folder or archive.
         product: whose answers are used.
+        products: it, and that of the units that households live in where the schema has a companion.
     """
 
     def __init__(self, path: Path, method: TopDown) -> None:
@@ -131,13 +136,16 @@ class PublishedNoise:
         Raises:
             InputProblemsError: there is none.
         """
-        self._path, self._method = path, method
+        self.path, self._method = path, method
         if method.framework is PrivacyFramework.PURE_DP:
             raise self._refused(
                 "Published variances are those of discrete Gaussian noise; the scenario's is geometric."
             )
         self._found = NoisyMeasurements(path)
-        self.product = self._found.product(load_schema(method.schema))
+        schema = load_schema(method.schema)
+        self.product = self._found.product(schema)
+        beside = () if schema.companion is None else (self._found.product(load_schema(schema.companion)),)
+        self.products = (self.product, *beside)
         lacking = [name for name in self.product.levels if name not in method.levels]
         if lacking or not self.product.levels:
             raise self._refused(f"{lacking[0]} is measured, for which the scenario has no budget.")
@@ -165,6 +173,8 @@ class PublishedNoise:
             least, most = values["hhgq_total_lb"], values["hhgq_total_ub"]
             counted = np.array(bounds.least_per_unit) > 0
             facilities = np.where(counted, least, most // bounds.most_per_unit)[order].astype(np.int32)
+        if is_chained(schema):
+            return self._chained(geoids, values, facilities, order)
         rows, totals = self._totals(codes[order], values.get("total"), order)
         return from_filled(
             schema,
@@ -174,6 +184,40 @@ class PublishedNoise:
             counts=totals,
             facilities=facilities,
         )
+
+    def _chained(
+        self,
+        geoids: NDArray[np.str_],
+        values: Mapping[str, NDArray[np.int64]],
+        facilities: NDArray[np.int32] | None,
+        order: NDArray[np.int64],
+    ) -> BlockPopulation:
+        """Return blocks with the redistricting counts that DHC files state: each in the first of the cells that it counts."""
+        schema, leaf = self.product.schema, self._levels[-1]
+        link, query = release_link(schema), kept_query(schema)
+        exact = values if schema.companion is None else self._exact(leaf, self.products[-1])[1]
+        if link.constraint not in exact or (facilities is None and "gq_vect" not in exact):
+            raise self._refused(f"The files do not say every block's redistricting counts ({link.constraint}_con).")
+        kept = exact[link.constraint][order]
+        if facilities is None:
+            kept = np.concatenate([kept, exact["gq_vect"][order]], axis=1)
+        if kept.shape[1] != query.answers:
+            raise self._refused(f"{link.constraint}_con has {kept.shape[1]:,} counts, not {query.answers:,}.")
+        possible = np.flatnonzero(
+            ~query.schema.structurally_empty([zero.name for zero in query.schema.structural_zeros])
+        )
+        answers, first = np.unique(of_cells(query.schema, query)(possible), return_index=True)
+        cell_of = np.zeros(query.answers, np.int64)
+        cell_of[answers] = possible[first]
+        rows, found = np.nonzero(kept)
+        if schema.companion is None:
+            counts = kept[rows, found]
+            return from_filled(schema, geoids, rows=rows, cells=cell_of[found], counts=counts, facilities=facilities)
+        units = np.zeros((len(geoids), query.schema.cells), np.int32)
+        units[rows, cell_of[found]] = kept[rows, found]
+        occupied = np.flatnonzero(kept[:, 1])
+        cells = np.zeros(len(occupied), np.int64)
+        return from_filled(schema, geoids, rows=occupied, cells=cells, counts=kept[occupied, 1], facilities=units)
 
     def world(self, leaves: BlockPopulation) -> tuple[World, tuple[str, ...]]:
         """Return what is estimated: the tree of the codes, with the variances of the files.
@@ -232,15 +276,20 @@ class PublishedNoise:
         """Return the answers of every level of `world`, which has to be made first."""
         return [PublishedAnswers(self.product, index) for index in self._indices]
 
+    def looked_up(self) -> LookedUpAnswers:
+        """Return the answers of `world`, which has to be made first, by unit and query."""
+        return LookedUpAnswers(self.products, self._levels, [index.codes for index in self._indices])
+
     def _noise(self, budget: Fraction) -> Noise:
         return noise_of(self._method.framework, budget)[0]
 
-    def _exact(self, level: str, *, with_values: bool = True) -> tuple[NDArray[np.str_], dict[str, NDArray[np.int64]]]:
+    def _exact(
+        self, level: str, product: MeasuredProduct | None = None, *, with_values: bool = True
+    ) -> tuple[NDArray[np.str_], dict[str, NDArray[np.int64]]]:
         """Return all units of a level, and the answers of exact queries that every unit has, ``int64[units, answers]``."""
-        parts = [
-            self.product.rows(name, with_values=with_values) for name in self.product.parts(level, constrained=True)
-        ]
-        noisy = [self.product.rows(name, with_values=False).codes for name in self.product.parts(level)]
+        product = product or self.product
+        parts = [product.rows(name, with_values=with_values) for name in product.parts(level, constrained=True)]
+        noisy = [product.rows(name, with_values=False).codes for name in product.parts(level)]
         codes = np.unique(np.concatenate([*(part.codes for part in parts), *noisy]))
         if not with_values:
             return codes, {}
@@ -282,11 +331,11 @@ class PublishedNoise:
 
     def _index(self, level: LevelDesign, codes: NDArray[np.str_]) -> tuple[_LevelIndex, int]:
         """Return what was measured at a level, and how many answers the scenario does not ask for."""
-        places = {query: number for number, query in enumerate(level.plan.measured)}
+        places = {query: number for number, query in enumerate(level.measured)}
         variances = np.full((len(codes), len(places)), np.nan, np.float32)
         files, ignored = [], 0
-        for name in self.product.parts(level.name):
-            rows = self.product.rows(name, with_values=False)
+        for product, name in ((each, name) for each in self.products for name in each.parts(level.name)):
+            rows = product.rows(name, with_values=False)
             if not len(rows.codes):
                 continue
             units = np.searchsorted(codes, rows.codes)
@@ -339,7 +388,7 @@ class PublishedNoise:
         return [measuring([budget * factor for budget in base.budgets], self._noise) for factor in sorted(factors)]
 
     def _refused(self, sentence: str) -> InputProblemsError:
-        return InputProblemsError([Issue((str(self._path),), sentence, _REMEDY)])
+        return InputProblemsError([Issue((str(self.path),), sentence, _REMEDY)])
 
 
 def tabulated_codes(measured: NDArray[np.str_], tabulated: NDArray[np.str_]) -> tuple[NDArray[np.str_], int]:

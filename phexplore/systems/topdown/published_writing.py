@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from phexplore.simulate.topdown.run_checks import cost
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.systems.topdown.measurements import measurement_file
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
+from phexplore.workload.schema import Schema
 
 PUBLISHED_DIRECTORY = "nmf"
 """Below the kept answers of a trial: the same answers in the published layout."""
@@ -35,6 +36,7 @@ _PRODUCTS = {
     "pl94_units": "Unit_PL_PROD",
     "dhc_persons": "DHCP_PROD",
     "dhc_households": "DHCH_PROD",
+    "dhc_units": "Unit_DHCH_PROD",
 }
 _DIGITS = {"County": 1, "Tract": 4, "Block_Group": 2}
 """Of the running number that a code adds to its parent's."""
@@ -66,27 +68,20 @@ def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[n
         WriteError: the file system refuses.
     """
     codes = published_codes(world.tree, geoids)
-    nation = "PR" if {code[_STATE] for code in codes[-1].tolist()} == {_PUERTO_RICO} else "US"
     schema = world.design.schema
     root = published_directory(directory, trial)
-    product = root / f"{nation}_{_PRODUCTS.get(schema.id, schema.id)}"
+    product = product_folder(root, schema, codes[-1])
     for number, (level, own) in enumerate(zip(world.design.levels, codes, strict=True)):
         kept = pq.ParquetFile(measurement_file(directory, trial, level.name))
         first = 0
-        parts = _Partitions(product / f"{level.name}.parquet" / MEASURED, schema.attributes)
-        try:
+        with Partitions(product / f"{level.name}.parquet" / MEASURED, schema.attributes) as parts:
             for group in range(kept.num_row_groups):
                 table = kept.read_row_group(group, use_threads=False)
                 last = first + table.num_rows
                 parts.add(own[first:last], _measured_rows(level, world.classes[number][first:last], table))
                 first = last
-        finally:
-            parts.close()
-        exact = _Partitions(product / f"{level.name}.parquet" / CONSTRAINED, schema.attributes)
-        try:
-            exact.add(own, _exact_rows(world, number))
-        finally:
-            exact.close()
+        with Partitions(product / f"{level.name}.parquet" / CONSTRAINED, schema.attributes) as exact:
+            exact.add(own, exact_rows(world, number))
     states = next((n for n, level in enumerate(world.tree.levels) if level.name == "State"), None)
     if states is not None and world.design.levels[states].exact_total | world.design.levels[states].shared_total:
         totals: dict[str, int] = {}
@@ -97,7 +92,21 @@ def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[n
             pq.write_table(table, part)
 
 
-def published_codes(tree: GeoTree, geoids: NDArray[np.str_]) -> list[NDArray[np.str_]]:
+def product_folder(root: Path, schema: Schema, leaves: NDArray[np.str_]) -> Path:
+    """Return the folder of a product.
+
+    Args:
+        root: of the release.
+        schema: whose answers it holds.
+        leaves: published codes, ``U[leaves]``.
+    """
+    nation = "PR" if {code[_STATE] for code in leaves.tolist()} == {_PUERTO_RICO} else "US"
+    return root / f"{nation}_{_PRODUCTS.get(schema.id, schema.id)}"
+
+
+def published_codes(
+    tree: GeoTree, geoids: NDArray[np.str_], *, with_plain_counties: bool = False
+) -> list[NDArray[np.str_]]:
     """Return the codes of the units of every level as published: parent's code and a running number, ``U[units]`` each.
 
     Lengths are 3, 9, 13, 15 and 31 from states to blocks where running numbers fit their digits.
@@ -105,6 +114,7 @@ def published_codes(tree: GeoTree, geoids: NDArray[np.str_]) -> list[NDArray[np.
     Args:
         tree: of the run.
         geoids: public codes of the leaves, ``U[leaves]`` in the order of the population.
+        with_plain_counties: whether counties have no running number where none is needed, as in DHC: then 8 digits.
     """
     leaves = CENSUS_BLOCKS.geocodes(geoids if tree.order is None else geoids[tree.order])
     found: list[NDArray[np.str_]] = []
@@ -124,6 +134,8 @@ def published_codes(tree: GeoTree, geoids: NDArray[np.str_]) -> list[NDArray[np.
             codes = [code if len(code) == _TRIBAL else f"0{block[:2]}" for code, block in zip(own, blocks, strict=True)]
         elif level.name == "County":
             codes = _counties(level, parents, blocks, digits)
+            if with_plain_counties and len({code[:-digits] for code in codes}) == len(codes):
+                codes = [code[:-digits] for code in codes]
         else:
             codes = [f"{code}{place:0{digits}d}" for code, place in zip(parents, sibling, strict=True)]
         found.append(np.array(codes, np.str_))
@@ -145,20 +157,22 @@ def _counties(level: TreeLevel, parents: Sequence[str], blocks: Sequence[str], d
     return codes
 
 
-def _axes(query: MarginalQuery) -> dict[str, str]:
+def axes_of(query: MarginalQuery) -> dict[str, str]:
+    """Return the text of each axis of a query's answers."""
     if query.name == "detailed":
         return {attribute.name: "detailed" for attribute in query.schema.attributes}
     asked = {attribute.name: "*" for attribute in query.schema.attributes}
     return asked | {getattr(factor, "attribute", factor.name): factor.name for factor in query.factors}
 
 
-def _shape(query: MarginalQuery) -> list[int]:
+def shape_of(query: MarginalQuery) -> list[int]:
+    """Return the answers of a query along each axis, 1 where it is summed over."""
     sizes = {getattr(factor, "attribute", factor.name): len(factor.labels) for factor in query.factors}
     return [sizes.get(attribute.name, 1) for attribute in query.schema.attributes]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class Asked:
     """One query of all units of a table.
 
     Attributes:
@@ -179,8 +193,18 @@ class _Asked:
     answers: NDArray[Any]
     variances: NDArray[np.float32]
 
+    def part(self, first: int, last: int) -> Asked:
+        """Return the same of the units ``first:last`` alone, counted from `first`.
 
-def _measured_rows(level: LevelDesign, classes: NDArray[np.int8], table: pa.Table) -> list[_Asked]:
+        Args:
+            first: first unit.
+            last: behind the last.
+        """
+        own = slice(*np.searchsorted(self.units, (first, last)).tolist())
+        return replace(self, units=self.units[own] - first, answers=self.answers[own], variances=self.variances[own])
+
+
+def _measured_rows(level: LevelDesign, classes: NDArray[np.int8], table: pa.Table) -> list[Asked]:
     found = []
     for place, query in enumerate(level.plan.measured):
         lists = table.column(query.name).combine_chunks()
@@ -189,7 +213,7 @@ def _measured_rows(level: LevelDesign, classes: NDArray[np.int8], table: pa.Tabl
         sigma2 = np.array([0.0 if noise is None else noise_parameter(noise) for noise in noises] + [0.0], np.float32)
         answers = lists.flatten().to_numpy().reshape(-1, query.answers)
         found.append(
-            _Asked(f"{query.name}_dpq", "", _axes(query), _shape(query), units, answers, sigma2[classes[units]])
+            Asked(f"{query.name}_dpq", "", axes_of(query), shape_of(query), units, answers, sigma2[classes[units]])
         )
     return found
 
@@ -199,7 +223,22 @@ def noise_parameter(noise: Noise) -> float:
     return float(1 / cost(noise)) if type(noise).__name__ == "DiscreteGaussian" else noise.variance()
 
 
-def _exact_rows(world: World, number: int) -> list[_Asked]:
+def _forbidden_ages(name: str) -> dict[str, str]:
+    """Return the axes of a constraint like ``relgq13_lt15_gt89``: nobody of these ages has that place in a household."""
+    place, *ages = name.split("_")
+    if not place.startswith("relgq"):
+        return {}
+    words = [each.replace("lt", "lessthan").replace("gt", "greaterthan") for each in ages]
+    return {"relgq": place, "age": f"age_{'_'.join(words)}"}
+
+
+def exact_rows(world: World, number: int) -> list[Asked]:
+    """Return what is exact of all units of a level, and published so.
+
+    Args:
+        world: what was measured.
+        number: of the level.
+    """
     level, schema = world.design.levels[number], world.design.schema
     units = np.arange(world.tree.levels[number].units)
     nothing = np.zeros(len(units), np.float32)
@@ -207,17 +246,17 @@ def _exact_rows(world: World, number: int) -> list[_Asked]:
     found = []
 
     def add(name: str, sign: str, query: MarginalQuery, answers: NDArray[Any]) -> None:
-        found.append(_Asked(f"{name}_con", sign, _axes(query), _shape(query), units, answers, nothing))
+        found.append(Asked(f"{name}_con", sign, axes_of(query), shape_of(query), units, answers, nothing))
 
     for zero in schema.structural_zeros:
         if zero.name in level.zeros:
-            words = _ZERO_AXES.get(zero.name, {})
+            words = _ZERO_AXES.get(zero.name) or _forbidden_ages(zero.name)
             axes = {
                 each.name: words.get(each.name, each.name if each.name in zero.where else "*")
                 for each in schema.attributes
             }
             none = np.zeros((len(units), 1), np.int64)
-            found.append(_Asked(f"{zero.name}_con", "=", axes, [1] * len(axes), units, none, nothing))
+            found.append(Asked(f"{zero.name}_con", "=", axes, [1] * len(axes), units, none, nothing))
     if schema.facility_bounds is not None:
         query = parse_query(schema, schema.facility_bounds.query)
         if query in starts:
@@ -231,11 +270,18 @@ def _exact_rows(world: World, number: int) -> list[_Asked]:
     return found
 
 
-class _Partitions:
-    """Writes rows into one file per part of a state; the nation has one."""
+class Partitions:
+    """Writes rows into one file per part of a state, or per county of it; the nation has one."""
 
-    def __init__(self, directory: Path, attributes: Sequence[Any]) -> None:
-        self._directory = directory
+    def __init__(self, directory: Path, attributes: Sequence[Any], county: int = 0) -> None:
+        """Write below a folder.
+
+        Args:
+            directory: of the level's answers, or of what is exact.
+            attributes: of the schema.
+            county: characters of a county's code; 0 keeps the counties of a state together. Then every row is a row group.
+        """
+        self._directory, self._county = directory, county
         self._axes = [attribute.name for attribute in attributes]
         numbers, texts = pa.list_(pa.int32()), pa.string()
         sign = [("sign", texts)] if directory.name == CONSTRAINED else []
@@ -252,7 +298,7 @@ class _Partitions:
         )
         self._open: dict[str, tuple[Any, pq.ParquetWriter]] = {}
 
-    def add(self, codes: NDArray[np.str_], asked: Sequence[_Asked]) -> None:
+    def add(self, codes: NDArray[np.str_], asked: Sequence[Asked]) -> None:
         """Write units in their order, query by query.
 
         Args:
@@ -261,11 +307,12 @@ class _Partitions:
         """
         if not asked or not len(codes):
             return
-        parts = codes.astype("U3")
+        parts = codes.astype(f"U{max(_TRIBAL, self._county)}")
         for part in np.unique(parts).tolist():
-            self._writer(part).write_table(self._table(codes, asked, parts == part))
+            group = 1 if self._county else None
+            self._writer(part).write_table(self._table(codes, asked, parts == part), row_group_size=group)
 
-    def _table(self, codes: NDArray[np.str_], asked: Sequence[_Asked], chosen: NDArray[np.bool_]) -> pa.Table:
+    def _table(self, codes: NDArray[np.str_], asked: Sequence[Asked], chosen: NDArray[np.bool_]) -> pa.Table:
         kept = [chosen[each.units] for each in asked]
         units = np.concatenate([each.units[own] for each, own in zip(asked, kept, strict=True)])
         query = np.repeat(np.arange(len(asked)), [int(own.sum()) for own in kept])
@@ -291,14 +338,18 @@ class _Partitions:
 
     def _writer(self, part: str) -> pq.ParquetWriter:
         if part not in self._open:
-            folder = self._directory / f"State={part}" if part else self._directory
+            folder = self._directory / f"State={part[:_TRIBAL]}" if part else self._directory
+            folder = folder / f"County={part}" if len(part) > _TRIBAL else folder
             folder.mkdir(parents=True, exist_ok=True)
             held = writing(folder / "part-00000.snappy.parquet")
             self._open[part] = (held, pq.ParquetWriter(held.__enter__(), self._schema, compression="snappy"))
         return self._open[part][1]
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         """Finish the files."""
         for held, writer in self._open.values():
             writer.close()
-            held.__exit__(None, None, None)
+            held.__exit__(*error)

@@ -11,9 +11,10 @@ from phexplore.model.topdown import TopDown
 from phexplore.published.measurements import looks_like_measurements
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec
-from phexplore.systems.topdown.chained_release import with_release
+from phexplore.systems.topdown.chained_release import is_chained, with_release
 from phexplore.systems.topdown.measurements import kept_content
 from phexplore.systems.topdown.published_noise import PublishedNoise
+from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
 from phexplore.workload.schema import load_schema
 
@@ -42,6 +43,11 @@ def reprocess_measurements(
     if not isinstance(before, TopDown) or not isinstance(after, TopDown):
         raise RunSpecError("Only measurements of TopDown runs are post-processed again.", "Choose another run.")
     held = topdown_options(measured)
+    if is_chained(load_schema(before.schema)):
+        raise RunSpecError(
+            f"{run} keeps its noisy answers in the published layout, trial by trial.",
+            f"Name the folder of one trial: {published_directory(run, 0)}.",
+        )
     if not held.keep_measurements or not (run / MANIFEST_FILE).exists():
         raise RunSpecError(
             f"{run} is not a complete run that kept its measurements.",
@@ -129,7 +135,8 @@ def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
     """
     options = topdown_options(spec)
     fits = isinstance(spec.scenario.method, TopDown) and spec.scenario.topdown.schema == scenario.topdown.schema
-    return fits and bool(options.keep_measurements) and options.mechanism is Mechanism.TOP_DOWN
+    is_kept = bool(options.keep_measurements) and not is_chained(load_schema(scenario.topdown.schema))
+    return fits and is_kept and options.mechanism is Mechanism.TOP_DOWN
 
 
 def refusal(scenario: Scenario) -> str:

@@ -58,16 +58,17 @@ from phexplore.systems.topdown.measurements import (
     measurement_file,
     measuring_run,
 )
+from phexplore.systems.topdown.outer_noise import announced_size, publish_outer_answers
 from phexplore.systems.topdown.outer_run import (
     OuterRun,
     OuterTrial,
     confirm_options,
-    cost_remark,
+    outer_remarks,
     outer_run,
     outer_summary,
 )
 from phexplore.systems.topdown.published_noise import PublishedNoise
-from phexplore.systems.topdown.published_writing import publish_answers
+from phexplore.systems.topdown.published_writing import publish_answers, published_directory
 from phexplore.systems.topdown.release import as_population, trial_directory, write_trial_release
 from phexplore.systems.topdown.reported_levels import reported_design, reported_levels
 from phexplore.systems.topdown.run_data import Input, check_input, read_input
@@ -209,19 +210,18 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             world, spine_remarks = self._estimated(full, population, noise, published)
             files = LeafFiles(population.schema, population.geoids)
             self._truth = self._beside.submit(self._write_exact, files, population, watch, is_counted=is_counted)
-            if self.options.keep_measurements:
-                write_units(self._directory, world, files.geoids)
+            kept_remarks = _units_kept(spec, self._directory, world, files)
             watched = None
             if spec.stop is not None and spec.stop.figure:
                 watched = parse_watched(spec.stop.figure, full)
             margins = margins_by_level(spec.scenario.conventions, world.design)
-            lowest, remarks = -1, (*given.remarks, *world.design.remarks, *spine_remarks)
+            lowest, remarks = -1, (*given.remarks, *world.design.remarks, *spine_remarks, *kept_remarks)
             if self.options.is_pooled:
                 asked = {PoolLeaves.AUTO: None, PoolLeaves.YES: True, PoolLeaves.NO: False}[self.options.pool_leaves]
                 lowest = lowest_pooled(world, pools_leaves=asked)
                 remarks = (*remarks, pooled_remark(world.design, lowest, weight_of_leaves(world)))
-            outer = outer_run(spec, population, world) if design.has_outer_passes else None
-            remarks = remarks if outer is None else (*remarks, cost_remark(spec), outer.release.remark)
+            outer = outer_run(spec, population, world, published) if design.has_outer_passes else None
+            remarks = remarks if outer is None else (*remarks, *outer_remarks(spec, outer))
             self._shared = Prepared(
                 population,
                 full,
@@ -236,7 +236,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 outer,
                 NO_AREAS if outer is None else area_levels(population, full.design),
             )
-        for text in (*remarks, self.label):
+        for text in dict.fromkeys((*remarks, self.label)):
             watch.note(text)
 
     def _estimated(
@@ -296,7 +296,18 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         if shared.watched is not None:
             watched = shared.watched.value(shared.full, levels[shared.watched.level])
         figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
-        if self.options.keep_measurements is KeptAnswers.PUBLISHED:
+        if trial is not None and shared.outer is not None and self.options.keep_measurements:
+            publish_outer_answers(
+                published_directory(self._directory, index),
+                shared.outer.outer,
+                trial.kept,
+                shared.files.geoids,
+                self._spec.scenario.topdown,
+                trial.key,
+                is_exact=self._spec.mode is RunMode.NO_NOISE,
+                checkpoint=self._checkpoint,
+            )
+        elif self.options.keep_measurements is KeptAnswers.PUBLISHED:
             publish_answers(self._directory, index, shared.world, shared.files.geoids)
         checked = _checked(shared, descent, trial)
         units = None if shared.outer is None or trial is None else shared.outer.units(trial)
@@ -480,6 +491,16 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             self._release(index, leaves, units)
         full = self.prepared.full
         return self._tallied(sums_up(leaves, full.tree, full.design.schema.cells))
+
+
+def _units_kept(spec: RunSpec, directory: Path, world: World, files: LeafFiles) -> tuple[str, ...]:
+    """Write which units are measured where their answers are kept by unit; return what is said of kept answers."""
+    if not topdown_options(spec).keep_measurements:
+        return ()
+    if world.design.has_outer_passes:
+        return (announced_size(directory, world, spec.trials),)
+    write_units(directory, world, files.geoids)
+    return ()
 
 
 def _checked(shared: Prepared, descent: Descent, trial: OuterTrial | None) -> dict[str, Any]:

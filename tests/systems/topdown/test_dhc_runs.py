@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -21,8 +22,10 @@ from phexplore.data.blocks.households import with_households
 from phexplore.data.blocks.microdata_writing import write_persons, write_units
 from phexplore.data.blocks.source import read_population
 from phexplore.errors import PhexploreError
+from phexplore.published.measurements import NoisyMeasurements
 from phexplore.runs.place import Place
-from phexplore.runs.spec import RunMode, RunSpecError
+from phexplore.runs.spec import RunMode, RunSpecError, describe_blocks
+from phexplore.runs.store import TRUTH_FILE, trial_file
 from phexplore.simulate.outer_passes.partitions import answered, of_cells
 from phexplore.simulate.topdown.histograms import histograms_of
 from phexplore.systems.topdown.area_levels import area_levels
@@ -30,11 +33,14 @@ from phexplore.systems.topdown.chained_release import kept_query, redistricting_
 from phexplore.systems.topdown.group_pictures import groups_figure
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.published_writing import published_directory
+from phexplore.systems.topdown.reprocessing import complete_run
 from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.run_data import read_input
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.systems.topdown.state_store import BASE_BYTES
+from phexplore.workload.schema import load_schema
 
 
 @dataclass(frozen=True)
@@ -231,3 +237,46 @@ def test_areas_add_up_their_blocks(both):
 def test_wishes_without_a_meaning_are_refused(block_file, tmp_path):
     with pytest.raises(RunSpecError, match="pooled"):
         run(tmp_path / "x", spec(block_file, "persons", options=TopDownOptions(expand=3, estimator=Estimator.POOLED)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_whole_noisy_answers_are_published_and_give_the_estimate_back(tmp_path, product):
+    path = tmp_path / "few.csv.gz"
+    write_block_file(synthesize_blocks(6, 7), path)
+    kept = spec(path, product, options=TopDownOptions(expand=1, keep_measurements="nmf"))
+    run(tmp_path / "kept", kept)
+    source = published_directory(tmp_path / "kept", 0)
+    read = NoisyMeasurements(source).product(load_schema(kept.scenario.topdown.schema))
+    drawn = 0
+    for name in read.parts("Block"):
+        rows = read.rows(name)
+        assert all(len(row) == query.answers for row, query in zip(rows.values, rows.queries, strict=True))
+        detailed = np.array([query.name == "detailed" for query in rows.queries])
+        for code, row in zip(rows.codes[detailed].tolist(), np.flatnonzero(detailed).tolist(), strict=True):
+            noise = rows.values[row].values.to_numpy()
+            # Nearly all of a million cells are empty: what they hold is noise of the published variance.
+            assert noise.var() == pytest.approx(rows.variances[row], rel=0.02)
+            assert len(code) > 16
+            drawn += len(noise)
+    assert drawn > 10**6
+    archive = tmp_path / "measured"
+    shutil.make_archive(str(archive), "zip", source)
+    for given, data in ((source, source), (archive.with_suffix(".zip"), path)):
+        asked = replace(kept, data=describe_blocks(data), seed=77, options=TopDownOptions(measurements=str(given)))
+        again = tmp_path / f"from {data.name}"
+        summary = run(again, complete_run(asked))
+        assert pq.read_table(again / trial_file(0)).equals(pq.read_table(tmp_path / "kept" / trial_file(0)))
+        assert all(value is True for name, value in summary["checks"].items() if name != "facility_bounds")
+        assert summary["privacy"]["epsilon"] == []
+        assert (again / TRUTH_FILE).exists() == (data == path)
+    with pytest.raises(RunSpecError):
+        complete_run(replace(kept, options=TopDownOptions(measurements=str(tmp_path / "kept"))))
+
+
+def test_answers_that_the_disk_cannot_hold_are_refused_before_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10**6))
+    path = tmp_path / "few.csv.gz"
+    write_block_file(synthesize_blocks(6, 7), path)
+    with pytest.raises(RunSpecError, match="no room"):
+        run(tmp_path / "run", spec(path, "persons", options=TopDownOptions(expand=1, keep_measurements="nmf")))
