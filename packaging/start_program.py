@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-import sys
 
-from phexplore.__main__ import main
+from phexplore.__main__ import start
 
 if __name__ == "__main__":
     multiprocessing.freeze_support()
-    sys.exit(main())
+    start()

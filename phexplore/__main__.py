@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,29 @@ from typing import NoReturn
 from phexplore.entry import BUNDLE, READER, WORKER
 
 CANCELLED = 130
+
+
+def start() -> NoReturn:
+    """Be the program, and end this process by its exit status once everything that waited for its end is done.
+
+    The interpreter is not taken apart: a thread of Arrow that then still reads from a file of Python's aborts the process or keeps it
+    for ever, after the answer was printed. The window ends as Qt wants it.
+    """
+    status = 1
+
+    def leave() -> None:
+        try:
+            if sys.stdout is not None:  # a program without a console has none
+                sys.stdout.flush()
+        except OSError as error:
+            os.write(2, f"The answer could not be written: {error.strerror}.\n".encode())
+            os._exit(status or 1)
+        os._exit(status)
+
+    if not asks_for_window(sys.argv[1:]):
+        atexit.register(leave)  # first, so that it comes last
+    status = main()
+    sys.exit(status)
 
 
 def main() -> int:
@@ -68,4 +92,4 @@ def _open_window(path: str | None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

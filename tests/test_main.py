@@ -46,6 +46,33 @@ def test_that_the_window_opens_without_the_commands(arguments, opened) -> None:
     assert (done.returncode, done.stdout) == (7, f"{opened} False\n")
 
 
+def test_that_a_thread_that_still_reads_does_not_keep_a_command_from_ending() -> None:
+    """A reader of Arrow waits for a file of Python's when the command is done: Python's own end would wait for ever, or abort."""
+    code = (
+        "import io, sys, threading, atexit, pyarrow\n"
+        "from pyarrow import csv\n"
+        "from phexplore import __main__ as program\n"
+        "class Stream(io.RawIOBase):\n"
+        "    first = True\n"
+        "    def readable(self): return True\n"
+        "    def read(self, size=-1):\n"
+        "        if not self.first: asked.set(); threading.Event().wait()\n"
+        "        self.first = False\n"
+        "        return b'a\\n' + b'1\\n' * 200_000\n"
+        "asked = threading.Event()\n"
+        "def command():\n"
+        "    atexit.register(print, 'tidied', end='')\n"
+        "    file = pyarrow.PythonFile(Stream(), mode='r')\n"
+        "    threading.Thread(target=lambda: list(csv.open_csv(file)), daemon=True).start()\n"
+        "    asked.wait(30)\n"
+        "    print('answer', end=' ')\n"
+        "    return 3\n"
+        "program.main = command; sys.argv = ['phexplore', 'presets']; program.start()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "answer tidied", "")
+
+
 def test_that_the_program_is_its_own_reader_of_results(tmp_path) -> None:
     """What a bundled program starts: the request of a run that is not there comes back with a sentence."""
     from phexplore.gui.binding.frames import Refused, frame, read_frame
