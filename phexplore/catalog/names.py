@@ -10,7 +10,7 @@ import csv
 import enum
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -163,6 +163,7 @@ def _tokens() -> frozenset[str]:
         "St",
         "detailed",
         "Detailed",
+        "Block_Group",
         "from",
         "County",
         "county",
@@ -187,6 +188,30 @@ def run_name(scenario: str, code: str, started: str, trials: str) -> str:
     return name if _CHOSEN[0] is Naming.NAMES else f"{name} ({code})"
 
 
+def preset_name(code: str) -> str:
+    """Return what a shipped scenario is called where its code would stand alone."""
+    name = words()["presets"].get(code, "")
+    return (
+        name
+        if name and _CHOSEN[0] is Naming.NAMES
+        else f"{code} ({name})"
+        if name and _CHOSEN[0] is Naming.BOTH
+        else code
+    )
+
+
+def listed_states(codes: Iterable[str]) -> str:
+    """Return states in a line.
+
+    Args:
+        codes: of two digits.
+    """
+    if _CHOSEN[0] is Naming.CODES:
+        return ", ".join(codes)
+    is_short = _CHOSEN[0] is Naming.NAMES
+    return ", ".join(place(code) if is_short else f"{code} {place(code)}".strip() for code in codes)
+
+
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
     """Return what finds codes; no name holds one, and a code with its name behind it is left."""
@@ -202,7 +227,8 @@ def _pattern() -> re.Pattern[str]:
         r"(?P<bar>(?:US|St) (?:all|A-G|H-I)\b)",
         r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
         rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|^(?:{heads})(?= ×| at |:|,|$))",
-        r"(?P<detailed>^[Dd]etailed(?=$| at ))",
+        r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use ))[Dd]etailed(?=$|[,;]| at | ±))",
+        r"(?P<level>(?<!\()Block_Group(?!\w))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \())",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
@@ -246,6 +272,10 @@ def _detailed(match: re.Match[str], *, has_both: bool) -> str:
     return f"{code} ({name})" if has_both and match.string != code else name
 
 
+def _level(match: re.Match[str], *, has_both: bool) -> str:
+    return f"Block group ({match['level']})" if has_both else "Block group"
+
+
 def _table(code: str, *, has_both: bool) -> str:
     name = words()["tables"][code]
     return f"{code} · {name[0].lower()}{name[1:]}" if has_both else name
@@ -285,6 +315,7 @@ _NAMED: Mapping[str, Callable[..., str]] = {
     "iteration": lambda match, *, has_both: _iteration(match["iteration"], has_both=has_both),
     "attribute": _attribute,
     "detailed": _detailed,
+    "level": _level,
     "preset": lambda match, *, has_both: words()["presets"][match["preset"]],  # noqa: ARG005 - its id says nothing beside it
     "geocode": _unit,
     "fips": _unit,

@@ -146,10 +146,10 @@ def _accuracy(scenario: Scenario, after: Forecast) -> str:
     (least, narrow), (most, wide) = (each(found, key=lambda pair: pair[0]) for each in (min, max))
     often = percent(scenario.conventions.confidence, places=0)
     kept = _targets(scenario, {entry.key: value for value, entry in found})
-    return (
-        f"Accuracy: noise moves one number by at most ±{people(least)} ({system.place_name(narrow.place).title}) to "
-        f"±{people(most)} ({system.place_name(wide.place).title}) in {often} of all cases{kept}."
-    )
+    reach = f"±{people(most)} ({system.place_name(wide.place).title})"
+    if people(least) != people(most):
+        reach = f"±{people(least)} ({system.place_name(narrow.place).title}) to {reach}"
+    return f"Accuracy: noise moves one number by at most {reach} in {often} of all cases{kept}."
 
 
 def _targets(scenario: Scenario, margins: dict[object, float]) -> str:
@@ -191,7 +191,11 @@ def _decided(scenario: Scenario, decisions: Sequence[Decision]) -> tuple[tuple[s
 def _open(scenario: Scenario, decisions: Sequence[Decision]) -> tuple[tuple[str, str], ...]:
     issues = check(scenario)
     status = status_of(decisions, fingerprint(scenario))
-    said = [("Decision", f"The parameters are {status.value}, not approved.")] if status.value != "approved" else []
+    said = (
+        [("Decision", f"The status of the parameters is {status.value}; nobody has approved them.")]
+        if status.value != "approved"
+        else []
+    )
     said += [(issue.place, f"{issue.sentence} {issue.remedy}".strip()) for issue in issues[:_MOST_ISSUES]]
     errors = sum(issue.severity is Severity.ERROR for issue in issues)
     if len(issues) > _MOST_ISSUES:

@@ -92,6 +92,8 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("sex × hhsize_all at County", "sex × household size at County"),
         ("margin of error of state_A-G at most 68 people", "margin of error of State, by race at most 68 people"),
         ("state_totals of my_state_A-G", "state_totals of my_state_A-G"),
+        ("County: detailed ±5.23; Block_Group: total", "County: every cell ±5.23; Block group: total"),
+        ("a detailed list, detailed", "a detailed list, every cell"),
         ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
     ],
 )

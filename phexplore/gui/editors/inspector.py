@@ -21,7 +21,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.labels import Paragraph, Text, describe
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.comments import comments_on, place_of
@@ -62,7 +62,7 @@ class ExplanationCard(QFrame):
         source = f"Source: {explanation.source}"
         if source != self._source.text():  # a label lays the window out anew with every text
             self._source.setText(source)
-        self.setAccessibleName(f"{explanation.title}. {self.text}")
+        describe(self, name=f"{explanation.title}. {self.text}")
 
 
 class Inspector(QScrollArea):

@@ -14,6 +14,7 @@ from phexplore.figures.table import UNTOUCHED, Look, Table, is_number, plain, sh
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.labels import describe
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -82,7 +83,7 @@ class NumbersModel(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return localised(shown(value))
             case Qt.ItemDataRole.ToolTipRole:
-                return self._detail(index) or plain(value)
+                return localised(self._detail(index) or plain(value))
             case Qt.ItemDataRole.TextAlignmentRole:
                 is_right = is_number(value) or value is None or value == UNTOUCHED
                 side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
@@ -272,7 +273,7 @@ class TableTwin(QObject):
         """Bring the table up to the figure; the place of the choice in it stays."""
         if self._table is not None and not self._is_filled:
             self._is_filled = True
-            self._table.setAccessibleDescription(self._description)
+            describe(self._table, more=self._description)
             self._table.set_numbers(Table(()) if self._figure is None else self._figure.table)
             self.choose(self._chosen)
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
+from phexplore.catalog.names import spellings
 from phexplore.figures.wording import ABSENT, budget_text, letter, parse_people, people, signed_budget
 from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, Session
@@ -26,11 +27,11 @@ from phexplore.gui.tables.parameter_table import (
     plain_plan,
 )
 from phexplore.gui.targets.goal_edits import set_floors, set_locks, set_targets
-from phexplore.model.goals import Goals, Key, title_of
+from phexplore.model.goals import Goals, Key
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.registry import budgets_of, system_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def goal_rows(
         margins: of the estimates then, in people, where least squares counts; empty where every query counts by itself.
     """
     after = margins or {}
-    system = budgets_of(scenario)
+    system, of = budgets_of(scenario), system_of(scenario)
     locks = system.locks | goals.locks
     letters = {key: letter(number) for number, tie in enumerate(goals.ties) for key in tie.queries}
     own = system.targets
@@ -87,7 +88,7 @@ def goal_rows(
     return tuple(
         GoalRow(
             key,
-            title_of(key),
+            of.place_name(key.text).title,
             goals.margins.get(key, own.get(key)),
             key not in goals.margins,
             goals.floors.get(key),
@@ -209,7 +210,14 @@ def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
 
     of, words = GoalColumn, Kind.WORDS
     return (
-        column(of.QUERY, "Query", "", lambda row: row.title, words, row_names=lambda row: {row.title.lower()}),
+        column(
+            of.QUERY,
+            "Query",
+            "",
+            lambda row: row.title,
+            words,
+            row_names=lambda row: spellings(row.title) | {row.key.text.lower()},
+        ),
         column(of.MARGIN, "MOE", "Margin of error now, people", lambda row: _people(row.margin)),
         column(
             of.TARGET,

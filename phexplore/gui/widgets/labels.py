@@ -22,6 +22,8 @@ _INKS = {
 }
 _LEAST_WIDTH = 24
 _LETTERS_IN_LINE, _WIDEST_HINT, _HIGHEST = 60, 480, 10_000
+_SAID = "said in chosen words"
+"""Property of a control: its name, tool tip and description with production's codes."""
 _WRAPPED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
 
@@ -283,9 +285,32 @@ def labelled(words: str, field: QWidget) -> QWidget:
     return found
 
 
+def describe(widget: QWidget, *, name: str | None = None, tip: str | None = None, more: str | None = None) -> None:
+    """Say what a control is, in the words that are chosen now and later.
+
+    Args:
+        widget: what is said of.
+        name: for people who do not see it, None to leave the one it has.
+        tip: shown when the pointer rests on it; so with it,
+        more: and with its description.
+    """
+    said = [name, tip, more]
+    if widget.property(_SAID) != said:
+        widget.setProperty(_SAID, said)
+        _describe(widget)
+
+
+def _describe(widget: QWidget) -> None:
+    setters = (widget.setAccessibleName, widget.setToolTip, widget.setAccessibleDescription)
+    for put, text in zip(setters, widget.property(_SAID) or (), strict=False):
+        if text is not None:
+            put(localised(text))
+
+
 def rewrite_labels() -> None:
     """Show every written text again, after another style of numbers or names was chosen."""
     for widget in QApplication.allWidgets():
+        _describe(widget)
         if (rewrite := getattr(widget, "rewrite", None)) is not None:
             rewrite()
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.number_style import localised
 
 
 class LineField(QLineEdit):
@@ -23,7 +24,7 @@ class LineField(QLineEdit):
         """
         super().__init__(text)
         self.setAccessibleName(name)
-        self.setPlaceholderText(example)
+        self.setPlaceholderText(localised(example))
         if is_secret:
             self.setEchoMode(QLineEdit.EchoMode.Password)
 

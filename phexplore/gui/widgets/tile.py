@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import ElidedText, Figure
+from phexplore.gui.widgets.labels import ElidedText, Figure, describe
 from phexplore.gui.widgets.layout import column, row
 
 
@@ -19,7 +19,7 @@ class TileLine(ElidedText):
         said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
         self.setText(tile_sentence(content) if said else tile_words(content))
         self.set_look(content.tone.value if said else "")
-        self.setAccessibleDescription(content.change)
+        describe(self, more=content.change)
 
 
 def tile_words(content: TileContent) -> str:
@@ -54,4 +54,4 @@ class Tile(QFrame):
         self._beside.setText(content.beside)
         self._change.setText(content.change)
         self._change.set_look("muted" if content.tone is Tone.NEUTRAL else content.tone.value)
-        self.setAccessibleName(f"{content.caption}: {content.value} {content.beside}. {content.change}".strip())
+        describe(self, name=f"{content.caption}: {content.value} {content.beside}. {content.change}".strip())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.proven_loss import proven_figures
+from phexplore.catalog.names import listed_states, preset_name
 from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.numbers import exact_text
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
@@ -106,10 +107,10 @@ def identity(snapshot: ScenarioSnapshot) -> Section:
     method = snapshot.scenario.phsafe
     entries = [
         ("Scenario", snapshot.scenario.name),
-        ("Started from", snapshot.scenario.baseline or "no preset"),
+        ("Started from", preset_name(snapshot.scenario.baseline) or "no preset"),
         ("Product", "Supplemental Demographic and Housing Characteristics File (S-DHC), PHSafe"),
         ("Privacy definition", method.framework.value),
-        ("States", f"{len(method.states)}: {', '.join(method.states)}"),
+        ("States", f"{len(method.states)}: {listed_states(method.states)}"),
         ("Fingerprint of the parameters (SHA-256)", snapshot.fingerprint),
         ("Made", f"{snapshot.date}, phexplore {snapshot.version}"),
     ]

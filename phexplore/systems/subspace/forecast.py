@@ -207,10 +207,10 @@ def _approximation(plan: NoisePlan) -> Approximation:
         case Mechanism.K_NORM:
             words = "within O(log²(n − n_c)) of every pure mechanism after the recursion of Bhaskara et al. (2012), not used here"
         case Mechanism.EXTENDED_GAUSSIAN | Mechanism.PROJECTED_GAUSSIAN:
-            words = "no factor is known in general; the correlated Gaussian mechanism works one out for up to "
+            words = "how close this is to the least possible error is not known in general; the correlated Gaussian mechanism works one out for up to "
             words += f"{MOST_ANSWERS} answers"
         case _:
-            words = "no factor is known"
+            words = "how close this is to the least possible error is not known"
     return Approximation(None, words)
 
 

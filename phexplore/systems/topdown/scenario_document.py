@@ -8,6 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from phexplore import __version__
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
@@ -38,10 +39,12 @@ from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 from phexplore.systems.topdown.heat import QUANTITIES, heat_figure
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.proven_loss import proven_parts
+from phexplore.systems.topdown.rules import invariant_rule
 from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
 from phexplore.systems.topdown.shared import forecast
+from phexplore.systems.topdown.spine_words import spine_text
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
-from phexplore.systems.topdown.wording import level_title
+from phexplore.systems.topdown.wording import level_title, query_title
 
 _LONGEST = 80
 """Letters of a value in the list of changes."""
@@ -185,7 +188,10 @@ def _passes(scenario: Scenario) -> tuple[TableView, ...]:
         heading("Level", lambda each: level_title(each[0])),
         words("Stage", lambda each: each[1]),
         words("Pass", lambda each: str(each[2])),
-        words("Queries, in this order", lambda each: "; then ".join(", ".join(inner) for inner in each[3])),
+        words(
+            "Queries, in this order",
+            lambda each: "; then ".join(", ".join(map(query_title, inner)) for inner in each[3]),
+        ),
     )
     return (table_of("passes", "Order of post-processing", columns, passes),) if passes else ()
 
@@ -198,6 +204,13 @@ def _issues(scenario: Scenario) -> Part | None:
     return Part("issues", "Open issues", ("Each is worth a decision.",), findings=findings)
 
 
+def _invariant(name: str) -> str:
+    title = invariant_rule(name).title
+    return (
+        name if chosen_naming() is Naming.CODES else title if chosen_naming() is Naming.NAMES else f"{title} ({name})"
+    )
+
+
 def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tuple[Section, ...]:
     method, origin = scenario.topdown, topdown_presets().get(scenario.baseline)
     entries = [
@@ -206,9 +219,9 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
         ("Started from", f"{origin.title}. {origin.source}" if origin else "no preset"),
         ("Schema", method.schema),
         ("Levels, widest first", ", ".join(map(level_title, method.levels))),
-        ("Spine", ", ".join((method.spine.kind, *(f"{name} = {value}" for name, value in method.spine.settings)))),
+        ("Spine", spine_text(method.spine)),
         *(
-            (f"Invariants at {level_title(level)}", ", ".join(names))
+            (f"Invariants at {level_title(level)}", ", ".join(map(_invariant, names)))
             for level, names in method.invariants.items()
             if names
         ),

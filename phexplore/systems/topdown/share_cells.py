@@ -213,7 +213,7 @@ def tip(cell: ShareCell, shown: Version) -> str:
         margin = margin_of(cell, shown)
         word = counted(shown.scenario.topdown.schema)
         lines.append(
-            f"σ {people(cell.entry.sigma)}, margin ±{people(margin or 0)} {word}, {cell.entry.cells:,} answers"
+            f"σ {people(cell.entry.sigma)}, margin ±{people(margin or 0)} {word}, {cell.entry.cells:,} answer{'s' if cell.entry.cells != 1 else ''}"
         )
     if cell.is_changed and cell.before is not None and shown.reference is not None:
         lines.append(f"Was {share_exact(cell.before)} = {share_percent(cell.before)} in {shown.reference.title}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.histogram import Counts, paired_histograms
@@ -17,6 +19,7 @@ from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people, share_percent
 from phexplore.model.numbers import exact_text
+from phexplore.runs.store import started_words
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
     DistributionContent,
@@ -72,7 +75,7 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     if content.observed is not None:
         seen = content.observed
         summary += (
-            f"Crosses: {_z(content)} × the errors of run {seen.run}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
+            f"Crosses: {_z(content)} × the errors of {_run_words(seen.run)}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
             f"{_ratio_words(content)} "
         )
     if content.schema:
@@ -95,7 +98,14 @@ def _name_of(content: MarginsContent, place: int) -> str:
     code = content.names[place]
     if content.what == "levels":
         return level_title(code)
-    return f"{title} ({code})" if (title := content.titles.get(code)) else code
+    title = content.titles.get(code, "")
+    is_told_apart = chosen_naming() is Naming.NAMES and list(content.titles.values()).count(title) == 1
+    return code if not title else title if is_told_apart else f"{title} ({code})"
+
+
+def _run_words(run: str) -> str:
+    started = started_words(Path(run))
+    return f"the run of {started}" if started and chosen_naming() is Naming.NAMES else f"run {run}"
 
 
 def _area_finding(content: MarginsContent, order: list[int], other: str) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.names import Naming, chosen_naming, place
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
 from phexplore.figures.marks import Box, Ink, Mark, Role
@@ -54,6 +55,9 @@ class Fill(enum.IntEnum):
 
 
 ROOT = Unit(0, 0)
+_SHAPED = "Block_Group"
+_DIGITS = {"State": 2, "County": 5, "Tract": 11, _SHAPED: 11}
+"""Digits of a block's geocode that name the area a unit lies in; units of other levels have codes alone."""
 _LOOKS: dict[Fill, tuple[Ink, FillOf]] = {
     Fill.OWN: (0, FillOf.SOFT),
     Fill.RAISED: (0, FillOf.SOLID),
@@ -119,6 +123,20 @@ class SpineTree:
         """Return the code of a unit."""
         text: str = self.levels[unit.level].codes[unit.place].decode()
         return text or self.levels[unit.level].name
+
+    def name(self, unit: Unit) -> str:
+        """Return what people call a unit, where names are chosen; its code where nobody knows."""
+        code, level = self.code(unit), self.levels[unit.level].name
+        block = self.levels[-1].codes[self.interval(unit)[0]].decode()
+        own = place(block[: _DIGITS.get(level, 0)]) if chosen_naming() is not Naming.CODES else ""
+        if level == _SHAPED and own:
+            number = code.removeprefix(self.code(self.parent(unit) or ROOT))
+            own = f"block group {int(number) + (len(number) > 1)} of {own}"
+        if not own or code == block:
+            return code
+        is_tribal = code[:1] == "1" and not code.startswith(block[:2])
+        own = f"tribal part of {own}" if is_tribal else own
+        return f"{code} ({own})" if chosen_naming() is Naming.BOTH else own
 
     def find(self, level: str, code: str) -> Unit | None:
         """Return the unit of this code, None where the tree has none.
@@ -206,7 +224,7 @@ class SpineTree:
             rows.append(
                 (
                     level_title(self.levels[each.level].name),
-                    self.code(each),
+                    self.name(each),
                     self.children(each),
                     None if share is None else share,
                     None if share is None else share * self.content.total,
@@ -229,7 +247,8 @@ class SpineTree:
         """Return what a unit is, in words."""
         level, (first, last) = self.levels[unit.level], self.interval(unit)
         blocks = last - first
-        words = [f"{level_title(level.name)} {self.code(unit)}"]
+        name = self.name(unit)
+        words = [name if name != self.code(unit) else f"{level_title(level.name)} {name}"]
         if unit.level + 1 < len(self.levels):
             count = self.children(unit)
             below = plural_level(self.levels[unit.level + 1].name, count)
@@ -351,12 +370,13 @@ def _mark(tree: SpineTree, level: int, run: Run, low: float, high: float, gap: f
     unit = tree.unit_at(level, (low + high) / 2 if run.is_unit else low) or ROOT
     ink, fill = _LOOKS[run.fill]
     if run.is_unit:
-        code = tree.code(unit)
-        box = Box(low, max(high - gap, low), 0.42, -0.42, ink, fill, code, code[-4:])
+        name = tree.name(unit)
+        short = name[-4:] if name == tree.code(unit) else name.partition(",")[0]
+        box = Box(low, max(high - gap, low), 0.42, -0.42, ink, fill, name, short)
         return Mark(unit, (box,), tip=partial(tree.sentence, unit), row=level)
     last = tree.unit_at(level, high - 1e-9) or unit
     units = last.place - unit.place + 1
-    words = f"{units:,} {plural_level(tree.levels[level].name, units)} too narrow to be told apart, from {tree.code(unit)} on."
+    words = f"{units:,} {plural_level(tree.levels[level].name, units)} too narrow to be told apart, from {tree.name(unit)} on."
     return Mark(unit, (Box(low, high, 0.42, -0.42, ink, fill),), tip=words, row=level)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from phexplore.catalog.names import Naming, chosen_naming, listed_states
 from phexplore.errors import PhexploreError
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.settings import BLOCK_GROUP, CLASS_TITLES, PLACE_MCD, QUARTERS, settings_json, settings_of
@@ -132,6 +134,8 @@ _SAID_BY_TARGETS = {
     "target_school_dists",
 }
 
+_LISTED = re.compile(r'"(\w+)"')
+
 
 def setting_words(name: str) -> Setting:
     """Return a setting in words; one nobody described says its name."""
@@ -142,6 +146,32 @@ def target_tip(target: str) -> str:
     """Return what following a class of areas means."""
     areas = CLASS_TITLES.get(target, target).lower()
     return _TARGET_TIPS.get(target, f"Blocks in different {areas} never share a block group.")
+
+
+def spine_text(spine: SpineChoice) -> str:
+    """Return a spine with all that it sets, in a line: as production writes it where codes are wanted, else in words."""
+    if chosen_naming() is Naming.CODES:
+        return ", ".join((spine.kind, *(f"{name} = {value}" for name, value in spine.settings)))
+    has_both = chosen_naming() is Naming.BOTH
+    said = [spine_title(spine.kind)]
+    for name, value in spine.settings:
+        title, _, values = setting_words(name)
+        said.append(
+            f"{_inside(title)}{f' ({name})' if has_both else ''}: {_inside(values[value]) if value in values else _value_text(name, value)}"
+        )
+    return "; ".join(said)
+
+
+def _value_text(name: str, value: str) -> str:
+    """Return a value that is written as production writes it, in words."""
+    listed = _LISTED.findall(value)
+    if listed:
+        return (
+            listed_states(listed)
+            if name == "strong_mcd_states"
+            else ", ".join(each.replace("_", " ") for each in listed)
+        )
+    return {"true": "yes", "false": "no"}.get(value, value.replace("_", " "))
 
 
 def spine_difference(before: SpineChoice, after: SpineChoice) -> str:

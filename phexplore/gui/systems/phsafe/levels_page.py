@@ -28,7 +28,7 @@ from phexplore.gui.tables.parameter_table import (
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -172,7 +172,7 @@ class LevelsEditor(QWidget):
     def _offer_table(self, number: int, product: TableProduct) -> None:
         """Offer a table of the user's library that the scenario does not have yet."""
         title = Text(product.id, look="muted")
-        title.setToolTip(product.title)
+        describe(title, tip=product.title)
         self._grid.addWidget(title, number, 0)
         label = f"Add {product.id} to the scenario"
 
@@ -190,7 +190,7 @@ class LevelsEditor(QWidget):
 
     def _add_table(self, number: int, product: TableProduct) -> None:
         title = Text(product.id, bold=product.measured, look="" if product.measured else "muted")
-        title.setToolTip(product.title)
+        describe(title, tip=product.title)
         self._grid.addWidget(title, number, 0)
         for level in product.levels:
             place = LEVELS.index(level) + 1
@@ -200,7 +200,7 @@ class LevelsEditor(QWidget):
                 self._grid.addWidget(tick, number, place)
             else:
                 follows = Text(look="muted")
-                follows.setToolTip(f"{product.id} is computed from {product.derived_from}")
+                describe(follows, tip=f"{product.id} is computed from {product.derived_from}")
                 self._derived[QueryKey(product.id, level)] = (follows, source)
                 self._grid.addWidget(follows, number, place)
         if product.measured:
@@ -216,15 +216,14 @@ class LevelsEditor(QWidget):
 
     def _tick(self, name: str, query: QueryKey) -> QCheckBox:
         tick = self.ticks[query] = QCheckBox()
-        tick.setAccessibleName(name)
+        describe(tick, name=name)
         tick.clicked.connect(lambda checked: self._publish((query,), published=checked))
         tick.pressed.connect(lambda: self._session.select(query))
         return tick
 
     def _add_whole(self, name: str, queries: tuple[QueryKey, ...], number: int, place: int) -> None:
         tick = QCheckBox("all" if place == _ALL else "")
-        tick.setAccessibleName(name)
-        tick.setToolTip(name)
+        describe(tick, name=name, tip=name)
         tick.clicked.connect(lambda: self._toggle_all(queries))
         self._whole[name] = (tick, queries)
         self._grid.addWidget(tick, number, place)
@@ -254,7 +253,8 @@ class LevelsEditor(QWidget):
             _show(tick, Qt.CheckState.Checked if query in published else Qt.CheckState.Unchecked)
             locked = query in method.locks
             tick.setEnabled(not locked)
-            tick.setToolTip(f"{query.title} is locked" if locked else f"Publish {query.title}")
+            said = f"Publish {query.title}"
+            describe(tick, name=said, tip=f"{query.title} is locked" if locked else said)
             tick.setText(f"{numbers_of(query, len(method.states)):,}")
         for derived, (label, source) in self._derived.items():
             label.setText(f"{numbers_of(derived, len(method.states)):,}" if source in published else "–")

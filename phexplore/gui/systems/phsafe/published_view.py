@@ -145,7 +145,7 @@ class PublishedView(QWidget):
 
     def _refresh(self, _signal: object = None) -> None:
         rows = self._listed()
-        self.run.offer([(_title(row), row.directory) for row in rows])
+        self.run.offer([(listed_title(row), row.directory) for row in rows])
         self._fill_trials()
         self.pages.setCurrentIndex(1 if rows else 0)
 
@@ -229,6 +229,7 @@ class PublishedView(QWidget):
         column(self.pages, of=self)
 
 
-def _title(row: ListedRun) -> str:
+def listed_title(row: ListedRun) -> str:
+    """Return what a run is called: scenario, when, trials."""
     scenario = "" if row.spec is None else row.spec.scenario.name
     return run_name(scenario, row.directory.name, started_words(row.directory), f"{row.trials:,} trials")

@@ -12,6 +12,7 @@ from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
+from phexplore.gui.systems.phsafe.published_view import listed_title
 from phexplore.gui.targets.project_runs import ProjectRuns
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -142,10 +143,13 @@ class StudioView(QuestionView):
         rows = self._runs.rows if self._runs is not None else ()
         own = self._session.scenario.phsafe.states
         sources = [SizeSource(PUERTO_RICO)] if own == (PUERTO_RICO,) else [SizeSource(), SizeSource(is_published=True)]
-        sources += [SizeSource(run=row.directory) for row in rows if row.trials and row.spec is not None]
+        titles = {
+            SizeSource(run=row.directory): f"Data of {listed_title(row)}" for row in rows if row.trials and row.spec
+        }
+        sources += titles
         sources += [SizeSource(file=self._file)] if self._file is not None else []
         sources += [SizeSource(state) for state in own if state in states() and state != "72"]
-        self.source.offer([(each.title, each) for each in sources])
+        self.source.offer([(titles.get(each, each.title), each) for each in sources])
 
     def _request(self, _number: int = 0) -> None:
         query, source = self.query.currentData(), self.source.currentData()

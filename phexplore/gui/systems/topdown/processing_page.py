@@ -15,7 +15,7 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, emptied, row
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -109,8 +109,7 @@ class TickGrid(QGridLayout):
             run: what a click does.
         """
         tick = self.ticks[key] = QCheckBox()
-        tick.setAccessibleName(name)
-        tick.setToolTip(name)
+        describe(tick, name=name, tip=name)
         tick.clicked.connect(lambda _checked: run())
         return tick
 
@@ -284,15 +283,16 @@ class RulesEditor(QWidget):
         rules = self._rules(method)
         if self.grid.needs((method.levels, rules)):
             self._build(method.levels, rules)
+        titles = {rule.name: rule.title for rule in rules}
         for (name, level), tick in self.grid.ticks.items():
             is_held = name in self._held(method, level)
             tick.setChecked(is_held)
             was = is_held if reference is None else name in self._held(reference.scenario.topdown, level)
             tick.setText("•" if was is not is_held else "")
-            tip = tick.accessibleName()
+            tip = f"{titles[name]} at {level_title(level)}"
             if was is not is_held:
                 tip = f"{tip}\n{'Held' if was else 'Not held'} in the reference"
-            tick.setToolTip(tip)
+            describe(tick, tip=tip)
 
     def _build(self, levels: tuple[str, ...], rules: tuple[Rule, ...]) -> None:
         heads = [Text(short_level(level), look="muted") for level in levels]

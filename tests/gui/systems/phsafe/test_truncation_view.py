@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
@@ -22,7 +23,7 @@ PH7 = parse_query("PH7/state_A-G")
 @dataclass
 class OneRun:
     directory: Path
-    spec: object = object()
+    spec: object = field(default_factory=lambda: SimpleNamespace(scenario=SimpleNamespace(name="Proposal")))
     trials: int = 1
 
 
