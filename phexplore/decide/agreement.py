@@ -26,9 +26,11 @@ from phexplore.decide.bundle import (
     PROJECT,
     RUNS,
     SCENARIO,
+    VERSION,
     certificate_pdf,
     one_spelling,
     steps_text,
+    version_of,
 )
 from phexplore.decide.bundle_values import forecast_differences, is_contained
 from phexplore.decide.certificate import CertificateFacts, certificate
@@ -171,6 +173,8 @@ def disagreements(
     found += wrong
     status = status_of(decisions, own)
     found += _manifest_alterations(manifest, files, scenario, f"{PARAMETERS}{root}", status.value)
+    if (manifest["version"] == VERSION) is not (version_of(parameters) == VERSION):
+        found.append(Alteration(MANIFEST, "The manifest states another version than bundles of such parameters have."))
     made = _moment(manifest)
     privacy = forecast["privacy"]
     symbol, key = ("ρ", "rho") if privacy["rho"] is not None else ("ε", "pure_epsilon")

@@ -49,6 +49,6 @@ def files_named(method: Declared) -> dict[str, str]:
         if isinstance(part.kind, ShippedName):
             found |= carried(part.kind.folder, f"{getattr(method, part.name)}{part.kind.ending}")
         elif isinstance(part.kind.keys, TableKey):
-            for file in {part.kind.keys.file(key) for key in getattr(method, part.name)}:
+            for file in sorted({part.kind.keys.file(key) for key in getattr(method, part.name)}):
                 found |= carried("tables", file)
     return found

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.catalog.tables import TableProduct, config_tables, own_tables, truncated_tables
+from phexplore.catalog.tables import TableProduct, config_tables, own_tables, tables, truncated_tables
 from phexplore.errors import ExportError, PhexploreError
 from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import (
@@ -205,16 +205,36 @@ def write_config(scenario: Scenario) -> str:
     Raises:
         ExportError: a budget has no finite decimal, so the file could not say exactly what was approved; or a table is the user's own.
     """
-    require_production_tables(scenario, "config.json")
-    for query, budget in scenario.phsafe.budgets.items():
+    require_production_tables(scenario, "config.json, which PHSafe refuses with any other,")
+    _confirm_decimals(scenario.phsafe)
+    if scenario.source_text:
+        return _patched(scenario)
+    return _rendered(scenario.phsafe)
+
+
+def write_with_own_tables(scenario: Scenario) -> str:
+    """Return the parameters in the layout of ``config.json``, the tables of a user's library behind those of production.
+
+    Raises:
+        ExportError: a budget has no finite decimal.
+    """
+    _confirm_decimals(scenario.phsafe)
+    return _rendered(scenario.phsafe, tuple(tables()[name] for name in library_tables(scenario)))
+
+
+def _confirm_decimals(method: PhSafe) -> None:
+    for query, budget in method.budgets.items():
         if not isinstance(budget, Unlimited) and decimal_text(budget) is None:
             raise ExportError(
                 f"The budget {exact_text(budget)} of {query.title} has no finite decimal; config.json needs one.",
                 "Round it in the editor, so that the rounding is a decision with a name.",
             )
-    if scenario.source_text:
-        return _patched(scenario)
-    return _rendered(scenario.phsafe)
+
+
+def library_tables(scenario: Scenario) -> tuple[TableId, ...]:
+    """Return the tables of a scenario that are the user's, by name."""
+    method = scenario.phsafe
+    return own_tables((*(query.table for query in method.budgets), *method.thresholds))
 
 
 def require_production_tables(scenario: Scenario, what: str) -> None:
@@ -227,11 +247,10 @@ def require_production_tables(scenario: Scenario, what: str) -> None:
     Raises:
         ExportError: it has tables of a user's library.
     """
-    method = scenario.phsafe
-    if own := own_tables((*(query.table for query in method.budgets), *method.thresholds)):
+    if own := library_tables(scenario):
         raise ExportError(
-            f"{what} has a place for the tables of production alone, but the scenario also has {', '.join(own)} of your library.",
-            "Export a copy without it; projects and runs keep it.",
+            f"{what} holds exactly the nine measured tables of production, but the scenario also has {', '.join(own)} of your library.",
+            "Make a bundle, which takes your tables along, or export a copy without them; projects and runs keep them.",
         )
 
 
@@ -242,20 +261,20 @@ def _number_text(budget: Budget) -> str:
     return text if "." in text else f"{text}.0"
 
 
-def _rendered(method: PhSafe) -> str:
+def _rendered(method: PhSafe, own: tuple[TableProduct, ...] = ()) -> str:
     lines = ["{", '    "privacy_budget": {']
-    products = config_tables()
+    products = (*config_tables(), *own)
     for product in products:
         lines.append(f'        "{product.id}": {{')
         levels = config_levels(product)
         lines += [
-            f'            "{level.text}": {_number_text(method.budgets[QueryKey(product.id, level)])}'
+            f'            "{level.text}": {_number_text(method.budgets.get(QueryKey(product.id, level), Fraction(0)))}'
             + ("," if level != levels[-1] else "")
             for level in levels
         ]
         lines.append("        }," if product is not products[-1] else "        }")
     lines += ["    },", '    "tau": {']
-    tables = [product.id for product in truncated_tables()]
+    tables = [product.id for product in products if product.truncated]
     lines += [f'        "{t}": {method.thresholds[t]}' + ("," if t != tables[-1] else "") for t in tables]
     states = ", ".join(f'"{state}"' for state in method.states)
     lines += [

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import subprocess
+import sys
 import zlib
 from dataclasses import fields
 from fractions import Fraction
@@ -14,10 +19,15 @@ import pytest
 import phexplore as px
 from phexplore.catalog import tables as catalog
 from phexplore.data.population import SdhcPersons, SdhcUnits
+from phexplore.decide.archive import pack
+from phexplore.decide.bundle import MANIFEST, SUMS, make_bundle, manifest_bytes, sums
+from phexplore.decide.certificate_reading import read_certificate, wording_of
 from phexplore.errors import ExportError
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.library import refused, reread
+from phexplore.resources import resource
 from phexplore.systems.phsafe.edits import add_table
+from tests.signed_bundles import request
 
 SENIORS = """id = "Seniors"
 title = "Population of 65 and over by tenure"
@@ -146,6 +156,9 @@ def test_that_noise_is_calibrated_to_the_proven_sensitivity_and_other_tables_sta
     assert {"Seniors", "Rented"} <= {path.name for path in (one.directory / "release").iterdir()}
     for picture in one.pictures:
         assert len(one.errors(by=picture).columns), picture
+    assert one.errors("usa_*", "Seniors", by="observed").Table.tolist() == ["Seniors"]
+    with pytest.raises(px.PhexploreError):
+        one.errors("usa_*", by="truncation", query="Nobody")
 
 
 @pytest.mark.usefixtures("library")
@@ -163,6 +176,67 @@ def test_that_what_production_cannot_hold_says_so_and_the_rest_keeps_it(tmp_path
     assert px.compare(scenario, "sdhc-2020-us").kind.tolist() == differences.kind.tolist()
     solved = px.solve(scenario, {"Seniors/usa_*": 100})
     assert px.forecast(solved).to_frame().set_index(["query", "level"]).moe_normal["Seniors", "usa_*"] <= 100
+
+
+VERIFY = """
+import json, sys
+import phexplore as px
+from pathlib import Path
+found = {}
+for path in map(Path, sys.argv[1:]):
+    result = px.verify(path)
+    found[path.stem] = [result.is_intact, result.status, sorted({each.part for each in result.findings})]
+if found[path.stem][0]:
+    scenario = px.load(path)
+    found["opened"] = [scenario.fingerprint, str(scenario.rho), scenario.warnings[0].path[0]]
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.usefixtures("library")
+def test_that_a_bundle_takes_them_along_to_who_has_no_library_and_shows_every_change(tmp_path) -> None:
+    scenario = px.load("sdhc-2020-us").set(BUDGETS)
+    made = make_bundle(request(scenario.value, signers=()))
+    own = {name: data.decode() for name, data in made.files.items() if name.startswith("parameters/library/")}
+    assert own == {"parameters/library/tables/Rented.toml": RENTED, "parameters/library/tables/Seniors.toml": SENIORS}
+    stated = json.loads(made.files["parameters/parameters.json"])
+    assert stated["privacy_budget"]["Seniors"] == {"usa_A-G": 0.0, "usa_*": 0.01, "state_A-G": 0.002, "state_*": 0.0}
+    assert stated["tau"]["Seniors"] == 2
+    assert "Rented" not in stated["tau"]
+    said = wording_of(read_certificate(made.files["certificate.html"]), (scenario.name,))
+    assert said - {*resource("certificates/wording.txt").read_text(encoding="utf-8").splitlines(), ""} == set()
+
+    def altered(**changes: tuple[str, str, str]) -> bytes:
+        files, manifest = dict(made.files), json.loads(made.manifest)
+        for name, before, after in changes.values():
+            assert before.encode() in files[name]
+            files[name] = files[name].replace(before.encode(), after.encode())
+        listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+                  for name, data in sorted(files.items()) if name != MANIFEST}  # fmt: skip
+        version = 3 if "version" in changes else manifest["version"]
+        files[MANIFEST] = manifest_bytes({**manifest, "version": version, "files": listed})
+        return pack({**files, SUMS: sums(files)})
+
+    seniors = "parameters/library/tables/Seniors.toml"
+    bundles = {
+        "definition": altered(definition=(seniors, '"65-"', '"66-"')),
+        "version": altered(version=("log/steps.txt", "", "")),
+        "whole": made.packed(),
+        "both": altered(a=(seniors, '"65-"', '"66-"'), b=("scenario.json", '\\"65-\\"', '\\"66-\\"')),
+    }
+    for name, content in bundles.items():
+        (tmp_path / f"{name}.zip").write_bytes(content)
+    env, found = {**os.environ, "PHEXPLORE_LIBRARY": str(tmp_path / "nothing")}, {}
+    for chosen in (["definition", "version", "whole"], ["both"]):  # what a bundle brought stays in its process
+        files = [str(tmp_path / f"{name}.zip") for name in chosen]
+        command = [sys.executable, "-c", VERIFY, *files]
+        found |= json.loads(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
+    assert found["whole"] == [True, "approved", []]
+    assert found["opened"] == [scenario.fingerprint, str(scenario.rho), "whole.zip"]
+    assert found["definition"][2] == [seniors]
+    assert {"manifest.json", "decisions.json", "forecast.json"} & set(found["both"][2])
+    assert found["version"][2] == ["manifest.json"]
+    assert json.loads(make_bundle(request(px.load("sdhc-2020-us").value)).manifest)["version"] == 3
 
 
 @pytest.mark.usefixtures("library")
