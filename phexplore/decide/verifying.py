@@ -30,6 +30,8 @@ from phexplore.decide.bundle import (
 from phexplore.decide.signing import Signature, decode_signature, load_public_key
 from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
 from phexplore.decide.trusted_keys import trusted_keys
+from phexplore.errors import PhexploreError, visible
+from phexplore.model.issues import Issue, Severity
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 
@@ -339,3 +341,19 @@ def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Veri
         trusted = {key.public_key for key in trusted_keys()}
     demanded = (1 if trust else 0) if required is None else required
     return verify(read_bundle(path), trusted, demanded)
+
+
+def bundle_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Return the parameters of a bundle, and how far they have come; e.g. to compare with what was approved elsewhere.
+
+    Raises:
+        PhexploreError: it cannot be read, or it was altered, so nothing of it is used.
+    """
+    found = verify(read_bundle(path))
+    if found.scenario is None or not found.is_intact:
+        first = found.alterations[0]
+        sentence = f"{path.name} is not intact, so nothing of it is used. {visible(f'{first.part}: {first.sentence}')}"
+        raise PhexploreError(sentence, "Ask for the bundle again.")
+    signed = ", ".join(f"{visible(one.signer.name)} (key {one.key_id})" for one in found.signatures) or "nobody"
+    note = f"The bundle is intact, {found.status}, signed by {signed}."
+    return found.scenario, (Issue((path.name,), note, "", Severity.WARNING),)

@@ -11,6 +11,7 @@ from phexplore.errors import PhexploreError
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
+_LONGEST = 300
 
 
 class ArgumentError(PhexploreError, ValueError, TypeError):
@@ -29,7 +30,7 @@ def typed(function: Called) -> Called:
         except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, OSError) as error:
             said = f"{error} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
             raise ArgumentError(
-                f"{function.__qualname__} cannot take what it was given: {said.rstrip('.')}.",
+                f"{function.__qualname__} cannot take what it was given: {said.rstrip('.')[:_LONGEST]}.",
                 f"See help(phexplore.{function.__qualname__}).",
             ) from error
 

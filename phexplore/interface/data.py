@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -235,13 +236,30 @@ def read(path: str | PathLike[str], *more: str | PathLike[str]) -> Data:
 
     Raises:
         InputProblemsError: every problem with file, line and column.
+        PhexploreError: it is no data: parameters and bundles are read by `load`, runs by `open_run`.
 
     Example:
         >>> import phexplore as px
         >>> px.read(px.synth("pl94", 300, "blocks.csv", seed=1))
         <Data blocks 'blocks.csv'>
     """
-    return Data(Path(path), *map(Path, more))
+    try:
+        return Data(Path(path), *map(Path, more))
+    except PhexploreError:
+        if reader := _reader_of(path):
+            raise PhexploreError(f"{path} is no data: px.{reader} reads it.", f"Use px.{reader}.") from None
+        raise
+
+
+def _reader_of(path: str | PathLike[str]) -> str:
+    """Return the public name that reads a file of parameters or a run, "" for anything else."""
+    from phexplore.interface.runs import open_run
+
+    for reader in (load, open_run):
+        with suppress(PhexploreError):
+            reader(path)
+            return reader.__name__
+    return ""
 
 
 @typed_class

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from phexplore.figures.figure import Figure
     from phexplore.interface.frames import Population
     from phexplore.runs.events import Event
+    from phexplore.systems.protocol import PlaceName
 
 
 @typed_class
@@ -94,14 +95,14 @@ class Run:
         """Return the numbers behind a picture of its results: errors by level, by size, by place.
 
         Args:
-            level: geographic or population-group level, where the picture asks for one.
-            query: table or query group, where the picture asks for one.
+            level: geographic or population-group level: what the picture is of where it asks for one, else the rows that are returned.
+            query: table or query group, likewise.
             by: name of the picture, see `pictures`.
-            choices: what else it asks for, as on the page of results.
+            choices: what else it asks for, as on the page of results; a name may end in ``_`` and have ``_`` for spaces.
 
         Raises:
-            UnknownNameError: there is no such picture, or it does not offer a choice.
-            PhexploreError: there is no trial to show yet.
+            UnknownNameError: there is no such picture, level or query, or the picture does not offer a choice.
+            PhexploreError: there is nothing to show: no trial yet, or the picture asks for more.
 
         Example:
             >>> import phexplore as px
@@ -109,9 +110,18 @@ class Run:
             >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
             >>> run.errors().Level.tolist()
             ['State', 'County', 'Tract', 'Block group', 'Block']
+            >>> run.errors("Block_Group", "votingage").Units.tolist()
+            [12]
         """
-        given = {name: text for name, text in (("level", level), ("query", query)) if text}
-        return table_frame(self._figure(by, {**given, **choices}).table)
+        wanted = {name: text for name, text in (("level", level), ("query", query)) if text}
+        asked = self._asked(by)
+        given = {name: text for name, text in wanted.items() if name in asked}
+        if "table" in asked and "query" in wanted:
+            given["table"] = query
+        found = table_frame(self._figure(by, {**given, **choices}).table)
+        for name in wanted.keys() - asked - ({"query"} if "table" in given else set()):
+            found = _rows_of(found, name, wanted[name], system_of(self._spec.scenario).place_name)
+        return found
 
     def plot(self, picture: str = "errors", ax: Axes | None = None, **choices: str) -> Axes:
         """Draw a picture of its results and return its axes.
@@ -161,16 +171,43 @@ class Run:
             confirm_finished(run_worker(self.directory, show, place=HERE))
         return self
 
-    def _figure(self, name: str, choices: Mapping[str, str]) -> Figure:
+    def _asked(self, picture: str) -> set[str]:
+        from phexplore.systems.run_pictures import asked_of
+
+        if picture not in self.pictures:
+            raise UnknownNameError("picture", picture, list(self.pictures))
+        return set(asked_of(system_of(self._spec.scenario).results, self.directory, picture))
+
+    def _figure(self, picture: str, choices: Mapping[str, str]) -> Figure:
         from phexplore.systems.run_pictures import chosen_figure
 
-        if name not in self.pictures:
-            raise UnknownNameError("picture", name, list(self.pictures))
-        return chosen_figure(system_of(self._spec.scenario).results, self.directory, name, choices)
+        plain = {name.rstrip("_").replace("_", " "): name for name in choices}
+        asked = {plain.get(name, name): name for name in self._asked(picture)}
+        given = {asked.get(name, name): value for name, value in choices.items()}
+        return chosen_figure(system_of(self._spec.scenario).results, self.directory, picture, given)
 
     def __repr__(self) -> str:
         """Return directory, scenario and trials."""
         return f"<Run {self.directory.name!r} of {self.scenario.name!r}, {self.trials} of {self._spec.trials} trials>"
+
+
+_COLUMNS = {"level": ("Level",), "query": ("Query", "Table")}
+"""What the columns are called in which a picture states its levels, tables and queries."""
+
+
+def _rows_of(found: DataFrame, name: str, wanted: str, called: Callable[[str], PlaceName]) -> DataFrame:
+    """Return the rows of a level, table or query, named as in files or as people see it."""
+    header = next((each for each in _COLUMNS[name] if each in found.columns), "")
+    if not header:
+        raise PhexploreError(f"The picture does not tell one {name} from another.", f"Leave out {name}.")
+    tables = dict.fromkeys(found["Table"]) if "Table" in found.columns else ()
+    known = {wanted, called(f"{wanted}/").group, *(called(f"{table}/{wanted}").name for table in tables)}
+    plain = {text.replace("_", " ").casefold() for text in known}
+    texts = found[header].astype(str)
+    rows = found[texts.str.replace("_", " ").str.casefold().isin(plain)]
+    if rows.empty:
+        raise UnknownNameError(name, wanted, list(dict.fromkeys(texts)))
+    return rows.reset_index(drop=True)
 
 
 @typed

@@ -12,7 +12,7 @@ from phexplore.errors import UnknownNameError
 from phexplore.interface.arguments import typed, typed_class
 from phexplore.interface.frames import Pictured, frame
 from phexplore.interface.studies import Study, study, study_names
-from phexplore.library import left_out
+from phexplore.library import left_out, reread
 from phexplore.model import paths
 from phexplore.model.conventions import Conversion, Proof
 from phexplore.model.diff import value_text
@@ -269,18 +269,27 @@ def load(source: Scenario | str | PathLike[str]) -> Scenario:
     """Return a scenario by what names it.
 
     Args:
-        source: a preset id, a project (``FILE.phx`` or ``FILE.phx#NAME``), or a file production reads.
+        source: a preset id, a project (``FILE.phx`` or ``FILE.phx#NAME``), a file production reads, or a bundle (``.zip``), which is
+            verified first; its signatures stand in ``warnings``.
 
     Raises:
         UnknownNameError: neither a preset nor a file.
         InputProblemsError: the file cannot be understood; all problems with their places.
+        PhexploreError: the bundle was altered.
 
     Example:
         >>> import phexplore as px
         >>> px.load("counties-invariant-2010").system
         'subspace'
     """
-    return source if isinstance(source, Scenario) else Scenario(*load_with_warnings(str(source)))
+    if isinstance(source, Scenario):
+        return source
+    path = Path(source)
+    if path.suffix.lower() == ".zip" and path.is_file():
+        from phexplore.decide.verifying import bundle_parameters
+
+        return Scenario(*bundle_parameters(path))
+    return Scenario(*load_with_warnings(str(source)))
 
 
 @typed
@@ -299,6 +308,7 @@ def presets() -> DataFrame:
     """
     import warnings
 
+    reread()
     rows = [(each.id, each.title, each.product, each.source, each.is_own) for each in registry.presets().values()]
     for said in left_out("presets"):
         warnings.warn(f"Left out of the library: {said}", stacklevel=2)

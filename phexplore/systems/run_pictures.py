@@ -80,7 +80,26 @@ def chosen_figure(results: Results, run: Path, picture: str, choices: Mapping[st
     if answer.picture is None or answer.held_back:
         raise PhexploreError(answer.held_back or answer.reason or "There is nothing to show yet.", "Wait for a trial.")
     picture_found: Figure = answer.picture
+    if picture_found.is_empty and not picture_found.table.rows:
+        asks = ", ".join(each.id for each in answer.choosers)
+        raise PhexploreError(
+            picture_found.summary or "There is nothing to show.", asks and f"The picture asks for {asks}."
+        )
     return picture_found
+
+
+def asked_of(results: Results, run: Path, picture: str) -> list[str]:
+    """Return the names of what a picture of a run asks for.
+
+    Args:
+        results: of the system.
+        run: directory of the run.
+        picture: id of its tab.
+
+    Raises:
+        PhexploreError: the run cannot be read.
+    """
+    return [each.id for each in _read(results.reader(), RunRequest(run, picture)).choosers]
 
 
 def _typed(choices: Mapping[str, Choice], choosers: list[Chooser]) -> dict[str, Choice]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from phexplore.errors import PhexploreError, visible
-from phexplore.model.issues import Issue, Severity
+from phexplore.errors import PhexploreError
+from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of, systems
 from phexplore.systems.sources import parameter_file
@@ -50,7 +50,10 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
     """
     suffix = path.suffix.lower()
     if suffix == _BUNDLE:
-        return _from_bundle(path)
+        from phexplore.decide.verifying import bundle_parameters
+
+        scenario, notes = bundle_parameters(path)
+        return replace(scenario, name=f"{scenario.name} ({path.stem})".replace("#", "-")), notes
     if suffix in _TABLES and (suffix != _WORKBOOK or parameter_file(path) is None):
         if (read_table := system_of(like).read_table) is None:
             able = " or ".join(system.title for system in systems().values() if system.read_table is not None)
@@ -60,17 +63,3 @@ def read_parameters(path: Path, like: Scenario) -> tuple[Scenario, Sequence[Issu
             )
         return read_table(path, like), ()
     return read_parameters_of(path)
-
-
-def _from_bundle(path: Path) -> tuple[Scenario, Sequence[Issue]]:
-    """Return the parameters of a bundle, e.g. to compare with what was approved elsewhere; an altered one is refused."""
-    from phexplore.decide.verifying import read_bundle, verify
-
-    found = verify(read_bundle(path))
-    if found.scenario is None or not found.is_intact:
-        first = found.alterations[0]
-        sentence = f"{path.name} is not intact, so nothing of it is used. {visible(f'{first.part}: {first.sentence}')}"
-        raise PhexploreError(sentence, "Ask for the bundle again.")
-    signed = ", ".join(f"{visible(one.signer.name)} (key {one.key_id})" for one in found.signatures) or "nobody"
-    note = Issue((path.name,), f"The bundle is intact, {found.status}, signed by {signed}.", "", Severity.WARNING)
-    return replace(found.scenario, name=f"{found.scenario.name} ({path.stem})".replace("#", "-")), (note,)
