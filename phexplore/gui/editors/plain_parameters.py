@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.editors.scenario_form import PromiseText
-from phexplore.gui.widgets.form import DeclaredForm, Take, WrittenControl
+from phexplore.gui.widgets.form import ChoiceControl, DeclaredForm, Take, WrittenControl
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.page import Page, Section
@@ -65,7 +65,7 @@ class ParameterForm(QWidget):
         notes: Sequence[Note] = (),
         enabled: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
         part_of: Callable[[Any], Any] = lambda method: method,
-        written: Mapping[str, WrittenControl] = MappingProxyType({}),
+        written: Mapping[str, WrittenControl | ChoiceControl] = MappingProxyType({}),
     ) -> None:
         """Make the form.
 

@@ -77,13 +77,18 @@ class WrittenControl(ExactField):
 class ChoiceControl(QWidget):
     """One of a few; below it the reason when a choice is refused."""
 
-    def __init__(self, part: Field, kind: Choice, take: Take, words: Callable[[Any], str] | None) -> None:
+    def __init__(self, part: Field, options: Callable[[Any], Iterable[tuple[str, Any]]], take: Take) -> None:
+        """Make the list.
+
+        Args:
+            part: the field.
+            options: words and value of each, from the value that is shown.
+            take: edits, or says why not.
+        """
         super().__init__()
         self.chooser = Chooser(capital(part.title))
-        for member in kind.options:
-            self.chooser.addItem(words(member) if words else capital(kind.words(member)), member)
         self._reason = Reason(relative=0.92)
-        self._part, self._take = part, take
+        self._part, self._options, self._take = part, options, take
         self.chooser.currentIndexChanged.connect(self._choose)
         column((self.chooser, Qt.AlignmentFlag.AlignLeft), self._reason, of=self, gap=HALF)
         self.setFocusProxy(self.chooser)
@@ -95,6 +100,7 @@ class ChoiceControl(QWidget):
 
     def show_value(self, value: Any) -> None:
         """Show a value; what was refused is forgotten."""
+        self.chooser.offer(self._options(value))
         self.chooser.select(value)
         self._reason.say("")
 
@@ -159,7 +165,7 @@ class DeclaredForm(QWidget):
         take: Take,
         *,
         words: Mapping[str, Callable[[Any], str]] | None = None,
-        written: Mapping[str, WrittenControl] = MappingProxyType({}),
+        written: Mapping[str, WrittenControl | ChoiceControl] = MappingProxyType({}),
     ) -> None:
         """Make the form.
 
@@ -212,7 +218,8 @@ def _is_typed(kind: Kind) -> bool:
 def _control(part: Field, take: Take, words: Callable[[Any], str] | None) -> Any:
     kind = part.kind
     if isinstance(kind, Choice):
-        return ChoiceControl(part, kind, take, words)
+        offered = [(words(each) if words else capital(kind.words(each)), each) for each in kind.options]
+        return ChoiceControl(part, lambda _: offered, take)
     if isinstance(kind, Flag):
         return FlagControl(part, take)
     if _is_typed(kind):

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from phexplore.errors import PhexploreError
+from phexplore.library import own_files, own_title
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.scenario import Scenario
 from phexplore.model.shares import rebalanced
@@ -24,6 +27,8 @@ from phexplore.model.subspace import (
     Release,
     Subspace,
 )
+from phexplore.simulate.subspace.cell_counts import read_cell_counts, shipped_table
+from phexplore.systems.subspace.presets import subspace_presets
 
 
 def _with(scenario: Scenario, method: Subspace) -> Scenario:
@@ -138,3 +143,35 @@ def set_axes(scenario: Scenario, axes: tuple[Axis, ...], table: str = "") -> Sce
     if not axes:
         raise EditRefusedError("A histogram has at least one axis.", "Write for example: county 102.")
     return _with(scenario, replace(scenario.subspace, axes=axes, table=table))
+
+
+def offered_tables(present: str = "") -> list[tuple[str, str]]:
+    """Return title and id of the tables of counts to choose from: none, those of published parameters, those of the user's library.
+
+    Args:
+        present: the one chosen now, which may have come with a project.
+    """
+    shipped = dict.fromkeys(preset.scenario.subspace.table for preset in subspace_presets().values())
+    own = [Path(name).stem for name in own_files("tables") if name.endswith(".csv")]
+    titles = {"": "The file that a run names", **{name: name for name in (*shipped, present) if name}}
+    titles |= {name: own_title(name) for name in own}
+    return [(title, name) for name, title in titles.items()]
+
+
+def set_table(scenario: Scenario, table: str) -> Scenario:
+    """Choose the counts of the cells.
+
+    Args:
+        scenario: to change.
+        table: id of a table that is offered, "" for the file that a run names.
+
+    Raises:
+        EditRefusedError: it does not hold the cells of the histogram.
+    """
+    method = replace(scenario.subspace, table=table)
+    if (path := shipped_table(method)) is not None:
+        try:
+            read_cell_counts(path, method)
+        except PhexploreError as error:
+            raise EditRefusedError(error.sentence, "Choose the axes of that table first, or another table.") from error
+    return _with(scenario, method)

@@ -21,17 +21,25 @@ from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import LineText
 from phexplore.gui.widgets.file_dialogs import ask_to_open
-from phexplore.gui.widgets.form import WrittenControl, form_in
+from phexplore.gui.widgets.form import ChoiceControl, WrittenControl, form_in
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import EditRefusedError, step_label
-from phexplore.model.fields import Field
+from phexplore.model.fields import Field, declared_fields
 from phexplore.model.issues import Severity
 from phexplore.model.scenario import Scenario
-from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
-from phexplore.systems.subspace.edits import add_release, change_release, remove_release, set_axes, set_release_share
+from phexplore.model.subspace import Histogram, Mechanism, Release, Subspace, Totals
+from phexplore.systems.subspace.edits import (
+    add_release,
+    change_release,
+    offered_tables,
+    remove_release,
+    set_axes,
+    set_release_share,
+    set_table,
+)
 from phexplore.systems.subspace.text import (
     axes_text,
     invariant_text,
@@ -226,10 +234,9 @@ def _histogram_form(session: PlainSession) -> ParameterForm:
 
     def about() -> str:
         method = session.scenario.subspace
-        counts = f"Counts of its own: {method.table}." if method.table else "A run names the file with the counts."
         groups = [grouping.name for axis in method.axes for grouping in axis.groupings]
         more = f" Groupings: {', '.join(groups)}." if groups else ""
-        return f"{method.cells:,} cells, the last axis running fastest.{more} {counts}"
+        return f"{method.cells:,} cells, the last axis running fastest.{more}"
 
     def step(typed: str) -> Step:
         method = session.scenario.subspace
@@ -237,8 +244,14 @@ def _histogram_form(session: PlainSession) -> ParameterForm:
         table = method.table if axes == method.axes else ""
         return f"Count by {axes_text(axes)}", lambda scenario: set_axes(scenario, axes, table)
 
+    def take(_part: Field, _key: object, table: str) -> str:
+        label = f"Take the counts of {table}" if table else "Leave the counts to the run"
+        return refusal_of(session, lambda: (label, lambda scenario: set_table(scenario, table)))
+
     axes = WrittenControl("Axes of the histogram", axes_text, lambda typed: refusal_of(session, lambda: step(typed)))
-    return ParameterForm(session, "axes", written={"axes": axes}, notes=(Note(about, "axes"),))
+    (part,) = (each for each in declared_fields(Subspace) if each.name == "table")
+    table = ChoiceControl(part, offered_tables, take)
+    return ParameterForm(session, "axes", "table", written={"axes": axes, "table": table}, notes=(Note(about, "axes"),))
 
 
 class SubspacePage(Page):
