@@ -152,8 +152,12 @@ def test_that_presets_of_the_user_are_marked_among_the_others(library) -> None:
     status, out, _ = _command(library, "presets", "--json")
     found = {each["id"]: each["library"] for each in json.loads(out)}
     assert (status, found["town"], found[PERSONS], "broken" in found) == (0, True, False, False)
-    printed = _python(library, "import phexplore as px; f = px.presets(); print(list(f.id[f.library]))")
-    assert printed.strip() == "['town']"
+    code = """
+import phexplore as px
+f, begun = px.presets(), px.load("schema:town_persons")
+print(list(f.id[f.library]), begun.check(), {str(entry) for entry in begun.forecast().to_frame().exact})
+"""
+    assert _python(library, code).strip() == f"['schema:{TOWN}', 'town'] [] {{'1/24'}}"
 
 
 def test_that_a_broken_preset_says_why_when_it_is_asked_for(library) -> None:
