@@ -21,6 +21,7 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Column, Document, Part, Tile, figures, heading, table_of, words
+from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import handover, loss_of
 
 
@@ -147,7 +148,7 @@ def _checks(run: RunEvidence) -> str:
     checks = run.content().get("checks")
     if not isinstance(checks, dict) or not checks:
         return "none recorded"
-    failed = [name for name, value in checks.items() if value is not True and value != 0]
+    failed = failed_checks(checks)
     return "all passed" if not failed else f"failed: {', '.join(failed)}"
 
 

@@ -13,6 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
+from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
 
 _load_summary = lazy("phexplore.runs.store", "load_summary")
@@ -127,7 +128,7 @@ def _end(value: Mapping[str, Any], name: str) -> float | None:
 
 def _loss(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
     bound = loss_of(scenario).bound
-    return not_judged(rule, "the loss has no bound") if bound is None else judged(rule, float(bound))
+    return not_judged(rule, "the loss has no bound") if bound is None else judged(rule, bound)
 
 
 def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
@@ -175,7 +176,8 @@ def _error(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     for place, entry in _metrics(summary):
         figure = entry.get("total", {}).get(rule.figure)
         if _matches(rule, place) and isinstance(figure, dict) and figure.get("value") is not None:
-            values.append((place, float(figure["value"]), None, None))
+            # A bias is as bad below 0 as above: the limit is of its size.
+            values.append((place, abs(float(figure["value"])), None, None))
     return _worst(rule, values, f"the run has no figure {rule.figure!r} at {rule.place or 'any place'}")
 
 
@@ -183,7 +185,7 @@ def _checks(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     checks = summary.get("checks")
     if not isinstance(checks, dict):
         return not_judged(rule, "the run was not checked")
-    failed = [name for name, value in checks.items() if value is not True and value != 0]
+    failed = failed_checks(checks)
     return judged(rule, float(len(failed)), ", ".join(failed))
 
 

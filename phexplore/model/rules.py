@@ -165,9 +165,9 @@ def not_judged(rule: Rule, reason: str) -> Verdict:
 
 
 def judged(
-    rule: Rule, value: float, where: str = "", *, low: float | None = None, high: float | None = None
+    rule: Rule, value: float | Fraction, where: str = "", *, low: float | None = None, high: float | None = None
 ) -> Verdict:
-    """Return the verdict on a value. A value exactly at the limit passes.
+    """Return the verdict on a value. A value exactly at the limit passes; exact values are compared exactly.
 
     Args:
         rule: the rule with its limit.
@@ -176,7 +176,7 @@ def judged(
         low: lower end of its confidence interval, None without one.
         high: upper end.
     """
-    limit = float(rule.limit)
+    limit = rule.limit if isinstance(value, Fraction) else float(rule.limit)
     distance = limit - value if rule.bound is Bound.AT_MOST else value - limit
     outcome = Outcome.PASS if distance >= 0 else Outcome.FAIL
-    return Verdict(rule, outcome, value, distance, where, low=low, high=high)
+    return Verdict(rule, outcome, float(value), float(distance), where, low=low, high=high)

@@ -33,6 +33,11 @@ def flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
+def failed_checks(checks: Mapping[str, Any]) -> list[str]:
+    """Return the names of the checks of a summary that failed: false, or a count of failures above 0."""
+    return [name for name, value in checks.items() if not (value if flag(value) else value == 0)]
+
+
 def single(value: Any) -> bool:
     """Return whether this is one value, not a list and not an object."""
     return text(value) or flag(value) or number(value)

@@ -6,6 +6,7 @@ import pytest
 
 from phexplore.decide.rule_evaluation import judge
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
+from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import preset
 
 SUMMARY = {
@@ -29,6 +30,29 @@ PERSONS = preset("pl94-2020-persons-us").scenario
 
 def verdict(rule, scenario=PERSONS, summary=SUMMARY):
     return judge((rule,), scenario, summary)[0]
+
+
+def test_that_a_check_that_is_false_counts_as_failed():
+    """False is 0 in Python: ρ that was spent and not declared passed, in rules and in signed certificates."""
+    checks = {"budget_spent_equals_declared": False, "sums": True, "invariants": 0, "non_negative": 2}
+    assert failed_checks(checks) == ["budget_spent_equals_declared", "non_negative"]
+    rule = Rule(Measure.CHECKS, Bound.AT_MOST, Fraction(0))
+    found = verdict(rule, summary=SUMMARY | {"checks": {"budget_spent_equals_declared": False}})
+    assert (found.outcome, found.value, found.where) == (Outcome.FAIL, 1, "budget_spent_equals_declared")
+
+
+def test_that_a_bias_is_judged_by_its_size():
+    metrics = [{"level": level, "query": "total", "total": {"me": {"value": bias}}} for level, bias in
+               (("County", 1.5), ("Block", -50.0))]  # fmt: skip
+    found = verdict(Rule(Measure.ERROR, Bound.AT_MOST, Fraction(2), figure="me"), summary={"metrics": metrics})
+    assert (found.outcome, found.value, found.where) == (Outcome.FAIL, 50, "Block/total")
+
+
+@pytest.mark.parametrize(("beyond", "outcome"), [(0, Outcome.PASS), (Fraction(1, 10**30), Outcome.FAIL)])
+def test_that_the_loss_is_judged_exactly(beyond, outcome):
+    """Floats of both were equal, or the wrong way round."""
+    total = Fraction(PERSONS.topdown.total)
+    assert verdict(Rule(Measure.LOSS, Bound.AT_MOST, total - beyond), summary=None).outcome is outcome
 
 
 def test_that_the_criterion_passes_exactly_at_its_limit_and_the_worst_level_decides():

@@ -42,6 +42,7 @@ from phexplore.report.run_sections import (
     unfinished_warning,
 )
 from phexplore.runs.confidentiality import is_confidential
+from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.run_pictures import run_figures
 from phexplore.systems.run_results import Choice
 from phexplore.systems.topdown.confidence import NOTES, Comparison, comparisons
@@ -225,7 +226,7 @@ def _data_remarks(results: TopDownResults) -> tuple[str, ...]:
 def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
     tiles = [Tile("Trials", people_text(len(results.trials)), results.state.value)]
     if (summary := results.summary) is not None:
-        failed = [name for name, value in summary["checks"].items() if value is not True]
+        failed = failed_checks(summary["checks"])
         tiles.append(
             Tile(
                 "Checks",
