@@ -32,6 +32,7 @@ from numba.core.caching import CompileResultCacheImpl
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 
+from phexplore.platforms import others_may_write, user_folder
 from phexplore.preparing import listeners
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -175,13 +176,7 @@ class _Kept:
 @lru_cache(maxsize=1)
 def folders() -> tuple[Path, ...]:
     """Return where machine code may lie: beside the package, then the user's cache folder if it is theirs alone."""
-    if sys.platform == "win32":
-        cache = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local"))
-    elif sys.platform == "darwin":
-        cache = Path.home() / "Library/Caches"
-    else:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    own = cache / "phexplore" / "machine_code"
+    own = user_folder("cache") / "machine_code"
     return (BESIDE, own) if _is_private(own) else (BESIDE,)
 
 
@@ -190,12 +185,10 @@ def _is_private(folder: Path) -> bool:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
+        is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+        return is_own and stat.S_ISDIR(found.st_mode) and not others_may_write(folder)
     except OSError:
         return False
-    if sys.platform == "win32":
-        return True
-    writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not writable
 
 
 def _describe(dispatcher: Any, found: dict[str, bytes]) -> None:

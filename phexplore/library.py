@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import stat
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import _lru_cache_wrapper, lru_cache
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from phexplore.errors import PhexploreError
+from phexplore.platforms import user_folder
 from phexplore.resources import resource
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -60,12 +60,7 @@ def library_folder() -> Path:
     """Return where the user's library lies: among the data of the user, or where `PHEXPLORE_LIBRARY` says."""
     if named := os.environ.get(FOLDER):
         return Path(named)
-    if data := os.environ.get("XDG_DATA_HOME"):
-        return Path(data) / "phexplore" / "library"
-    if sys.platform == "win32" and (roaming := os.environ.get("APPDATA")):
-        return Path(roaming) / "phexplore" / "library"
-    data_folder = "Library/Application Support" if sys.platform == "darwin" else ".local/share"
-    return Path.home() / data_folder / "phexplore" / "library"
+    return user_folder("data") / "library"
 
 
 def until_reread(function: Callable[..., Read]) -> _lru_cache_wrapper[Read]:

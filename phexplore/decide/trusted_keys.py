@@ -8,8 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import stat
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,9 @@ from phexplore.decide.signing import SigningError, confirm_strong, key_id_of
 from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.platforms import others_may_write, user_folder
 
 FORMAT, VERSION = "phexplore keys", 1
-_FOLDER = "phexplore"
 _FILE = "trusted_keys.json"
 _LARGEST_STORE = 2**20
 _LONGEST_NAME = 200
@@ -46,12 +44,7 @@ class TrustedKey:
 
 def store_path() -> Path:
     """Return where the store lies: in the configuration folder of the user."""
-    if named := os.environ.get("XDG_CONFIG_HOME"):
-        return Path(named) / _FOLDER / _FILE
-    if sys.platform == "win32" and (roaming := os.environ.get("APPDATA")):
-        return Path(roaming) / _FOLDER / _FILE
-    folder = Path.home() / ("Library/Preferences" if sys.platform == "darwin" else ".config")
-    return folder / _FOLDER / _FILE
+    return user_folder("settings") / _FILE
 
 
 def trusted_keys(path: Path | None = None) -> tuple[TrustedKey, ...]:
@@ -63,7 +56,7 @@ def trusted_keys(path: Path | None = None) -> tuple[TrustedKey, ...]:
     place = path or store_path()
     if not place.exists():
         return ()
-    if os.name == "posix" and place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if others_may_write(place):
         raise _damaged(place, "others may write to it", f"Look through it, then: chmod 600 {place}")
     remedy = "Move it away and add the keys again with phexplore keys add."
     value = plain_values(read_text(place, limit=_LARGEST_STORE), place.name, remedy)

@@ -11,7 +11,6 @@ import errno
 import hashlib
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,11 +20,11 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory
-from phexplore.files.file_lock import try_lock
 from phexplore.files.json_text import require_whole_characters
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import open_regular, read_bytes, refuse_irregular_target
+from phexplore.platforms import replaces_open_files, try_lock
 
 SUFFIX = ".journal"
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -183,8 +182,8 @@ def _replacement(path: Path, content: bytes, held: FileIO) -> FileIO:
         os.fsync(handle)
         aside.chmod(0o644)
         _lock(handle)
-        if sys.platform == "win32":
-            held.close()  # an open file cannot be replaced there
+        if not replaces_open_files():
+            held.close()
         aside.replace(path)
     except OSError as error:
         if file is not None:

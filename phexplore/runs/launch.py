@@ -10,15 +10,15 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from phexplore.entry import WORKER, program_command
+from phexplore.platforms import end_group, group_options
 from phexplore.runs.events import Event, Failed, FinalEvent, Finished
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.states import GRACE_SECONDS, LOG_TAIL_CHARACTERS, RunMonitor, RunState
@@ -115,10 +115,7 @@ class WorkerProcess:
             return
         self._monitor.killed()
         with contextlib.suppress(OSError):  # the group may be gone between the check and the signal
-            if sys.platform == "win32":
-                self._process.kill()
-            else:
-                os.killpg(self._process.pid, signal.SIGKILL)
+            end_group(self._process)
 
     def __enter__(self) -> Self:
         """Return the process, not started yet."""
@@ -140,11 +137,12 @@ class WorkerProcess:
                     pipe.close()
 
     def _start(self) -> None:
-        options: dict[str, Any] = {"start_new_session": True}
-        if sys.platform == "win32":
-            options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
         self._process = subprocess.Popen(  # noqa: S603 - our own worker, arguments as a list, no shell
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **group_options(),
         )
         self._follow(self._read_events, self._process.stdout)
         self._follow(self._read_log, self._process.stderr)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from phexplore.errors import PhexploreError
-from phexplore.files.file_lock import try_lock, unlock
 from phexplore.opening import refuse_irregular_target
+from phexplore.platforms import try_lock, unlock
 
 LOCK_FILE = "worker.lock"
 

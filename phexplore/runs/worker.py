@@ -32,6 +32,7 @@ from phexplore.files.atomic_files import write_atomically
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.opening import refuse_irregular_target
+from phexplore.platforms import peak_megabytes
 from phexplore.preparing import heard_by
 from phexplore.runs.confidentiality import UNMARKED, answer_about
 from phexplore.runs.disclosure import shared_summary
@@ -111,7 +112,7 @@ def _watch_over_starter() -> None:
 
     It waits for the other end of standard input to close, reads nothing, and goes with the worker.
     """
-    if sys.platform == "win32":
+    if not hasattr(os, "fork"):
         return
     alive, own_end = os.pipe()
     if os.fork():
@@ -291,16 +292,6 @@ def _summary(directory: Path, spec: RunSpec, trials: tuple[int, ...], content: M
         **({} if (peak := peak_megabytes()) is None else {"peak_mb": peak}),
         **content,
     }
-
-
-def peak_megabytes() -> float | None:
-    """Return the most memory this process held, in MB of 2**20 bytes; None where the system does not say."""
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return None
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(largest / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
 
 
 def _seconds(directory: Path) -> dict[str, float]:
