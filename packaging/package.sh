@@ -63,6 +63,7 @@ if wants folder || wants deb; then
   cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
   # A hundred megabytes of names that nothing looks up. Libraries in *.libs are left as they came: stripping breaks repaired wheels.
   find $BUILD/folder/phexplore -type f \( -name '*.so' -o -name '*.so.[0-9]*' \) ! -path '*.libs/*' -exec strip --strip-unneeded {} +
+  $BUILD/tools/bin/python packaging/trim_icu.py $BUILD/folder/phexplore >&2
 fi
 if wants folder; then
   name=phexplore-$version-linux-$(uname -m)
