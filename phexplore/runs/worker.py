@@ -63,7 +63,7 @@ from phexplore.runs.writing import write_json
 NICENESS = 10
 """Workers yield to the window: with more workers than cores its timer gaps stay below 15 ms."""
 
-CANCEL_PATIENCE_SECONDS = 0.6
+CANCEL_PATIENCE_SECONDS = 0.4
 """A worker that reaches no checkpoint in that time after ``cancel`` leaves at once: its files are whole anyway."""
 
 ORPHAN_PATIENCE_SECONDS = 5

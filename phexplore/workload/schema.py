@@ -227,12 +227,14 @@ class Schema:
         import numpy as np
 
         known = {zero.name: zero for zero in self.structural_zeros}
-        empty = np.zeros(self.cells, dtype=bool)
+        empty = np.zeros(self.shape, dtype=bool)
         for name in known if names is None else names:
             if name not in known:
                 raise UnknownNameError(f"structural zero of {self.id}", name, list(known))
-            empty |= self.selection(known[name].where)
-        return empty
+            where = known[name].where
+            levels = [where.get(each.name, range(size)) for each, size in zip(self.attributes, self.shape, strict=True)]
+            empty[np.ix_(*map(list, levels))] = True
+        return empty.ravel()
 
 
 def parse_levels(text: str) -> tuple[int, ...]:

@@ -130,6 +130,8 @@ class _Unit:
         self._place = schema.position(getattr(attribute, "attribute", attribute.name))
         self._stride = int(np.prod(schema.shape[self._place + 1 :]))
         self._levels = schema.shape[self._place]
+        self._type_of = self._type(self._stride * np.arange(self._levels))
+        self._sums: dict[MarginalQuery, dict[int, int]] = {}
 
     def histogram(self) -> Histograms:
         """Return the counts as they are now."""
@@ -174,25 +176,27 @@ class _Unit:
         """Return the cells that give and take a record, and whether its age changes; None where no move is allowed."""
         if not self._counts.get(source):
             return None
-        giver = int(self._type(np.array([source]))[0])
+        giver = int(self._type_of[source // self._stride % self._levels])
         if self._people[giver] <= self._low[giver] and not self._people[giver] > self._high[giver]:
             return None
+        takes = (self._type_of != giver) & (self._people[self._type_of] < self._high[self._type_of])
+        if not is_sent:
+            takes &= self._type_of == kind
+        if not takes.any():
+            return None
         for is_aged in (False, True) if self._rules.changes_ages else (False,):
-            targets = self._targets(source, is_aged=is_aged)
-            types = self._type(targets)
-            room = (types != giver) & (self._people[types] < self._high[types]) & self._rules.free[targets]
-            if not is_sent:
-                room &= types == kind
-            targets = targets[room & (self._within(targets) == self._within(np.array([source])))]
+            targets = self._targets(source, takes, is_aged=is_aged)
+            targets = targets[self._rules.free[targets]]
+            targets = targets[self._within(targets) == self._within(np.array([source]))]
             if len(targets):
                 return source, int(targets[np.argmin(self._cost(source, targets))]), is_aged
         return None
 
-    def _targets(self, source: int, *, is_aged: bool) -> Ints:
-        """Return the cells that differ from one in the type only, or in type and age."""
+    def _targets(self, source: int, takes: NDArray[np.bool_], *, is_aged: bool) -> Ints:
+        """Return the cells of some levels that differ from one in the type only, or in type and age."""
         level = source // self._stride % self._levels
         base = source - level * self._stride
-        cells = base + self._stride * np.arange(self._levels)
+        cells = base + self._stride * np.flatnonzero(takes)
         if not is_aged:
             return cells
         place = self._rules.schema.position("age")
@@ -203,27 +207,35 @@ class _Unit:
     def _cost(self, source: int, targets: Ints) -> NDArray[np.float64]:
         """Return what each move adds to the weighted squares of all measured queries."""
         cost = np.zeros(len(targets))
-        filled = np.array([(cell, count) for cell, count in self._counts.items() if count], np.int64)
         for query in self._rules.measured:
-            way = of_cells(self._rules.schema, query)
-            answers = way(np.concatenate([[source], targets]))
+            answers = of_cells(self._rules.schema, query)(np.concatenate([[source], targets]))
             used, place = np.unique(answers, return_inverse=True)
             if len(used) == 1:
                 continue
             noisy, weight = self._noisy(query, self._number, used)
-            mine = way(filled[:, 0])
-            at = np.searchsorted(used, mine)
-            inside = np.flatnonzero(at < len(used))
-            inside = inside[used[at[inside]] == mine[inside]]
-            sums = np.zeros(len(used))
-            np.add.at(sums, at[inside], filled[inside, 1])
-            off = (sums - noisy)[place]
+            held = self._held(query)
+            off = (np.array([held.get(answer, 0) for answer in used.tolist()]) - noisy)[place]
             cost += np.where(answers[1:] == answers[0], 0.0, 2.0 * weight * (off[1:] - off[0] + 1.0))
         return cost
 
+    def _held(self, query: MarginalQuery) -> dict[int, int]:
+        """Return the answers of a measured query as the counts are now; moves keep them so."""
+        if query not in self._sums:
+            filled = np.array(list(self._counts.items()), np.int64)
+            answers, place = np.unique(of_cells(self._rules.schema, query)(filled[:, 0]), return_inverse=True)
+            sums = np.zeros(len(answers), np.int64)
+            np.add.at(sums, place, filled[:, 1])
+            self._sums[query] = dict(zip(answers.tolist(), sums.tolist(), strict=True))
+        return self._sums[query]
+
     def _move(self, source: int, target: int) -> None:
-        giver, taker = self._type(np.array([source, target])).tolist()
+        ends = np.array([source, target])
+        giver, taker = self._type(ends).tolist()
         self._counts[source] -= 1
         self._counts[target] = self._counts.get(target, 0) + 1
         self._people[giver] -= 1
         self._people[taker] += 1
+        for query, held in self._sums.items():
+            left, taken = of_cells(self._rules.schema, query)(ends).tolist()
+            held[left] -= 1
+            held[taken] = held.get(taken, 0) + 1

@@ -119,4 +119,7 @@ def possible_answers(query: MarginalQuery, zeros: tuple[str, ...]) -> Ints:
         zeros: names of its structural zeros that are kept.
     """
     free = np.flatnonzero(~query.schema.structurally_empty(zeros))
-    return np.unique(of_cells(query.schema, query)(free))
+    is_possible = np.zeros(query.answers, bool)
+    answers = of_cells(query.schema, query)(free)
+    is_possible[answers[answers >= 0]] = True
+    return np.flatnonzero(is_possible)

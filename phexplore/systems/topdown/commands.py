@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
     published = typer.Typer(help="The published record beside the program's own figures.", no_args_is_help=True)
     published.command("errors")(errors)
     published.command("confidence")(confident)
+    published.command("tables")(tables)
     app.add_typer(published, name="published")
 
 
@@ -74,6 +75,21 @@ def confident(
     from phexplore.systems.topdown.published_pictures import CONFIDENCE
 
     answer(CONFIDENCE, confidence_json(files or (), [_run_at(each) for each in run]), Path(), as_json=as_json)
+
+
+def tables(
+    run: Path = typer.Argument(help="A run directory of TopDown."),
+    out: Path = typer.Option(..., "--out", help="Directory for one CSV file per table; it may exist."),
+    trial: int = typer.Option(0, "--trial", min=0, help="Which simulated release."),
+) -> None:
+    """Write every published table of a trial, at every level: P1 to P5 and H1, or those of the DHC, such as P12 and H4.
+
+    Example: phexplore published tables runs/persons --out tables
+    """
+    from phexplore.systems.topdown.table_pictures import write_run_tables
+
+    for path in write_run_tables(run, trial, out, say):
+        say(f"Wrote {path}")
 
 
 def _run_at(text: str) -> Path:

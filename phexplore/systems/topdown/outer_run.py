@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.model.conventions import Conversion, Proof
 from phexplore.model.numbers import exact_text
+from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.optimize.rounder import RounderOptions
 from phexplore.report.forecast_json import epsilon_json
@@ -273,6 +276,11 @@ def _repairs(
     return tuple(found)
 
 
+@lru_cache(maxsize=4)
+def _stated(scenario: Scenario) -> tuple[EpsilonFigure, ...]:
+    return forecast(scenario).stated()
+
+
 def outer_remarks(spec: RunSpec, outer: OuterRun) -> tuple[str, ...]:
     """Return what the scenario costs by production's formula, and what is proven, and what release it stands on, for the notes of the run.
 
@@ -282,7 +290,7 @@ def outer_remarks(spec: RunSpec, outer: OuterRun) -> tuple[str, ...]:
     """
     if outer.answers is not None:
         return (outer.release.remark,)
-    figures = {figure.conversion: figure.value for figure in forecast(spec.scenario).stated()}
+    figures = {figure.conversion: figure.value for figure in _stated(spec.scenario)}
     formula, proven = figures.get(Conversion.BUN_STEINKE), figures.get(Proof.DISCRETE_GAUSSIAN)
     cost = f"The scenario costs ρ {exact_text(spec.scenario.topdown.total)}"
     if formula is not None and proven is not None:
@@ -321,7 +329,7 @@ def outer_summary(
             **told["privacy"],
             "epsilon": []
             if spec.mode is RunMode.NO_NOISE or outer.answers is not None
-            else [epsilon_json(figure) for figure in forecast(spec.scenario).stated()],
+            else [epsilon_json(figure) for figure in _stated(spec.scenario)],
         },
         "rescued": [entry for each in marks for entry in each["rescued"]],
         "facility_repair": list(found.values()),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from phexplore.catalog.states import states
+from phexplore.data.blocks.published_tables import published_tables
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.store import SUMMARY_FILE
 from phexplore.systems.run_results import Asks, Chooser, Option, RunRequest
@@ -81,6 +82,7 @@ class TopDownChoice:
         others: runs that are compared with the one looked at.
         compare: what the groups of the comparison are.
         figure: what is compared.
+        table: id of a published table, "" for none.
         partner: a run of the other records (housing units beside people), which some checks of plausibility need; None for none.
     """
 
@@ -97,6 +99,7 @@ class TopDownChoice:
     partner: TopDownRun | None = None
     area: str = ""
     name: str = ""
+    table: str = ""
 
     @property
     def size_words(self) -> str:
@@ -109,6 +112,7 @@ _SHOWN = {
     "shape": ("level", "query", "size"),
     "bias": ("level", "query"),
     "groups": ("level",),
+    "tables": ("table", "level", "unit"),
     "criterion": ("level",),
     "worst": ("find", "level", "query", "by"),
     "place": ("level", "query", "unit"),
@@ -135,7 +139,9 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         run: the one looked at; runs beside it are left out.
         request: what was chosen, and for which picture.
     """
-    level = _first_of(request.chosen("level"), run.levels, run.levels[max(0, len(run.levels) - 2)])
+    first = 0 if request.tab == "tables" else max(0, len(run.levels) - 2)
+    level = _first_of(request.chosen("level"), run.levels, run.levels[first])
+    tables = _tables(run)
     by_group = run.groups is not None and request.tab in {"worst", "place"}
     best = EVERY_QUERY if request.tab == "path" else run.groups.name if by_group and run.groups is not None else "total"
     size = request.chosen("size", ALL_SIZES)
@@ -145,7 +151,7 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
     if found is not None:
         area, level = (found.kind, level) if found.kind in run.areas else ("", found.kind)
         unit = found.code
-    if request.tab in {"place", "path"} and not unit:
+    if request.tab in {"place", "path", "tables"} and not unit:
         unit = str(run.codes(level)[int(run.people(level).argmax())])
     return TopDownChoice(
         level=level,
@@ -159,7 +165,13 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         figure=_member(CompareFigure, request.chosen("figure"), CompareFigure.SIZE),
         area=area,
         name="" if found is None else found.name,
+        table=_first_of(request.chosen("table"), tables, tables[0]) if tables else "",
     )
+
+
+def _tables(run: TopDownRun) -> tuple[str, ...]:
+    """Return the ids of the published tables of a run's schema, P2 before P12."""
+    return tuple(sorted((each.id for each in published_tables(run.schema.id)), key=lambda name: (len(name), name)))
 
 
 def _found(run: TopDownRun, level: str, typed: str, request: RunRequest) -> Area | None:
@@ -209,6 +221,14 @@ def choosers(
         ),
         _enumerated("compare", "", "Groups of the comparison", choice.compare, "by "),
         _enumerated("figure", "", "Figure that is compared", choice.figure),
+        Chooser(
+            "table",
+            "Ta&ble",
+            "Published table",
+            tuple(Option(each.id, f"{each.id}: {each.title}") for each in published_tables(run.schema.id)),
+            choice.table,
+            letters=28,
+        ),
         Chooser(
             "level",
             "&Level",

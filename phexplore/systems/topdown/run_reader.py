@@ -45,6 +45,7 @@ from phexplore.systems.topdown.plausible_pictures import plausible_figure
 from phexplore.systems.topdown.run_choice import ALL_STATES, NATION_TABS, TopDownChoice, choosers, settled, state_words
 from phexplore.systems.topdown.run_files import states_of
 from phexplore.systems.topdown.run_spine import spine_figure
+from phexplore.systems.topdown.table_pictures import tables_figure
 from phexplore.systems.topdown.wording import counted, level_title
 
 PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
@@ -52,6 +53,7 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "shape": distribution_figure,
     "bias": bias_figure,
     "groups": groups_figure,
+    "tables": tables_figure,
     "criterion": criterion_figure,
     "worst": lambda run, choice: place_figure(run, choice) if choice.unit else worst_figure(run, choice),
     "place": place_figure,

@@ -63,6 +63,7 @@ TOPDOWN: System = System(
             ResultTab("place", "One place", "One place"),
             ResultTab("path", "Measurements", "Measurements of one place"),
             ResultTab("groups", "By group", "Errors by group", question=WHICH),
+            ResultTab("tables", "Tables", "Published tables", is_table=True),
             ResultTab("criterion", "Redistricting", "Redistricting criterion", question=WHO),
             ResultTab("plausible", "Plausibility", "Checks of plausibility"),
             ResultTab("compare", "Compare runs", "Runs compared", question=COMPARED),

@@ -20,8 +20,9 @@ from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.data.blocks.household_cells import type_columns
 from phexplore.data.blocks.households import with_households
 from phexplore.data.blocks.microdata_writing import write_persons, write_units
+from phexplore.data.blocks.published_tables import published_tables, tabulate
 from phexplore.data.blocks.source import read_population
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.published.measurements import NoisyMeasurements
 from phexplore.runs.place import Place
 from phexplore.runs.spec import RunMode, RunSpecError, describe_blocks
@@ -40,6 +41,7 @@ from phexplore.systems.topdown.run_data import read_input
 from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
 from phexplore.systems.topdown.state_store import BASE_BYTES
+from phexplore.systems.topdown.table_pictures import tables_figure, write_run_tables
 from phexplore.workload.schema import load_schema
 
 
@@ -135,6 +137,29 @@ def test_a_run_keeps_what_it_stands_on_and_writes_production_layouts(block_file,
     errors = [published[code] - int(true.counts[exact == code].sum()) for code in range(1, exact.max() + 1)]
     assert metrics["State", name]["total"]["mae"]["value"] == pytest.approx(np.abs(errors).mean())
     assert any("invented" in remark for remark in summary["data"]["remarks"])
+    tables_of_finished_run(tmp_path, true)
+
+
+def tables_of_finished_run(place, true):
+    """Compare what is written of a finished run, and what is shown of it, with what the run wrote and with the data."""
+    made = {path.name: path.read_bytes() for path in (place / "run").glob("release/trial-00000/tables/*.csv")}
+    found = write_run_tables(place / "run", 0, place / "tables")
+    assert {path.name: path.read_bytes() for path in found} == made
+    with pytest.raises(UnknownNameError, match="trial"):
+        write_run_tables(place / "run", 1, place / "tables")
+    open_run = TopDownRun(place / "run")
+    open_run.refresh()
+    for table in published_tables(true.schema.id):
+        for level in ("State", "Tract"):
+            exact = tabulate(true, table, [level])[0]
+            choice = TopDownChoice(level=level, query="total", table=table.id, unit=str(exact.units.codes[0]))
+            shown = tables_figure(open_run, choice)
+            rows = csv.DictReader(made[f"{table.id}.csv"].decode().splitlines())
+            (published,) = (each for each in rows if each["geoid"] == choice.unit)
+            assert [(row[0], row[2], row[5]) for row in shown.table.rows] == [
+                (line.code, count, int(published[line.code]))
+                for line, count in zip(table.cells, exact.counts[0].tolist(), strict=True)
+            ]
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

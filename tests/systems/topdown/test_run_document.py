@@ -27,7 +27,7 @@ from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.system import TOPDOWN
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-PICTURES = ["errors", "shape", "bias", "worst", "place", "groups", "criterion", "plausible", "spine"]
+PICTURES = ["errors", "shape", "bias", "worst", "place", "groups", "tables", "criterion", "plausible", "spine"]
 """What can be drawn of a run alone that kept no noisy answers."""
 
 
