@@ -359,14 +359,17 @@ class TopDownRun:
             level: of the tree.
             query: of the run's schema.
         """
-        entries = (entry for entry in self._forecast if entry.key.level == level and self._same(entry.key, query))
+        entries = (
+            entry for entry in self._forecast if entry.key.level == level and _is_asked(self.schema, entry.key, query)
+        )
         return next((entry.sigma for entry in entries), None)
 
-    def _same(self, key: LevelQuery, query: MarginalQuery) -> bool:
-        try:
-            return parse_query(self.schema, key.query) == query
-        except PhexploreError:
-            return False  # the data are of a smaller schema, which cannot ask this query
+
+def _is_asked(schema: Schema, key: LevelQuery, query: MarginalQuery) -> bool:
+    try:
+        return parse_query(schema, key.query) == query
+    except PhexploreError:
+        return False  # the data are of a smaller schema, which cannot ask this query
 
 
 def measured_units(run: TopDownRun) -> MeasuredUnits | str:
