@@ -13,6 +13,7 @@ from phexplore.errors import UnknownNameError
 from phexplore.lazy import lazy
 from phexplore.library import own_files, until_reread
 from phexplore.model.issues import Issue, errors_first, has_errors
+from phexplore.model.numbers import Budget
 from phexplore.model.scenario import Scenario, add_method
 from phexplore.report.export_formats import ExportFormat
 from phexplore.runs.spec import register_options
@@ -145,6 +146,15 @@ def loss_of(scenario: Scenario) -> Loss:
     """Return the privacy loss of a scenario under its conventions."""
     system = system_of(scenario)
     return system.forecast(scenario).loss if system.loss is None else system.loss(scenario)
+
+
+def total_of_preset(preset_id: str) -> Budget:
+    """Return the exact loss of a preset under its own neighbours.
+
+    Raises:
+        UnknownNameError: no such preset.
+    """
+    return loss_of(preset(preset_id).scenario).total
 
 
 def margins_of_entries(scenario: Scenario) -> dict[str, float | None]:

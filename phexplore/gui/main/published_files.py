@@ -15,10 +15,14 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Room
+from phexplore.gui.binding.session import Session
 from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.main.pages import Navigation, Pages
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.model.data_kinds import DataKind
+from phexplore.model.workbook import add_scenario
+from phexplore.systems.protocol import System
+from phexplore.systems.registry import systems
 
 _ERRORS, _CONFIDENCE = "published-errors", "confidence"
 _SHAPES = {"tiger-shapes", "geopackage"}
@@ -28,6 +32,7 @@ _LONGEST = 4000
 class PlacesOfFiles(Protocol):
     """What of the window takes files."""
 
+    session: Session
     data: ProjectData
     navigation: Navigation
     areas: SharedAreas
@@ -89,20 +94,48 @@ class PublishedFiles(QObject):
 
     def _offers(self, found: Mapping[str, Any], path: Path) -> list[tuple[str, Callable[[], object]]]:
         """Return what can be done with a file, the likeliest first."""
-        window, kind = self._places, found["kind"]
-        system = window.room.system
-        known = {each.id for each in system.experiments()}
-        offers: list[tuple[str, Callable[[], object]]] = []
-        if kind == "nhgis-demonstration" and _ERRORS in known:
-            offers.append(("Show published errors", lambda: self._experiment(_ERRORS, path)))
-        if kind in {"amc-replicates", "gls-estimates"} and _CONFIDENCE in known:
-            offers.append(("Compare with our simulation", lambda: self._experiment(_CONFIDENCE, path)))
+        kind, offers = found["kind"], list[tuple[str, Callable[[], object]]]()
+        if kind == "nhgis-demonstration":
+            offers += self._experiments(_ERRORS, "Show published errors", path)
+        if kind in {"amc-replicates", "gls-estimates"}:
+            offers += self._experiments(_CONFIDENCE, "Compare with our simulation", path)
         if kind in _SHAPES:
-            offers.append(("Use on maps", lambda: window.data.use_shapes(path)))
+            offers.append(("Use on maps", lambda: self._places.data.use_shapes(path)))
         takes = DataKind.POPULATION if kind == "population" else DataKind.BLOCKS
-        if (kind == "population" or isinstance(found.get("records"), int)) and system.parameters.data_kind is takes:
-            offers.append(("Run on these data", lambda: window.areas.runs.run_on(path)))
+        if kind == "population" or isinstance(found.get("records"), int):
+            offers += self._with_system(
+                lambda system: system.parameters.data_kind is takes,
+                "Run on these data",
+                lambda: self._places.areas.runs.run_on(path),
+            )
         return offers
+
+    def _experiments(self, name: str, words: str, path: Path) -> list[tuple[str, Callable[[], object]]]:
+        """Return the offer to make an experiment of a file, none where no system knows it."""
+        return self._with_system(
+            lambda system: name in {each.id for each in system.experiments()},
+            words,
+            lambda: self._experiment(name, path),
+        )
+
+    def _with_system(
+        self, fits: Callable[[System], bool], words: str, act: Callable[[], object]
+    ) -> list[tuple[str, Callable[[], object]]]:
+        """Return an offer for the active scenario, or for a new one of the first system that fits, which then becomes the active one."""
+        own, session = self._places.room.system, self._places.session
+        if fits(own):
+            return [(words, act)]
+        other = next((system for system in systems().values() if fits(system)), None)
+        if other is None:
+            return []
+        preset = next(iter(other.presets().values()))
+
+        def add() -> None:
+            label = f"Add {preset.title}"
+            if session.report(session.edit_workbook(label, lambda book: add_scenario(book, preset.scenario))):
+                act()
+
+        return [(f"{words} ({other.title})", add)]
 
     def _experiment(self, name: str, file: Path) -> None:
         """Make an experiment of the active scenario's system from a file, and show it."""

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
+from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import TopDown
@@ -53,6 +54,10 @@ _ROUNDED_UP = Fraction(1, 1 << 20)
 """By so much the fraction of a certificate may exceed what it was made of: its denominators go so far."""
 _KINDS = {"amc-replicates": "Reruns (AMC)", "gls-estimates": "GLS"}
 _REMEDY = "Name a summary of reruns (AMC) or GLS estimates."
+
+
+_total_of_preset = lazy("phexplore.systems.registry", "total_of_preset")
+"""Of any system: releases that the registry of deployments states are not all made by this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ NOTES = (
     "Reruns are those of 2010 data with the parameters of the DHC; iteration 0 stands for the truth and is a release itself.",
     "Without a run, ours is the expected error on the mean fan-outs of the spine of 2020: single areas have their own.",
     "Of cells of the DHC, ours without a run is the error of what is measured at their level alone; a tract is taken as its subset.",
+    "A run of a small area errs more than its part of a whole state: the noise of each level goes to few units below. Its units are stated.",
     "The interval of a ratio is that of two independent variances of normal errors, 90 %; bias widens it.",
 )
 _ORDER = ("misses", "not compared", "holds")
@@ -189,9 +195,11 @@ def certificates() -> list[Comparison]:
             exact = Fraction(_headline(forecast))
             found.append(_equal(stated["scenario"], "ε as a fraction", exact, Fraction(fraction), _ROUNDED_UP))
     for stated in _rules()["releases"]:
-        total = sum((Fraction(presets[name].scenario.topdown.total) for name in stated["scenarios"]), Fraction(0))
+        total = sum(map(_total_of_preset, stated["scenarios"]), Fraction(0))
+        digits = len(stated["rho"].partition(".")[2])
+        rounded = Fraction(1, 2 * 10**digits)
         found.append(
-            _equal(stated["title"], "ρ in the registry of deployments", total, Fraction(stated["rho"]), _PRINTED)
+            _equal(stated["title"], "ρ in the registry of deployments", total, Fraction(stated["rho"]), rounded)
         )
     return found
 
@@ -360,7 +368,8 @@ def _of_run(
         return None
     together = np.concatenate(errors)
     rmse = float(np.sqrt((together**2).mean()))
-    return rmse, len(together), f"{len(errors)} trials of {run.directory.name}, {words}"
+    units = ", ".join(f"{len(run.codes(name)):,} {name.replace('_', ' ')}" for name in run.levels[: place + 1])
+    return rmse, len(together), f"{len(errors)} trials of {run.directory.name} ({units}), {words}"
 
 
 def _compared(

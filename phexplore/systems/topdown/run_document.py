@@ -189,7 +189,9 @@ def _confidence(results: TopDownResults) -> Part:
     found = comparisons((), () if _is_confidential(results) else (results.run,))
     missed = sum(each.verdict == "misses" for each in found)
     compared = sum(each.verdict != "not compared" for each in found)
-    table = table_of("confidence", f"{missed} of {compared} figures miss; misses first", _CONFIDENCE, found, NOTES[2])
+    table = table_of(
+        "confidence", f"{missed} of {compared} figures miss; misses first", _CONFIDENCE, found, " ".join(NOTES[2:4])
+    )
     return Part("confidence", "Confidence in these numbers", NOTES[:2], tables=(table,))
 
 
