@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import pairwise
 
@@ -21,6 +22,7 @@ from window_areas import offered_areas
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import GEOMETRY, TEXT_SIZE, THEME
+from phexplore.gui.experiments.page import ExperimentPage
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -159,6 +161,19 @@ def test_that_a_dropped_folder_becomes_the_data_of_the_next_run(window, tmp_path
     assert window.navigation.area is Area.RUNS
     form = window.areas.runs.page.form_of(window.room.system)
     assert form.controls["data"].read() == str(tmp_path)
+
+
+def test_that_a_published_table_is_shown_from_a_scenario_of_another_system(window, tmp_path, monkeypatch) -> None:
+    shown = []
+    monkeypatch.setattr(ExperimentPage, "run_with", lambda _, name, given: shown.append((name, given["file"])))
+    window.published._paths = (tmp_path / "table.csv",)
+    window.published._show(json.dumps({"kind": "nhgis-demonstration", "areas_by_level": {"County": 2}}))
+    offer = next(each for each in window.published.dialog.findChildren(QAbstractButton) if "TopDown" in each.text())
+    offer.click()
+    assert window.room.system.id == "topdown"
+    assert shown == [("published-errors", str(tmp_path / "table.csv"))]
+    window.session.undo()
+    assert window.room.system.id == "phsafe"
 
 
 def test_that_closing_with_unsaved_edits_asks_and_stays(window, query) -> None:

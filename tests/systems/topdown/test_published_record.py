@@ -172,7 +172,9 @@ def test_that_a_file_without_true_columns_is_refused(tmp_path, capsys):
 
 def test_that_every_figure_of_the_certificates_is_the_programs_own():
     found = certificates()
-    assert len(found) == 2 * (2 + 5) + 2 * (2 + 4) + 4 + 1 + 4 + 1 + len(("persons ε", "units ε")) + len(("PL", "DHC", "S-DHC"))
+    assert len(found) == 2 * (2 + 5) + 2 * (2 + 4) + 4 + 1 + 4 + 1 + len(("persons ε", "units ε")) + len(
+        ("PL", "DHC", "S-DHC")
+    )
     assert {each.verdict for each in found} == {"holds"}
 
 
