@@ -102,8 +102,8 @@ def run_compared(directory: Path) -> Compared | None:
 def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparison:
     """Return what differs between scenarios and runs of one system.
 
-    Losses and margins of all columns are stated in the conventions of the first one: a margin at 95 % beside one at 90
-    % would be a difference of words.
+    Losses and margins of all columns are stated, and judged, in the conventions of the first one: a margin at 95 % beside
+    one at 90 % would be a difference of words.
 
     Args:
         columns: two or more, the reference first.
@@ -119,8 +119,11 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
             f"These belong to different systems: {', '.join(sorted(kinds))}.", "Compare scenarios of one system."
         )
     named = _unique(columns)
-    verdicts = tuple(tuple(judge((rule,), column.scenario, column.summary)[0] for column in named) for rule in rules)
     stated = [replace(column.scenario, conventions=named[0].scenario.conventions) for column in named]
+    verdicts = tuple(
+        tuple(judge((rule,), scenario, column.summary)[0] for scenario, column in zip(stated, named, strict=True))
+        for rule in rules
+    )
     return Comparison(
         named,
         tuple(map(_total, stated)),

@@ -10,7 +10,7 @@ from phexplore.errors import ComparisonError
 from phexplore.model.edits import rename
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
-from phexplore.model.rules import Bound, Measure, Rule
+from phexplore.model.rules import Bound, Measure, Outcome, Rule
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.registry import preset
 
@@ -70,6 +70,19 @@ def test_that_the_json_says_the_same(us):
     topdown = [preset(name).scenario for name in ("pl94-2020-persons-us", "ppmf-2021-04-high-persons-us")]
     shares = comparison_json(compare(columns(*topdown)))["parameters"]
     assert {"path": "level share County", "values": ["447/4099", "0.076171875"]} in shares
+
+
+def test_that_rules_judge_what_the_comparison_states(us):
+    """A proposal that states its margins at 50 % would pass with half the margin that stands beside it."""
+    half = replace(
+        us, name="At 50 %", conventions=replace(us.conventions, confidence=Fraction(1, 2), z=Fraction("0.674"))
+    )
+    limit = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(15), "PH3/state_A-G")
+    (row,) = compare(columns(us, half), (limit,)).verdicts
+    assert [each.outcome for each in row] == [Outcome.FAIL, Outcome.FAIL]
+    assert row[0].value == row[1].value
+    (row,) = compare(columns(half, us), (limit,)).verdicts
+    assert [each.outcome for each in row] == [Outcome.PASS, Outcome.PASS]
 
 
 def test_that_margins_are_stated_in_the_conventions_of_the_first(us):
