@@ -292,7 +292,8 @@ def _unit(match: re.Match[str], *, has_both: bool) -> str:
     name = place(digits)
     if not name:
         return match[0]
-    name = heading(name) if match[0][0].isupper() else name
+    begins = match[0][0].isupper() or not (has_both or match.start())
+    name = heading(name) if begins else name
     return f"{digits} ({name})" if has_both else name
 
 

@@ -23,6 +23,8 @@ Choice = str | tuple[str, ...]
 """What stands in a chooser; several directories where runs are chosen."""
 
 
+NAMES = "names"
+"""Id of the choice of a person who is about to type a name: the answer offers those that are known."""
 HOW_FAR: str = "How far off?"
 WHERE: str = "Where?"
 WHICH: str = "Which groups?"
@@ -83,8 +85,9 @@ class Chooser:
         id: of the choice.
         label: before it, with & before the letter of its shortcut; "" for none.
         name: for people who do not see the label.
-        options: entries of a list.
+        options: entries of a list; of a text, what is offered while somebody types.
         chosen: what the picture shows.
+        words: name of what a text chose by its code, "" where nobody knows.
         asks: what is chosen.
         letters: width in letters; 0 = as wide as the widest entry.
         hint: what a text looks like, which files are offered, or what the tool tip says.
@@ -104,6 +107,7 @@ class Chooser:
     drops: tuple[str, ...] = ()
     most: int = 1
     is_reported: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

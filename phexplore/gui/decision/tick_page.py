@@ -92,7 +92,7 @@ class TickPage(QWidget):
 
     def fit(self, _colours: object = None) -> None:
         """Follow the text size."""
-        self._left.setFixedWidth(28 * GRID * min(appearance().scale, 140) // 100)
+        self._left.setFixedWidth(32 * GRID * min(appearance().scale, 140) // 100)
 
     def _on_ticked(self) -> None:
         self._is_touched = True

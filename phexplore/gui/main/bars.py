@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
@@ -284,6 +284,13 @@ class BottomBar(QFrame):
         self.message.setText(text)
         announce(self.message, text)
         self._clock.start()
+
+    def free_room(self) -> QRect:
+        """Return the part of the bar where neither a message nor a run nor a button stands."""
+        if not self.strip_place.isEmpty() or not self.bar.isHidden():
+            return QRect()
+        said = self.message.sizeHint().width() if self.message.text() else 0
+        return QRect(QPoint(self.message.x() + said + GRID, 0), QPoint(self.depth_switch.x() - GRID, self.height() - 1))
 
     def _show_preparing(self, ready: int, kernels: int) -> None:
         self.say(f"{PREPARING}…")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+from PySide6.QtCore import QStringListModel, Qt, Signal
+from PySide6.QtGui import QAction, QFocusEvent
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QMenu, QWidget
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -18,7 +19,7 @@ from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import field_label
 from phexplore.gui.widgets.layout import column, row
-from phexplore.systems.run_results import Asks, Choice, Option
+from phexplore.systems.run_results import NAMES, Asks, Choice, Option
 from phexplore.systems.run_results import Chooser as Offer
 
 Words = Mapping[str, str]
@@ -64,7 +65,13 @@ class RunChooser(Chooser):
 
 
 class TextField(QLineEdit):
-    """A code that is typed."""
+    """A name or a code that is typed; names that are known are offered meanwhile.
+
+    Signals:
+        names_wanted: somebody is about to type, and no names are known yet.
+    """
+
+    names_wanted = Signal()
 
     def __init__(self, offer: Offer, tell: Callable[[Choice], object]) -> None:
         """Make the field.
@@ -74,17 +81,35 @@ class TextField(QLineEdit):
             tell: takes what a person typed.
         """
         super().__init__()
-        self.setAccessibleName(offer.name)
         self.setPlaceholderText(offer.hint)
+        self.names = QStringListModel(self)
+        known = QCompleter(self.names, self)
+        known.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        known.setFilterMode(Qt.MatchFlag.MatchContains)
+        known.activated.connect(tell)
+        self.setCompleter(known)
         self.returnPressed.connect(lambda: tell(self.text().strip()))
         appearance().changed.connect(self._fit)
         self._letters = offer.letters
         self._fit()
 
     def show_offer(self, offer: Offer, _runs: Words) -> None:
-        """Show what is looked at, unless somebody is typing."""
+        """Show what is looked at, unless somebody is typing; offer the names that are known."""
+        self.setAccessibleName(offer.name)
         if not self.hasFocus():
-            self.setText(str(offer.chosen))
+            self.setText(offer.words if offer.words and chosen_naming() is not Naming.CODES else str(offer.chosen))
+        names = [option.value for option in offer.options]
+        if names != self.names.stringList():
+            self.names.setStringList(names)
+            known = self.completer()
+            if names and self.hasFocus() and self.text() and known is not None:
+                known.setCompletionPrefix(self.text())
+                known.complete()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if not self.names.rowCount():
+            self.names_wanted.emit()
 
     def _fit(self, _colours: object = None) -> None:
         self.setFixedWidth(self._letters * GRID * appearance().scale // 100)
@@ -189,6 +214,7 @@ class ResultChoosers(QWidget):
         super().__init__(parent)
         self.fields: dict[str, Field] = {}
         self._parts: dict[str, QWidget] = {}
+        self._labels: dict[str, QLabel] = {}
         self._order: list[str] = []
         self._flow = FlowRow(gap=GRID)
         column(self._flow, of=self, margins=(0, HALF, 0, 0))
@@ -205,6 +231,8 @@ class ResultChoosers(QWidget):
             if offer.id not in self.fields:
                 self._add(offer)
             self.fields[offer.id].show_offer(offer, runs)
+            if offer.id in self._labels:  # what is found on one picture is made up on another
+                self._labels[offer.id].setText(offer.label)
         shown = [offer.id for offer in offers]
         self._arrange(shown)
         for name, part in self._parts.items():
@@ -212,9 +240,12 @@ class ResultChoosers(QWidget):
 
     def _add(self, offer: Offer) -> None:
         field = _FIELDS[offer.asks](offer, lambda value: self.chosen.emit(offer.id, value, offer.drops))
+        if isinstance(field, TextField):
+            field.names_wanted.connect(lambda: self.chosen.emit(NAMES, "wanted", ()))
         part = QWidget(self._flow)
-        label = (field_label(offer.label, field),) if offer.label else ()
-        row(*label, field, of=part, gap=HALF)
+        if offer.label:
+            self._labels[offer.id] = field_label(offer.label, field)
+        row(*([self._labels[offer.id]] if offer.label else []), field, of=part, gap=HALF)
         self.fields[offer.id], self._parts[offer.id] = field, part
 
     def _arrange(self, shown: list[str]) -> None:

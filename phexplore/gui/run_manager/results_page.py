@@ -21,7 +21,7 @@ from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.metrics import HALF, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Paragraph, Text, field_label
-from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.gui.widgets.tile import tile_sentence
 from phexplore.systems.protocol import System
@@ -141,14 +141,15 @@ class ResultsPage(QWidget):
         self._problems.hide()
         column(
             row(field_label("&Run", self.run), (self.run, 1), self.export),
-            *(self.sentence, self._problems, (self.tabs, 1)),
+            (self.tabs, 1),
             of=self._filled,
             gap=HALF,
             margins=(MARGIN, 0, MARGIN, HALF),
         )
         self._stack.addWidget(self._filled)
         self._stack.addWidget(self.empty)
-        self.tabs.keep_under_tabs(self.choosers)
+        # Below the tabs: what stands above them would move them whenever it takes another line.
+        self.tabs.keep_under_tabs(stacked(self.choosers, self.sentence, self._problems, gap=HALF))
         self.tabs.offer_by_depth({tab.id: tab.question for tab in self._results.tabs if tab.question})
         column(self._stack, of=self, margins=(0, HALF, 0, 0))
 

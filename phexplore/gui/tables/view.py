@@ -20,6 +20,8 @@ from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
 _WIDEST = 40 * GRID
+_NARROWEST = 0.6
+"""Of its width, that the stretched column keeps: its words end in … before other columns go out of sight."""
 
 
 class ColumnWidths:
@@ -48,14 +50,14 @@ class ColumnWidths:
         return {column.cell(row).text for row in self._model.table.rows}
 
     def fill(self) -> None:
-        """Give room that is left over to the column that takes it."""
+        """Let the column that is stretched take what is left over, or give what is missing before the table scrolls."""
         view, stretched = self._view, self._model.table.number(self._model.table.stretched)
         shown = [number for number in range(len(self._widths)) if not view.isColumnHidden(number)]
         others = sum(view.columnWidth(number) for number in shown if number != stretched)
-        room = view.viewport().width() - others
-        view.setColumnWidth(stretched, max(self._widths[stretched], room))
+        room, least = view.viewport().width() - others, int(_NARROWEST * self._widths[stretched])
+        view.setColumnWidth(stretched, max(least, room))
         if self._is_whole:
-            bar = view.horizontalScrollBar().sizeHint().height() if room < self._widths[stretched] else 0
+            bar = view.horizontalScrollBar().sizeHint().height() if room < least else 0
             rows = len(self._model.rows) * view.verticalHeader().defaultSectionSize()
             view.setFixedHeight(view.horizontalHeader().sizeHint().height() + rows + bar + 2 * view.frameWidth())
 

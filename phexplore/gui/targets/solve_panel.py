@@ -96,7 +96,7 @@ class CapsEditor(QWidget):
 
 TEACHING = (
     "The smallest budgets that keep every goal appear here beside the present ones, before anything is changed. Type the "
-    "largest margins you can live with, add caps, and press Solve."
+    "largest margins you can live with and press Solve."
 )
 _LETTERS = 44
 """In one line of a way out."""

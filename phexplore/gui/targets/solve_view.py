@@ -43,7 +43,9 @@ _BASIS_TIP = (
 )
 _KEYS = "One row per query. Type to edit, Enter to commit, Escape to restore, Space to lock."
 _CHOSEN = "The chosen rows"
-_EXPERT = frozenset({GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.FLOOR, GoalColumn.TIE})
+_EXPERT = frozenset(
+    {GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.CHANGE, GoalColumn.FLOOR, GoalColumn.TIE, GoalColumn.LOCK}
+)
 """Columns of numbers that a committee does not set by hand."""
 _FILES = "Goals (*.json *.csv);;All files (*)"
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, SignalInstance
-from PySide6.QtGui import QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QPaintEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolButton,
+    QWidget,
+)
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 
 Run = Callable[..., object] | SignalInstance | None
@@ -167,6 +176,16 @@ class Chooser(QComboBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the entry, and … where it is longer than its place: Qt cuts it within a letter."""
+        option, painter = QStyleOptionComboBox(), QStylePainter(self)
+        self.initStyleOption(option)
+        of, parts = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl
+        room = self.style().subControlRect(of, option, parts.SC_ComboBoxEditField, self).width() - HALF
+        option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(of, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Give the chooser a label: on Linux, Qt names a chooser by its entry, and only a label beside it says what it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -21,7 +21,7 @@ _SYMBOLS = {"attention": "warning", "refused": "error", "card": "info"}
 
 
 class NoticeBar(QFrame):
-    """Hidden until there is something to say; shows one notice, the newest, over the page: nothing moves."""
+    """Hidden until there is something to say; shows one notice, the newest, at the foot of the window: nothing moves."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,6 +29,7 @@ class NoticeBar(QFrame):
         self._action: Callable[[], object] | None = None
         self._place: QWidget | None = None
         self._bar: QWidget | None = None
+        self._free: Callable[[], QRect] = QRect
         self._symbol = QLabel()
         self._text = Text(wrap=True)
         self._button = TextButton("", look="link", name="Act on the notice", run=self._act)
@@ -92,22 +93,24 @@ class NoticeBar(QFrame):
         if self.look == look:
             self.hide()
 
-    def float_above(self, place: QWidget, bar: QWidget) -> None:
-        """Lie over a widget, at its right and above a bar at its foot.
+    def float_above(self, place: QWidget, bar: QWidget, free: Callable[[], QRect]) -> None:
+        """Lie over the free part of a bar at the foot of a widget, and above the bar what needs more room than that.
 
         Args:
             place: parent and room.
-            bar: stays free.
+            bar: its other parts stay free.
+            free: gives the part of the bar where nothing stands now.
         """
-        self._place, self._bar = place, bar
+        self._place, self._bar, self._free = place, bar, free
         self.setParent(place)
-        place.installEventFilter(self)
+        for watched in (place, bar):
+            watched.installEventFilter(self)
         self.hide()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the place in a window of another size."""
-        if event.type() == QEvent.Type.Resize and watched is self._place:
-            self._settle()
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Keep the place in a window of another size, and where something else comes into the bar."""
+        if event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest} and not self.isHidden():
+            QTimer.singleShot(0, self, self._settle)  # once the bar is laid out
         return False
 
     def _settle(self) -> None:
@@ -118,7 +121,11 @@ class NoticeBar(QFrame):
         self.setFixedWidth(width)
         height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
         self.setFixedHeight(height)
-        self.move(place.width() - width - GRID, place.height() - bar.height() - height - GRID)
+        free = self._free()
+        if width <= free.width() and height <= free.height():
+            self.move(bar.mapTo(place, free.center()) + QPoint(free.width() // 2 - width, -(height // 2)))
+        else:
+            self.move(place.width() - width - GRID, place.height() - bar.height() - height - GRID)
         self.raise_()
 
     def _act(self) -> None:

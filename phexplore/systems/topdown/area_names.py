@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from phexplore.spine.settings import BLOCK_GROUP
 _ENDING = "_name"
 _SHIPPED = frozenset({"state", "county", "tract", BLOCK_GROUP.lower()})
 """Classes and levels whose codes the shipped tables name."""
+_MOST_OFFERED = 5000
+"""Names that are offered while somebody types."""
 _MOST_NAMED = 20_000
 """Areas of a class that are looked through by name; blocks have none."""
 
@@ -61,6 +64,18 @@ def area_name(kind: str, code: str, own: Mapping[str, str]) -> str:
         own: names of the user's files.
     """
     return own.get(code) or (place(code) if kind.lower() in _SHIPPED else "")
+
+
+def known_names(offered: Mapping[str, Iterable[str]], own: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names that can be typed, each once, as many as a list shows.
+
+    Args:
+        offered: codes by class or level, those preferred first.
+        own: names of the user's files.
+    """
+    listed = ((kind, list(map(str, codes))) for kind, codes in offered.items())
+    names = (area_name(kind, code, own) for kind, codes in listed if len(codes) <= _MOST_NAMED for code in codes)
+    return tuple(islice(dict.fromkeys(filter(None, names)), _MOST_OFFERED))
 
 
 def find_area(text: str, offered: Mapping[str, Iterable[str]], own: Mapping[str, str]) -> Area | None:

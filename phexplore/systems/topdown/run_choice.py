@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -12,8 +12,8 @@ from phexplore.catalog.states import states
 from phexplore.data.blocks.published_tables import published_tables
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.store import SUMMARY_FILE
-from phexplore.systems.run_results import Asks, Chooser, Option, RunRequest
-from phexplore.systems.topdown.area_names import Area, area_name, find_area
+from phexplore.systems.run_results import NAMES, Asks, Chooser, Option, RunRequest
+from phexplore.systems.topdown.area_names import Area, area_name, find_area, known_names
 from phexplore.systems.topdown.folds import ALL_SIZES
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.wording import level_title, query_title
@@ -76,6 +76,7 @@ class TopDownChoice:
         unit: code of a unit, or of an area of the class `area`.
         area: class of the area looked at, e.g. ``place``; "" for a unit of the level.
         name: what people call the unit or area, "" where nobody knows.
+        on_map: places are shown on a map.
         by: what the worst units are worst in.
         value: what the map colours.
         shapes: file of the map's shapes, "" for none.
@@ -100,6 +101,7 @@ class TopDownChoice:
     area: str = ""
     name: str = ""
     table: str = ""
+    on_map: bool = False
 
     @property
     def size_words(self) -> str:
@@ -107,6 +109,8 @@ class TopDownChoice:
         return "units of all sizes" if self.size == ALL_SIZES else f"units of {self.size} people"
 
 
+MAP = "map"
+_AS = (Option("list", "list"), Option(MAP, "map"))
 _SHOWN = {
     "errors": ("query", "size"),
     "shape": ("level", "query", "size"),
@@ -114,14 +118,15 @@ _SHOWN = {
     "groups": ("level",),
     "tables": ("table", "level", "unit"),
     "criterion": ("level",),
-    "worst": ("find", "level", "query", "by"),
+    "worst": ("find", "as", "level", "query", "by"),
+    "where": ("find", "as", "level", "value", "shapes"),
     "place": ("level", "query", "unit"),
     "path": ("level", "query", "unit"),
     "plausible": ("partner",),
     "compare": ("others", "compare", "figure", "level", "query", "size"),
     "map": ("unit", "level", "value", "shapes"),
 }
-"""Which choosers each picture has."""
+"""Which choosers each picture has; the places farthest off have others on a map."""
 _GROUPED = {
     CompareBy.LEVEL: "level",
     CompareBy.QUERY: "query",
@@ -166,6 +171,7 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         area=area,
         name="" if found is None else found.name,
         table=_first_of(request.chosen("table"), tables, tables[0]) if tables else "",
+        on_map=request.tab == "map" or request.chosen("as") == MAP,
     )
 
 
@@ -178,9 +184,20 @@ def _found(run: TopDownRun, level: str, typed: str, request: RunRequest) -> Area
     """Return the unit or area that somebody typed: by its code, which needs no names to be read, or by its name."""
     if typed in run.codes(level):
         return Area(level, typed, area_name(level, typed, {}))
+    return find_area(typed, _offered(run, level, request), run.area_names)
+
+
+def _offered(run: TopDownRun, level: str, request: RunRequest) -> Mapping[str, Iterable[str]]:
+    """Return the codes of the units and areas that can be looked at, by level and class."""
     units = {each: run.codes(each) for each in (level, *run.levels)}
-    areas = {} if request.tab == "path" else {kind: area.codes for kind, area in run.areas.items()}
-    return find_area(typed, {**units, **areas}, run.area_names)
+    return units if request.tab == "path" else units | {kind: area.codes for kind, area in run.areas.items()}
+
+
+def _known(run: TopDownRun, request: RunRequest) -> tuple[str, ...]:
+    """Return the names that can be typed: of towns, places and districts first, then of units, the widest first."""
+    offered = _offered(run, run.levels[0], request)
+    areas = {kind: codes for kind, codes in offered.items() if kind not in run.levels}
+    return known_names(areas | dict(offered), run.area_names)
 
 
 def _first_of(wanted: str, offered: Sequence[str], otherwise: str) -> str:
@@ -208,6 +225,9 @@ def choosers(
         partners: runs of the other records.
     """
     names = _SHOWN.get(request.tab, ())
+    if request.tab == "worst" and choice.on_map:
+        names = _SHOWN["where"]
+    known = tuple(map(Option, _known(run, request))) if request.chosen(NAMES) else ()
     grouped = _GROUPED[choice.compare] if request.tab == "compare" else ""
     everything = (
         Chooser(
@@ -259,26 +279,29 @@ def choosers(
             tuple(Option(by.name, words) for by, words in BY_WORDS.items()),
             choice.by.name,
         ),
+        Chooser("as", "Show &as", "What the places are shown as", _AS, _AS[choice.on_map].value),
         _enumerated("value", "Sho&w", "What the map colours", choice.value),
         Chooser(
             "find",
             "Fi&nd",
             "Name or code of a place, nothing for the worst ones",
-            (),
+            known,
             choice.unit,
             Asks.TEXT,
             20,
             "name or code",
+            words=choice.name,
         ),
         Chooser(
             "unit",
             "&Place",
             "Name or code of the place",
-            (),
+            known,
             choice.unit,
             Asks.TEXT,
             20,
             "name or code, e.g. Kent County",
+            words=choice.name,
         ),
         Chooser(
             "shapes",

@@ -48,6 +48,28 @@ from phexplore.systems.topdown.run_spine import spine_figure
 from phexplore.systems.topdown.table_pictures import tables_figure
 from phexplore.systems.topdown.wording import counted, level_title
 
+
+def _where(run: TopDownRun, choice: TopDownChoice) -> Figure:
+    """Return the place that was looked for, or those farthest off: in a list, or on a map."""
+    if not choice.on_map:
+        return place_figure(run, choice) if choice.unit else worst_figure(run, choice)
+    figure = map_of_errors(run, choice)
+    if not choice.unit or figure.is_empty:
+        return figure
+    unit, shown = _unit_on_map(run, choice), {patch.key for patch in figure.patches}
+    missing = "" if unit in shown else " It is not among the shapes of this file."
+    return replace(figure, title=place_figure(run, choice).title, summary=f"{figure.summary}{missing}")
+
+
+def _unit_on_map(run: TopDownRun, choice: TopDownChoice) -> str | None:
+    """Return the unit of the map that somebody looks for: of an area the one with most of its blocks."""
+    if not choice.area:
+        return choice.unit or None
+    level, leaves = run.tree.levels[run.place(choice.level)], run.areas[choice.area].leaves(choice.unit)
+    units = np.searchsorted(level.first_block, leaves, side="right") - 1
+    return str(run.codes(choice.level)[np.bincount(units).argmax()])
+
+
 PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "errors": error_figure,
     "shape": distribution_figure,
@@ -55,7 +77,7 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "groups": groups_figure,
     "tables": tables_figure,
     "criterion": criterion_figure,
-    "worst": lambda run, choice: place_figure(run, choice) if choice.unit else worst_figure(run, choice),
+    "worst": _where,
     "place": place_figure,
     "path": path_figure,
     "plausible": plausible_figure,
@@ -122,7 +144,7 @@ class TopDownRunReader:
             choosers(run, choice, asked, partners),
             picture,
             COUNTING,
-            choice.level if tab in {"errors", "criterion"} else _unit_on_map(run, choice) if tab == "map" else None,
+            choice.level if tab in {"errors", "criterion"} else _unit_on_map(run, choice) if choice.on_map else None,
             _JUMPS.get(tab),
             HELD_BACK if is_held else "",
             tuple(run.problems),
@@ -187,15 +209,6 @@ class TopDownRunReader:
         if directory not in self._specs:
             self._specs[directory] = load_spec(directory)
         return self._specs[directory]
-
-
-def _unit_on_map(run: TopDownRun, choice: TopDownChoice) -> str | None:
-    """Return the unit of the map that somebody looks for: of an area the one with most of its blocks."""
-    if not choice.area:
-        return choice.unit or None
-    level, leaves = run.tree.levels[run.place(choice.level)], run.areas[choice.area].leaves(choice.unit)
-    units = np.searchsorted(level.first_block, leaves, side="right") - 1
-    return str(run.codes(choice.level)[np.bincount(units).argmax()])
 
 
 # The tiles above the pictures

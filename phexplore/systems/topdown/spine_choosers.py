@@ -74,10 +74,12 @@ def spine_choosers(
             "Name or code of an area to make up from units"
             if tab is SpineTab.TREE
             else "Name or code of an area to find",
-            chosen=choices.get("area", ""),
-            asks=Asks.TEXT,
-            letters=20,
-            hint="name or code, e.g. Providence",
+            tuple(Option(name) for name in answer.blocks.names),
+            choices.get("area", ""),
+            Asks.TEXT,
+            20,
+            "name or code, e.g. Providence",
+            words=answer.area_name,
         ),
         one("run", "&Errors of", "Run to draw over the prediction", fitting),
         one("colour", "Sho&w", "What the map colours", ((each.value, each.value) for each in MapColour), 0),

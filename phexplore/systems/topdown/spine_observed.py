@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from phexplore.data.digest import digest_blocks
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode, RunSpec
+from phexplore.runs.store import started_words
 from phexplore.spine.geodict import same_spine
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
@@ -62,7 +63,7 @@ class ObservedErrors:
 
     def _refusal(self, run: TopDownRun, request: SpineRequest, geography: Geography) -> str:
         """Return why a run says nothing about this prediction, or ""."""
-        name, spec, options = run.directory.name, run.spec, topdown_options(run.spec)
+        spec, options = run.spec, topdown_options(run.spec)
         codes = np.sort(run.files.geoids)
         reasons = (
             (not run.present, "has no trial yet; its errors appear here with the first one"),
@@ -85,7 +86,7 @@ class ObservedErrors:
         why = next((words for holds, words in reasons if holds), "")
         if not why and self._digest(request.path) != spec.data.sha256:
             why = "was made with another file; its areas, and so its spine, may differ"
-        return f"Run {name} {why}." if why else ""
+        return f"The run {_name(run)} {why}." if why else ""
 
     def _digest(self, path: Path) -> str:
         status = path.stat()
@@ -93,6 +94,11 @@ class ObservedErrors:
         if key not in self._digests:
             self._digests = {key: digest_blocks(path).sha256}
         return self._digests[key]
+
+
+def _name(run: TopDownRun) -> str:
+    """Return what people call a run: its scenario, and when it was made."""
+    return f"{run.spec.scenario.name}, {started_words(run.directory)}".rstrip(", ")
 
 
 def _same_parameters(spec: RunSpec, method: TopDown) -> bool:

@@ -184,7 +184,7 @@ def _margin_numbers(content: MarginsContent, order: list[int], this: str, other:
         f"{content.units_title.capitalize()}: {this}",
     ]
     if seen is not None:
-        headers += [f"{_z(content)} × error of run {seen.run}, people", "Squared errors ÷ predicted variance"]
+        headers += [f"{_z(content)} × error of {_run_words(seen.run)}, people", "Squared errors ÷ predicted variance"]
     rows: list[tuple[Value, ...]] = []
     for place in order:
         now = float(content.this[place])
@@ -366,16 +366,20 @@ def _counts(title: str, values: NDArray[np.int64], edges: NDArray[np.int64]) -> 
     return Counts(title, counts, float(values.mean()) if len(values) else 0.0)
 
 
-def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float32]]]) -> Figure:
+def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float32]]], other: str = "") -> Figure:
     """Return blocks coloured by the unit each lies in.
 
     Args:
         content: of the answer.
         outlines: rings of every shape: ``ring[points, 2]`` as `phexplore.figures.map.area_true` makes them.
+        other: name of the spine that an area's margin is compared with.
     """
     if content.reason:
         return nothing("map", content.reason)
     unit, title, summary = map_words(content)
+    if content.margins is not None and (stands := _area_finding(content.margins, _order(content.margins), other)):
+        missing = "" if content.marked in content.units else " It is not among the shapes of this file."
+        title, summary = stands, f"{title}. {summary}{missing}"
     blocks = content.blocks.tolist()
     names = content.names or ("",) * len(content.units)
     shapes = zip(content.units, outlines, content.values.tolist(), blocks, names, strict=True)

@@ -14,7 +14,7 @@ from phexplore.spine.description import ClassDistances, class_entities, is_targe
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for, with_levels
 from phexplore.spine.spine_file import read_spine
-from phexplore.systems.topdown.area_names import area_name, find_area, names_in, names_of_shapes
+from phexplore.systems.topdown.area_names import area_name, find_area, known_names, names_in, names_of_shapes
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.spine_contents import (
     Work,
@@ -38,6 +38,7 @@ from phexplore.systems.topdown.spine_views import (
     MarginsContent,
     SpineAnswer,
     SpineContent,
+    SpineMap,
     SpineProgress,
     SpineRequest,
     SpineStyle,
@@ -102,6 +103,7 @@ class SpineReader:
             spine.remarks,
             problem,
             content if content is not None else Impossible(why),
+            area_name(look.name, look.area, self._own_names()) if look.area else "",
         )
 
     def _opened(self, path: Path, tell: Tell) -> SpineStudy:
@@ -119,16 +121,16 @@ class SpineReader:
             self._file, self._names = file, names_in(path)
         return self._study
 
-    @staticmethod
     def _blocks(
-        path: Path, study: SpineStudy, classes: Sequence[ClassDistances], targeted: Sequence[bool]
+        self, path: Path, study: SpineStudy, classes: Sequence[ClassDistances], targeted: Sequence[bool]
     ) -> BlocksFigures:
         found = tuple(
             AreaClass(each.name, each.title, len(each.this.codes), aimed)
             for each, aimed in zip(classes, targeted, strict=True)
         )
         geography = study.geography
-        return BlocksFigures(path, geography.blocks, found, geography.warnings)
+        names = known_names({each.name: each.this.codes.tolist() for each in classes}, self._own_names())
+        return BlocksFigures(path, geography.blocks, found, geography.warnings, names)
 
     def _content(self, work: Work, classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> SpineContent:
         if work.look.tab is SpineTab.MAP:
@@ -136,14 +138,10 @@ class SpineReader:
         if work.look.tab is SpineTab.DISTANCE:
             place = [each.name for each in classes].index(work.look.name)
             return distance_content(classes[place], aimed=targeted[place])
-        if work.look.tab in {SpineTab.MARGINS, SpineTab.LEVELS}:
-            make = area_margins if work.look.tab is SpineTab.MARGINS else level_margins
-            content = make(work, self._observed)
-            if isinstance(content, MarginsContent) and work.look.tab is SpineTab.MARGINS:
-                own = self._own_names()
-                titles = {code: name for code in content.names if (name := area_name(work.look.name, code, own))}
-                return replace(content, titles=titles, found=work.look.area)
-            return content
+        if work.look.tab is SpineTab.MARGINS:
+            return self._margins(work)
+        if work.look.tab is SpineTab.LEVELS:
+            return level_margins(work, self._observed)
         makers: dict[SpineTab, Callable[[Work], SpineContent]]
         makers = {SpineTab.TREE: tree_content, SpineTab.FAN_OUT: fan_out_content, SpineTab.BYPASSED: bypass_content}
         return makers[work.look.tab](work)
@@ -156,7 +154,19 @@ class SpineReader:
             )
         if self._outlines[0] != shapes:
             self._outlines = (shapes, read_outlines(Path(shapes)))
-        return map_content(work, self._outlines[1])
+        content = map_content(work, self._outlines[1])
+        if not work.look.area or not isinstance(content, SpineMap):
+            return content
+        margins, _ = possible(lambda: self._margins(work))
+        return replace(content, margins=margins if isinstance(margins, MarginsContent) else None)
+
+    def _margins(self, work: Work) -> SpineContent:
+        content = area_margins(work, self._observed)
+        if not isinstance(content, MarginsContent):
+            return content
+        own = self._own_names()
+        titles = {code: name for code in content.names if (name := area_name(work.look.name, code, own))}
+        return replace(content, titles=titles, found=work.look.area)
 
     def _own_names(self) -> Mapping[str, str]:
         return {**names_of_shapes(self._outlines[1]), **self._names}

@@ -147,12 +147,14 @@ class BlocksFigures:
         blocks: how many.
         classes: of areas.
         warnings: what is odd but was read.
+        names: of areas, as far as somebody knows them.
     """
 
     path: Path
     blocks: int
     classes: tuple[AreaClass, ...]
     warnings: tuple[Issue, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,7 +233,7 @@ class Observed:
     """Errors of a run beside the prediction.
 
     Attributes:
-        run: number or name of the run.
+        run: what people call it.
         trials: how many.
         errors: ``float64[rows]``, root mean square over trials and answers.
         ratios: ``float64[rows]``, mean squared error over predicted variance.
@@ -357,6 +359,7 @@ class SpineMap:
         blocks: one per shape: the blocks of its unit, 0 outside the spine.
         names: of the shapes, as their file gives them, "" for none.
         marked: unit in which most blocks of the area lie that was looked for, "" for none.
+        margins: of the class of that area, None where no area was looked for or nothing can be predicted.
     """
 
     level: str
@@ -370,6 +373,7 @@ class SpineMap:
     blocks: NDArray[np.int64]
     names: tuple[str, ...] = ()
     marked: str = ""
+    margins: MarginsContent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +405,7 @@ class SpineAnswer:
         remarks: what was assumed.
         problem: why the scenario does not fit the spine, or "".
         content: of the picture.
+        area_name: of the area that was looked for, "" without one or where nobody knows.
     """
 
     request: SpineRequest
@@ -413,6 +418,7 @@ class SpineAnswer:
     remarks: tuple[str, ...]
     problem: str
     content: SpineContent
+    area_name: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,9 +1,15 @@
-"""The field of runs to compare with."""
+"""The fields above a picture: runs to compare with, names that are typed."""
 
 from __future__ import annotations
 
-from phexplore.gui.run_manager.result_choosers import RunsField
-from phexplore.systems.run_results import Asks, Chooser, Option
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from phexplore.gui.run_manager.result_choosers import ResultChoosers, RunsField
+from phexplore.systems.run_results import NAMES, Asks, Chooser, Option
 from phexplore.systems.topdown.run_choice import MOST_RUNS
 
 
@@ -23,3 +29,29 @@ def test_that_the_button_keeps_its_ticks_and_says_how_many(qtbot, tmp_path):
         if action.isEnabled():
             action.setChecked(True)
     assert len(button.chosen) == MOST_RUNS - 1
+
+
+def test_that_names_are_asked_for_and_offered_while_somebody_types(qtbot):
+    told = []
+    choosers = ResultChoosers()
+    qtbot.addWidget(choosers)
+    choosers.chosen.connect(lambda *choice: told.append(choice))
+    offer = Chooser("find", "Fi&nd", "Name of a place", asks=Asks.TEXT, letters=20)
+    choosers.show_offers([offer], {})
+    choosers.show()
+    field = choosers.fields["find"]
+    field.setFocus()
+    qtbot.waitUntil(lambda: told == [(NAMES, "wanted", ())])
+    QTest.keyClicks(field, "prov")
+    known = tuple(map(Option, ("Barrington town", "East Providence city", "Providence city")))
+    choosers.show_offers([replace(offer, label="Ma&ke up", options=known)], {})
+    popup = field.completer().popup()
+    assert popup.isVisible()
+    assert [popup.model().index(row, 0).data() for row in range(popup.model().rowCount())] == [
+        "East Providence city",
+        "Providence city",
+    ]
+    QTest.keyClick(popup, Qt.Key.Key_Up)
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert told[-1] == ("find", "Providence city", ())
+    assert "Ma&ke up" in {label.text() for label in choosers.findChildren(QLabel)}

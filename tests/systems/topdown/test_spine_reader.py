@@ -17,7 +17,7 @@ from phexplore.spine.spine_file import write_spine
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
-from phexplore.systems.topdown.spine_pictures import figure_of
+from phexplore.systems.topdown.spine_pictures import figure_of, map_picture
 from phexplore.systems.topdown.spine_reader import SpineReader
 from phexplore.systems.topdown.spine_views import (
     BlocksRefused,
@@ -253,9 +253,14 @@ def test_that_a_town_is_found_by_its_name_with_its_row_and_its_place_on_the_map(
     assert figure.marks[0].key == "4400105140"
     assert figure.title.startswith("Barrington town (4400105140): margin ±")
     assert figure.table.rows[0][0] == "Barrington town (4400105140)"
+    assert answer.area_name == "Barrington town"
+    assert {"Barrington town", "Providence city"} <= set(answer.blocks.names)
     shapes = str(real_data / "blocks" / "providence_ri_2010_blocks.geojson.gz")
     on_map = ask(rhode_island, tab=SpineTab.MAP, area="Providence city", shapes=shapes)
     assert on_map.content.marked in on_map.content.units
+    assert map_picture(on_map.content, on_map.content.rings, "standard spine").title.startswith(
+        "Providence city (4459000): margin ±"
+    )
     missing = ask(rhode_island, tab=SpineTab.MARGINS, area="Atlantis")
     assert "Atlantis" in missing.problem
     assert missing.look.area == ""

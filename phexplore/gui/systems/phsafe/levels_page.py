@@ -26,9 +26,9 @@ from phexplore.gui.tables.parameter_table import (
     plain_plan,
 )
 from phexplore.gui.tables.view import ParameterView
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
-from phexplore.gui.widgets.labels import Text, describe
+from phexplore.gui.widgets.labels import ElidedText, Text, describe
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -141,9 +141,9 @@ class LevelsEditor(QWidget):
         self._derived: dict[QueryKey, tuple[Text, QueryKey]] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(2 * GRID)
+        self._grid.setHorizontalSpacing(GRID + HALF)
         self._grid.setVerticalSpacing(GRID // 2)
-        self._grid.setColumnStretch(_ALL + 1, 1)
+        self._grid.setColumnStretch(_ALL, 1)
         self._built: tuple[object, ...] = ()
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
@@ -180,7 +180,9 @@ class LevelsEditor(QWidget):
             self._session.report(self._session.edit(label, lambda scenario: add_table(scenario, product.id)))
             self._refresh()
 
-        self._grid.addWidget(TextButton("Add", name=label, tip=product.title, run=add), number, _ALL)
+        self._grid.addWidget(
+            TextButton("Add", name=label, tip=product.title, run=add), number, _ALL, Qt.AlignmentFlag.AlignLeft
+        )
 
     def _add_head(self) -> None:
         for number, level in enumerate(LEVELS, start=1):
@@ -206,7 +208,7 @@ class LevelsEditor(QWidget):
         if product.measured:
             self._add_whole(f"Publish all levels of {product.id}", product.queries, number, _ALL)
         else:
-            self._grid.addWidget(Text(f"from {product.derived_from}", look="muted"), number, _ALL)
+            self._grid.addWidget(ElidedText(f"from {product.derived_from}", look="muted"), number, _ALL)
 
     def _add_foot(self, number: int) -> None:
         self._grid.addWidget(Text("Whole level", look="muted"), number, 0)

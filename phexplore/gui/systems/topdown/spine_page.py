@@ -114,7 +114,6 @@ class SpinePage(QWidget):
         self.refused = NumbersTable()
         self.refused.setAccessibleName("Problems of the file of blocks")
         advice = "Nothing of it was read. Correct the lines listed, and choose the file again."
-        # Pictures keep a height they can be read at; a small window scrolls.
         self._scrolled = scrolling("Pictures of the spine", self.pictures)
         self._unread = stacked(Text(advice, look="muted", wrap=True), self.refused, margins=(GRID, 0, 0, 0))
         self._pages = QStackedWidget(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,15 @@ from phexplore.gui.run_manager.result_choosers import ResultChoosers
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.systems.topdown.session import TopDownSession
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID, HALF, PICTURE_HEIGHT
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
 from phexplore.spine.settings import SpineSettings, settings_of, spine_presets
-from phexplore.systems.run_results import Choice
+from phexplore.systems.run_results import NAMES, Choice
 from phexplore.systems.topdown.spine_choosers import FITTING, KINDS, NO_RUN, REFERENCE, spine_choosers
 from phexplore.systems.topdown.spine_pictures import figure_of, map_picture
 from phexplore.systems.topdown.spine_tree import ROOT, SpineTree, Unit, tree_figure
@@ -49,12 +51,10 @@ class SpineTreeView(QWidget):
         super().__init__(parent)
         self.tree: SpineTree | None = None
         self.chosen, self.seen = ROOT, ROOT
-        self.chart, self.sentence, self.path = FigureView("Tree of the spine", _TEACHING), Paragraph(), NumbersTable()
+        self.chart, self.sentence, self.path = _picture("Tree of the spine"), Paragraph(), NumbersTable()
         self.path.setAccessibleName("Budget along the path from the root over the chosen unit to a block")
-        # The picture takes the room that is left: a small window shows the table of the path, too.
-        for part, height in ((self.chart.canvas, 25), (self.path, 10)):
-            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-            part.setMinimumHeight(height * GRID)
+        self.path.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.path.setMinimumHeight(10 * GRID)
         column((self.chart, 3), self.sentence, (self.path, 2), of=self, gap=HALF)
         self.chart.key_selected.connect(self.choose)
         self.chart.key_activated.connect(self.look_into)
@@ -129,15 +129,16 @@ class SpinePictures(QWidget):
         self.choosers = ResultChoosers(self)
         kinds: dict[SpineTab, Any] = {SpineTab.TREE: SpineTreeView}
         for tab, name in _NAMES.items():
-            kinds[tab] = lambda place, name=name: FigureView(name, _TEACHING, place)
+            kinds[tab] = partial(_picture, name)
         self.tabs = LazyTabs(kinds, self, name="Pictures of the spine")
-        column(self.reason, self.notes, (self.tabs, 1), of=self, margins=(GRID, 0, 0, 0))
+        column((self.tabs, 1), self.reason, self.notes, of=self, margins=(GRID, 0, 0, 0))
         self.tabs.keep_under_tabs(self.choosers)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
         self.choosers.chosen.connect(self.choose)
         runs.changed.connect(self._follow_runs)
         runs.progressed.connect(self._on_progress)
+        appearance().changed.connect(self._show_again)
 
     @property
     def tab(self) -> SpineTab:
@@ -167,7 +168,7 @@ class SpinePictures(QWidget):
         self._blocks = blocks
         self._drawn = self._run()
         values: dict[str, Any] = {
-            key: KINDS.get(key, str)(value) for key, value in self.choices.items() if key not in {"other", "run"}
+            key: KINDS.get(key, str)(value) for key, value in self.choices.items() if key not in {"other", "run", NAMES}
         }
         look = SpineStyle(self.tab, run=self._drawn, known_shapes=self._outlines[0], **values)
         other, reference = self.choices.get("other"), self._reference()
@@ -193,12 +194,17 @@ class SpinePictures(QWidget):
         elif isinstance(content, SpineMap):
             if content.rings is not None:
                 self._outlines = (content.shapes, content.rings)
-            view.show_figure(map_picture(content, self._outlines[1]))
+            view.show_figure(map_picture(content, self._outlines[1], answer.request.other_title))
             view.select_key(content.marked or None)
         else:
             _chart(view).show_figure(figure_of(content, answer.request.other_title))
             if look.area:
                 _chart(view).select_key(look.area)
+
+    def _show_again(self, _colours: object = None) -> None:
+        """Call areas by their names, or by codes."""
+        if self._answer is not None:
+            self.show_answer(self._answer)
 
     def _show_choosers(self) -> None:
         if self._answer is not None:
@@ -260,6 +266,13 @@ class SpinePictures(QWidget):
     def _on_progress(self, directory: Path) -> None:
         if self._blocks is not None and directory == self._drawn:
             self.wanted.emit()
+
+
+def _picture(name: str, place: QWidget | None = None) -> FigureView:
+    """Return an empty picture that keeps a height it can be read at; a small window scrolls."""
+    view = FigureView(name, _TEACHING, place)
+    view.setMinimumHeight(PICTURE_HEIGHT)
+    return view
 
 
 def _chart(view: SpineTreeView | FigureView) -> FigureView:
