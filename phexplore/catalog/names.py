@@ -86,6 +86,18 @@ def words() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(tomllib.loads(resource("names.toml").read_text(encoding="utf-8")))
 
 
+def explained(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return what the codes of tables, iterations and attributes in texts stand for, e.g. ``PH3: Children by household type``.
+
+    Only shipped names: files of this computer change nothing.
+    """
+    named = {code: name for group in ("tables", "iterations", "attributes") for code, name in words()[group].items()}
+    known = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, sorted(named, key=len, reverse=True)))})(?![\w-])")
+    return tuple(
+        f"{code}: {named[code]}" for code in dict.fromkeys(known.findall("\n".join(texts))) if code != named[code]
+    )
+
+
 @lru_cache(maxsize=1)
 def counties() -> Mapping[str, str]:
     """Return the names of the 3,143 counties of 2010 by their five digits."""

@@ -15,6 +15,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from phexplore import __version__
+from phexplore.catalog.names import explained
 from phexplore.decide.citing import RunEvidence
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
@@ -59,12 +60,14 @@ def certificate(facts: CertificateFacts) -> Document:
     """Return the certificate as a report."""
     scenario = facts.scenario
     production = handover(scenario)
+    budgets = production.budgets(scenario)
     signatures = (_signatures(facts),) if facts.version > 2 else ()
     parts = [
         _attestation(facts),
         *signatures,
         production.privacy(scenario, facts.version),
-        production.budgets(scenario),
+        budgets,
+        *_names(budgets),
     ]
     if facts.runs:
         parts.append(_runs(facts.runs))
@@ -142,6 +145,14 @@ def _signatures(facts: CertificateFacts) -> Part:
     sentence = "Sign here on paper. A signature on paper does not replace those of the keys, which the bundle holds."
     table = table_of("signature-lines", "Signatures on paper", columns, lines)
     return Part("signatures", "Signatures", (sentence,), tables=(table,))
+
+
+def _names(budgets: Part) -> tuple[Part, ...]:
+    """Return the names of the codes that the budgets are listed by: production's codes stay in every table."""
+    sentences = explained(
+        cell for table in budgets.tables for row in table.rows for cell in (each.text for each in row)
+    )
+    return (Part("names", "What the codes stand for", sentences),) if sentences else ()
 
 
 def _checks(run: RunEvidence) -> str:
