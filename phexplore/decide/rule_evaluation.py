@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -213,19 +214,23 @@ def _metrics(summary: Summary) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> dict[tuple[str, str], float]:
     """Return measured figures by (place, figure), to be set beside those of other runs.
 
+    Where one place has several margins, as owners and renters of PH8_num, the figure names the cells.
+
     Args:
         summary: of a run, plain JSON.
         figures: ids of the metrics to return.
     """
     found: dict[tuple[str, str], float] = {}
+    entries = Counter(place for place, _ in _metrics(summary))
     for place, entry in _metrics(summary):
+        cells = "".join(f", cell {cell}" for cell in entry.get("cells", ())) if entries[place] > 1 else ""
         for figure in figures:
             value = entry.get("total", {}).get(figure, {}).get("value")
             if value is not None:
-                found[place, figure] = float(value)
+                found[place, f"{figure}{cells}"] = float(value)
         observed = (
             entry.get("observed_margin", {}).get("value") if isinstance(entry.get("observed_margin"), dict) else None
         )
         if observed is not None:
-            found[place, "observed margin"] = float(observed)
+            found[place, f"observed margin{cells}"] = float(observed)
     return found

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.decide.rule_evaluation import judge
+from phexplore.decide.rule_evaluation import judge, run_metrics
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import preset
@@ -39,6 +39,18 @@ def test_that_a_check_that_is_false_counts_as_failed():
     rule = Rule(Measure.CHECKS, Bound.AT_MOST, Fraction(0))
     found = verdict(rule, summary=SUMMARY | {"checks": {"budget_spent_equals_declared": False}})
     assert (found.outcome, found.value, found.where) == (Outcome.FAIL, 1, "budget_spent_equals_declared")
+
+
+def test_that_owners_and_renters_of_a_place_have_figures_of_their_own():
+    """PH8_num is measured once and has two margins: the wider one of owners was lost."""
+    metrics = [
+        {"table": "PH8_num", "level": "usa_*", "cells": [cell], "total": {"mae": {"value": mae}},
+         "observed_margin": {"value": margin}} for cell, mae, margin in ((2, 309.0, 707.0), (3, 218.0, 500.0))
+    ]  # fmt: skip
+    assert run_metrics({"metrics": metrics}) == {
+        ("PH8_num/usa_*", "mae, cell 2"): 309.0, ("PH8_num/usa_*", "observed margin, cell 2"): 707.0,
+        ("PH8_num/usa_*", "mae, cell 3"): 218.0, ("PH8_num/usa_*", "observed margin, cell 3"): 500.0,
+    }  # fmt: skip
 
 
 def test_that_a_bias_is_judged_by_its_size():
