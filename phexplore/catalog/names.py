@@ -33,7 +33,7 @@ _COMMAND = "phexplore "
 """What begins with it is a command to be copied."""
 _TOKEN = re.compile(r"[A-Za-z]\w*|\d{11,16}")
 _BLOCK_GROUP, _TRACT, _COUNTY = 12, 11, 5
-_IN_STATES = {"place", "cousub"}
+_IN_STATES = {"place", "cousub", "school_dist"}
 """Classes whose codes begin with that of the state."""
 _KINDS = {
     "place": "place",
@@ -41,6 +41,8 @@ _KINDS = {
     "cousub": "cousub",
     "tribal area": "aiannh",
     "aiannh": "aiannh",
+    "school district": "school_dist",
+    "school_dist": "school_dist",
 }
 """Classes by what texts call them."""
 _UNIT = {_TRACT: "tract", _BLOCK_GROUP: "block group", 15: "block", 16: "block"}

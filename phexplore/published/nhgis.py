@@ -37,6 +37,8 @@ SWAPPED = "The counts that stand for the truth are those of Summary File 1, whic
 _COLUMN = re.compile(r"([A-Z0-9]{3})(\d{3})_(dp|sf)")
 _LINE = re.compile(r"[A-Z0-9]{3}\d{3}")
 _EXTRACT = "Take the extract with race by Hispanic origin and voting age (P8 to P11)."
+_DESCRIPTIVE = "gis join match code"
+"""What a line that describes the columns has in place of an area: extracts may have one below the header."""
 _VINTAGE = re.compile(r"ppdd_(\d{8}(?:_\d+-\d+)?)_")
 
 
@@ -288,7 +290,7 @@ def _rows(found: Published, table: _Table, columns: Sequence[str]) -> Iterator[_
 
 
 def _wide(header: Header, columns: Sequence[str]) -> Iterator[_Rows]:
-    """Yield the areas of a wide file; lines of commas only are left out."""
+    """Yield the areas of a wide file; lines of commas only, and one that describes the columns, are left out."""
     texts = _texts(header)
     problems = Problems(header.path)
     for batch in read_batches(header, columns, texts):
@@ -316,7 +318,7 @@ def _identified(
 ) -> tuple[NDArray[np.str_], NDArray[np.str_], NDArray[np.str_], NDArray[np.bool_]]:
     """Return identifiers, levels and public codes of some lines, and which lines hold an area."""
     joins = np.array([text.strip() for text in batch.identifiers[identifier].to_pylist()] or [""])[: batch.rows]
-    here = joins != ""
+    here = (joins != "") & (np.char.lower(joins) != _DESCRIPTIVE)
     levels, codes, wrong = _areas(joins, header.path.name)
     refuse(
         problems,

@@ -101,21 +101,21 @@ def test_that_codes_are_read_and_the_rest_is_left(text, read):
     assert in_words(text, Naming.NAMES) == read
 
 
-def test_that_every_town_and_tribal_area_of_rhode_island_has_a_name_and_no_place_that_is_not_there(real_data):
-    """The codes of the blocks of 2010, from another source than the names; cities are towns and places under one number."""
+def test_that_every_area_of_rhode_island_has_the_name_of_the_crosswalk_of_its_blocks(real_data):
     with gzip.open(real_data / "blocks" / "pl94_ri_2010_blocks.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    shipped = {}
+    kinds = {"cousub": 10, "place": 7, "school_dist": 7, "aiannh": 4}
+    wanted = {
+        (kind, row[kind][:digits], row[f"{kind}_name"].removesuffix(", RI"))
+        for kind, digits in kinds.items()
+        for row in rows
+        if row[kind]
+    }
     with resource("geography/areas.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            shipped.setdefault(row["class"], {})[row["code"]] = row["name"]
-    assert set(shipped["cousub"]) == {row["cousub"] for row in rows}
-    assert set(shipped["place"]) < {row["place"] for row in rows} - {""}
-    assert set(shipped["aiannh"]) == {row["aiannh"][:4] for row in rows} - {""}
-    towns = {code[5:]: name for code, name in shipped["cousub"].items()}
-    cities = {code[2:]: name for code, name in shipped["place"].items() if name.endswith(" city")}
-    assert {code: towns[code] for code in cities} == cities
-    assert {name for name in towns.values() if name.endswith(" city")} == set(cities.values())
+        shipped = [(row["class"], row["code"], row["name"]) for row in csv.DictReader(file)]
+    assert sorted(wanted) == shipped
+    assert len(wanted) == 39 + 36 + 35 + 1
+    assert in_words("school_dist 4400900", Naming.NAMES) == "Providence School District, RI"
 
 
 def test_that_names_of_files_are_learned_and_shipped_ones_stay():

@@ -100,12 +100,13 @@ def test_that_cells_of_nhgis_are_those_of_a_plain_reading(real_data):
 
 
 def test_that_real_files_of_nhgis_are_read_with_their_traps(real_data, tmp_path):
-    """Line 2 of commas only, Latin-1 names, counties and places in one file."""
+    """Line 2 of commas only or with descriptions, Latin-1 names, counties and places in one file."""
     header = (real_data / "published" / "nhgis" / "header_only_nhgis_ppdd_20200723_county_KY.csv").read_text().strip()
     names = header.split(",")
     wanted = {"H72001_dp": 7, "H72001_sf": 9, "H7V001_dp": 7, "H7V001_sf": 9}
     numbers = [str(wanted.get(name, 0)) for name in names[3:]]
-    lines = [header, "," * (len(names) - 1)]
+    described = ["GIS Join Match Code", "Area Name", "State", *('"Total, ""dp"""' for _ in numbers)]
+    lines = [header, "," * (len(names) - 1), ",".join(described)]
     lines += [
         ",".join([code, name, "6", *numbers]) for code, name in (("G0600010", "Alameda"), ("G06036568", "La Cañada"))
     ]
