@@ -185,7 +185,7 @@ def _tokens() -> frozenset[str]:
         "quarters",
         *(f"{region}_{suffix}" for region in ("usa", "state") for suffix in ("", "A", "H")),
     )
-    areas = ("place", "Place", "subdivision", "cousub", "tribal", "Tribal", "aiannh")
+    areas = ("place", "Place", "subdivision", "cousub", "tribal", "Tribal", "aiannh", "school_dist", "district")
     return frozenset({*words()["tables"], *attributes, *heads, *others, *areas})
 
 
