@@ -19,6 +19,13 @@ from phexplore.systems.own_library import read_library
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import presets, system_of
 
+_CHOSEN = {
+    "schemas": "above, under TopDown",
+    "spines": "chosen on the page Spine",
+    "tables": "added on Levels and thresholds, chosen as counts of exact sums, or filled in by runs",
+    "rules": "added on Targets, Decision rules",
+}
+
 
 class PresetDialog(QDialog):
     """Lists the presets by product; says where each comes from before it is chosen."""
@@ -77,11 +84,11 @@ class PresetDialog(QDialog):
 
 
 def _own_lines() -> Iterator[str]:
-    """Yield what the user's library has beside presets, and what of it was left out."""
+    """Yield what the user's library has beside presets and where it is chosen, and what of it was left out."""
     library = read_library()
-    for kind in KINDS:
-        if kind != "presets" and (names := sorted(file.name for file in library.files if file.kind == kind)):
-            yield f"{kind.capitalize()} of your library: {', '.join(names)}"
+    for kind, place in _CHOSEN.items():
+        if names := sorted(file.name for file in library.files if file.kind == kind):
+            yield f"{kind.capitalize()} of your library: {', '.join(names)} ({place})"
     yield from (f"Left out: {said}" for said in left_out())
 
 

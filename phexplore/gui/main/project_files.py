@@ -69,7 +69,8 @@ def scratch_file() -> Path:
 
 def project_of(chosen: Preset) -> Project:
     """Return an unsaved project with a copy of a preset, compared with it."""
-    scenario = replace(chosen.scenario, name=f"Proposal from {chosen.id}")
+    origin = chosen.scenario.name.replace("#", "-") if chosen.is_own else chosen.id
+    scenario = replace(chosen.scenario, name=f"Proposal from {origin}")
     return Project.new(
         Workbook((scenario,), scenario.name, chosen.id),
         f"New from {chosen.title}",

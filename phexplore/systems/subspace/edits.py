@@ -153,7 +153,10 @@ def offered_tables(present: str = "") -> list[tuple[str, str]]:
     """
     shipped = dict.fromkeys(preset.scenario.subspace.table for preset in subspace_presets().values())
     own = [Path(name).stem for name in own_files("tables") if name.endswith(".csv")]
-    titles = {"": "The file that a run names", **{name: name for name in (*shipped, present) if name}}
+    titles = {
+        "": "The file that a run names",
+        **{name: name for name in (*shipped, present) if name and name not in own},
+    }
     titles |= {name: own_title(name) for name in own}
     return [(title, name) for name, title in titles.items()]
 

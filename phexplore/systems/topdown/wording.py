@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.errors import PhexploreError
+from phexplore.library import is_own, own_title
 from phexplore.model.numbers import exact_text
 from phexplore.model.topdown import LevelQuery
 from phexplore.spine.settings import spine_presets
@@ -111,7 +112,8 @@ def schema_sentence(schema_id: str) -> str:
         return error.sentence
     sizes = " × ".join(f"{attribute.name} {attribute.levels}" for attribute in schema.attributes)
     limit = f" {schema.analytic_only}" if schema.analytic_only else ""
-    return f"{schema.title}: {sizes} = {schema.cells:,} cells.{limit}"
+    title = own_title(schema.title) if is_own("schemas", f"{schema.id}.toml") else schema.title
+    return f"{title}: {sizes} = {schema.cells:,} cells.{limit}"
 
 
 def spine_title(kind: str) -> str:

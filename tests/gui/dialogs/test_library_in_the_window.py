@@ -51,6 +51,7 @@ def test_that_they_are_offered_marked_and_broken_ones_named(tmp_path) -> None:
     own = px.load("sdhc-2020-us").name
     assert f"{own} (your library)" in titles
     assert titles.index(f"{own} (your library)") < titles.index("TopDown")
+    assert sum(title.endswith("(your library)") for title in titles[titles.index("TopDown") :]) == 1
     assert "broken.json" in said
     assert "Schemas of your library: towns" in said
     assert "odd.toml" in said

@@ -11,10 +11,12 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
+from phexplore.library import reread
 from phexplore.model.edits import set_field
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.subspace import Mechanism, Totals
 from phexplore.model.workbook import add_scenario
+from phexplore.resources import resource
 from phexplore.systems.group_sizes.edits import set_size_levels
 from phexplore.systems.registry import preset
 from phexplore.systems.subspace.edits import change_release
@@ -95,6 +97,27 @@ def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
     assert "Did you mean" in page.releases.invariants.reason.text()
     assert page.releases.invariants.toPlainText() == "total by countie"
     assert len(window.session.project.labels) == 1
+
+
+def test_that_counts_of_the_users_library_are_chosen_and_only_where_they_fit(opened, tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "library" / "tables"
+    folder.mkdir(parents=True)
+    (folder / "mine.csv").write_bytes(resource("tables/illinois_counties_2010.csv").read_bytes())
+    (folder / "few.csv").write_text("county,count\n17001,3\n")
+    monkeypatch.setenv("PHEXPLORE_LIBRARY", str(folder.parent))
+    reread()
+    window = opened(COUNTIES)
+    window.navigation.choose(Area.BUDGETS)
+    control = window.rooms["subspace"].page.histogram.controls["table"]
+    assert control.chooser.values == ["", "illinois_counties_2010", "few", "mine"]
+    assert control.chooser.itemText(3) == "mine (your library)"
+    control.chooser.setCurrentIndex(3)
+    assert window.session.scenario.subspace.table == "mine"
+    control.chooser.setCurrentIndex(2)
+    assert "has no line" in control.reason
+    assert window.session.scenario.subspace.table == "mine"
+    monkeypatch.undo()
+    reread()
 
 
 def test_that_redundant_sums_are_said_beside_them(qtbot, opened) -> None:
