@@ -98,6 +98,8 @@ class Frontier:
         present_total: of the scenario, exact.
         present_margin: its weighted margin.
         best_margin: the smallest that its total can buy.
+        held: what locked budgets spend, exact.
+        held_margin: their part of the weighted margin.
     """
 
     weighting: Weighting
@@ -106,11 +108,15 @@ class Frontier:
     present_total: Fraction
     present_margin: float
     best_margin: float
+    held: Fraction = Fraction(0)
+    held_margin: float = 0.0
 
     @property
     def waste(self) -> float:
-        """Share of the total that could be saved at the same weighted margin."""
-        return 1 - (self.best_margin / self.present_margin) ** 2 if self.present_margin else 0.0
+        """Share of the total that could be saved at the same weighted margin: free budgets alone can be smaller."""
+        present = self.present_margin - self.held_margin
+        saved = 1 - ((self.best_margin - self.held_margin) / present) ** 2 if present else 0.0
+        return saved * float(1 - self.held / self.present_total)
 
 
 def frontier(
@@ -146,6 +152,8 @@ def frontier(
         total,
         _weighted(queries, {query.key: float(query.budget) for query in queries}),
         _weighted(queries, {**{query.key: float(query.budget) for query in queries}, **best}),
+        held,
+        sum(query.weight * query.margin for query in queries if query.key in locked),
     )
 
 

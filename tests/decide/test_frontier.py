@@ -75,10 +75,13 @@ def test_that_with_its_own_weights_a_scenario_is_on_the_curve(us):
         assert budget - Fraction(2, 10**6) <= same.phsafe.budgets[query] <= budget
 
 
-def test_that_other_weights_show_what_could_be_saved(us):
-    found = frontier(us, weighting=Weighting.PEOPLE)
-    assert 0 < found.waste < 1
-    saved = frontier(us, weighting=Weighting.PEOPLE, factors=[Fraction(1 - found.waste)]).points[0]
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_that_other_weights_show_what_could_be_saved(us, is_locked):
+    """What locked budgets spend cannot be saved; they also keep their part of the margin."""
+    scenario = set_item(us, "locks", CHILDREN, value=is_locked)
+    found = frontier(scenario, weighting=Weighting.PEOPLE)
+    assert 0 < found.waste < (0.48 if is_locked else 1)
+    saved = frontier(scenario, weighting=Weighting.PEOPLE, factors=[Fraction(1 - found.waste)]).points[0]
     assert saved.weighted_margin == pytest.approx(found.present_margin, rel=1e-2)
 
 
