@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from decision_pictures import DecisionTour
+from decision_pictures import DecisionTour, Save
 from mechanism_screenshots import mechanism_tour
 from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
@@ -33,6 +33,7 @@ from phexplore.gui.systems.phsafe.published_view import PublishedView
 from phexplore.gui.systems.topdown.spine_page import SpinePage
 from phexplore.gui.targets.solve_view import SolveView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.model.goals import Cap, CapOn, Goals, Key
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
@@ -49,6 +50,8 @@ REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""
 _REAL_FILES = REAL_BLOCKS / "pl94_ri_2010_blocks.csv.gz", REAL_BLOCKS / "providence_ri_2010_blocks.geojson.gz"
 _TOPDOWN = "pl94-2020-persons-us"
+LAPTOP = QSize(1366, 728)
+"""1366 × 768 without the bar of the system: of the journey."""
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
 _SETTLE_MS = 150
 """Time for a page to be made, drawn and laid out."""
@@ -73,6 +76,7 @@ def take_screenshots(
     themes: Sequence[ThemeChoice] = THEMES,
     with_run: bool = True,
     files: BlockFiles | None = None,
+    journey: bool = False,
 ) -> list[Path]:
     """Drive the window through its views and save a picture of each.
 
@@ -82,6 +86,7 @@ def take_screenshots(
         themes: to draw in.
         with_run: simulate runs of the demonstration data first, so that runs and results have something to show.
         files: block data of the TopDown runs; real blocks where they are beside the program, else the demonstration.
+        journey: only the way of a committee, in its own depth: from three proposals to a signed bundle, step by step.
 
     Returns:
         The pictures, named ``overview-light.png`` and so on.
@@ -100,10 +105,13 @@ def take_screenshots(
         window.show()
         naming = chosen_naming()
         appearance().call_things(Naming.NAMES)
-        tour = Tour(window, directory, themes, (files or _real_files()) if with_run else None)
+        depth = appearance().depth
+        appearance().show_depth(Depth.COMMITTEE if journey else Depth.EXPERT)
+        tour = Tour(window, directory, themes, (files or _real_files()) if with_run else None, journey=journey)
         tour.start()
         stopped = application.exec() != 0
         appearance().call_things(naming)
+        appearance().show_depth(depth)
         window.leave_without_asking()
         window.deleteLater()
     if stopped:
@@ -119,13 +127,21 @@ class Tour(QObject):
     """
 
     def __init__(
-        self, window: MainWindow, directory: Path, themes: Sequence[ThemeChoice], files: BlockFiles | None
+        self,
+        window: MainWindow,
+        directory: Path,
+        themes: Sequence[ThemeChoice],
+        files: BlockFiles | None,
+        *,
+        journey: bool = False,
     ) -> None:
         super().__init__(window)
         self.pictures: list[Path] = []
         self._window, self._directory, self._themes = window, directory, themes
         self._files = files
-        self._steps = self._tour(with_run=files is not None)
+        self._steps = (
+            self._decision_tour(along=self._save_widget) if journey else self._tour(with_run=files is not None)
+        )
 
     def start(self) -> None:
         """Take the first step."""
@@ -162,13 +178,19 @@ class Tour(QObject):
         yield from self._decision_tour()  # saves the project, and its runs move along: nothing comes after it
         yield _SETTLE_MS
 
-    def _decision_tour(self) -> Iterator[int]:
-        """Let three members' proposals become a signed bundle."""
+    def _decision_tour(self, along: Save | None = None) -> Iterator[int]:
+        """Let three members' proposals become a signed bundle.
+
+        Args:
+            along: takes a picture of every step.
+        """
+        appearance().choose(self._themes[0])
         session = self._window.session
         first = session.project.workbook.names[0]
         session.edit_workbook(f"Work on {first}", lambda book: activate(book, first))
         with tempfile.TemporaryDirectory() as folder:
-            yield from DecisionTour(self._window, Path(folder), self._themes, self._save_widget).steps()
+            tour = DecisionTour(self._window, Path(folder), self._themes, self._save_widget, along=along)
+            yield from tour.steps()
 
     def _topdown_tour(self) -> Iterator[int]:
         """Look at the pages that TopDown has of its own, with a small proposal."""
@@ -294,5 +316,9 @@ def _propose(window: MainWindow) -> None:
 
 
 if __name__ == "__main__":
-    for picture in take_screenshots(Path(sys.argv[1]), with_run="--without-run" not in sys.argv):
+    if "--journey" in sys.argv:
+        taken = take_screenshots(Path(sys.argv[1]), size=LAPTOP, themes=(ThemeChoice.LIGHT,), journey=True)
+    else:
+        taken = take_screenshots(Path(sys.argv[1]), with_run="--without-run" not in sys.argv)
+    for picture in taken:
         print(picture)

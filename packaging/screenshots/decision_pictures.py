@@ -44,7 +44,15 @@ Save = Callable[[str, QWidget], object]
 class DecisionTour:
     """Does what a committee does, then takes a picture of every step in every theme."""
 
-    def __init__(self, window: MainWindow, folder: Path, themes: Sequence[ThemeChoice], save: Save) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        folder: Path,
+        themes: Sequence[ThemeChoice],
+        save: Save,
+        *,
+        along: Save | None = None,
+    ) -> None:
         """Prepare the tour.
 
         Args:
@@ -52,8 +60,10 @@ class DecisionTour:
             folder: for files of the members, keys and bundles.
             themes: to draw in.
             save: takes the name of a picture and what is on it.
+            along: takes a picture of every step while it is done, and of a run of the draft; None does neither.
         """
         self._window, self._folder, self._themes, self._save = window, folder, themes, save
+        self._along, self._number = along, 0
 
     def steps(self) -> Iterator[int]:
         """Yield how long to wait before the next step, in milliseconds."""
@@ -71,8 +81,12 @@ class DecisionTour:
         committee.import_files(_member_files(self._folder))
         yield from _until(lambda: len(committee.members) > len(_MEMBERS))
         committee.tick(*_MEMBERS)
+        yield from self._show("proposals")
         committee.make_draft()
+        yield from self._show("draft")
         window.files.save_to(self._folder / "vote.phx")
+        if self._along is not None:
+            yield from self._examine()
         approve: ApprovePage = self._page(DecisionTab.APPROVE)
         for status, who, role, note in (
             (Status.RECOMMENDED, "Grace Hopper", "Disclosure avoidance", "middle of three proposals"),
@@ -82,11 +96,43 @@ class DecisionTour:
             approve.next.select(status)
             for field, text in ((approve.who, who), (approve.role, role), (approve.note, note)):
                 field.setText(text)
+            yield from self._show(f"{status.value}-form")
             approve.record()
             if (sheet := approve.sheet) is not None:
+                yield from self._show(f"{status.value}-sheet", sheet)
                 sheet.typed.setText(window.session.scenario.name)
                 sheet.action.click()
             yield from _until(partial(self._has_decided, before))
+
+    def _examine(self) -> Iterator[int]:
+        """Solve the draft's targets, run it, and ask the four questions of its results."""
+        window, runs = self._window, self._window.areas.runs
+        window.navigation.choose(Area.OVERVIEW)
+        yield from self._show("overview")
+        window.navigation.choose(Area.TARGETS)
+        yield _SETTLE_MS
+        view = window.areas.targets.contents[0]
+        view.solve()
+        yield from _until(lambda: view.panel.answer is not None)
+        yield from self._show("targets")
+        window.navigation.choose(Area.RUNS)
+        yield from self._show("run-form")
+        runs.page.start_run()
+        yield from _until(lambda: any(row.state.is_final for row in runs.controller.rows))
+        yield from self._show("run")
+        window.navigation.choose(Area.RESULTS)
+        page = runs.results["phsafe"]
+        for number, tab in enumerate(page.tabs.offered, start=1):
+            page.tabs.show_tab(tab)
+            yield from _until(lambda tab=tab: page.answer is not None and page.answer.request.tab == tab)
+            yield from self._show(f"question-{number}")
+
+    def _show(self, name: str, widget: QWidget | None = None) -> Iterator[int]:
+        """Take a picture of a step, where every step has one."""
+        if self._along is not None:
+            yield 2 * _SETTLE_MS
+            self._number += 1
+            self._along(f"journey-{self._number:02}-{name.lower()}", widget or self._window)
 
     def _has_decided(self, before: int) -> bool:
         return len(self._window.session.project.decisions) > before

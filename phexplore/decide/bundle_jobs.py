@@ -223,8 +223,13 @@ def report_headline(report: BundleReport) -> tuple[str, str]:
     return f"Intact and signed by {count} " + ("key" if count == 1 else "keys") + " you trust", "good"
 
 
-def report_lines(report: BundleReport) -> list[tuple[str, str]]:
-    """Return symbol and sentence of everything there is to say, what is wrong first; text of the bundle cannot pass for ours."""
+def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[str, str]]:
+    """Return symbol and sentence of everything there is to say, what is wrong first; text of the bundle cannot pass for ours.
+
+    Args:
+        report: what was found.
+        has_codes: name keys and the file by their sums, too.
+    """
     said = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
     if report.shortfall:
         said.append(("error", report.shortfall))
@@ -237,14 +242,17 @@ def report_lines(report: BundleReport) -> list[tuple[str, str]]:
         if not report.is_intact:
             said.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
         elif one.owner:
-            said.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}, key {one.key_id}"))
+            key = f", key {one.key_id}" if has_codes else ""
+            said.append(("tick", f"Signed with the key of {visible(one.owner)}, as {who}, {when}{key}"))
         else:
-            said.append(("info", f"Signed by an unknown key {one.key_id}, which gives the name {who}, {when}"))
+            key = f" {one.key_id}" if has_codes else ""
+            said.append(("info", f"Signed by an unknown key{key}, which gives the name {who}, {when}"))
     said += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
     if any(not one.owner for one in report.signatures):
         said.append(("info", _NAMED_BY_ITSELF))
     said += [("info", visible(note)) for note in report.notes]
-    said.append(("info", f"SHA-256 of the file {report.sha256}"))
+    if has_codes:
+        said.append(("info", f"SHA-256 of the file {report.sha256}"))
     return said
 
 

@@ -134,7 +134,8 @@ class ApprovePage(Page):
         self._show_deed()
         rows = tuple(_row(one) for one in found.decisions)
         headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
-        self.table.set_numbers(Table(headers, rows))
+        shown = len(headers) if appearance().is_expert else len(headers) - 1
+        self.table.set_numbers(Table(headers[:shown], tuple(each[:shown] for each in rows)))
         self.table.setVisible(bool(rows))
         self._no_record.setVisible(not rows)
 

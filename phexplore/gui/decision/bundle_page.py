@@ -85,6 +85,7 @@ class BundleWork(QWidget):
         self.title = Text(relative=1.3, bold=True, wrap=True)
         self.path = Paragraph(look="muted")
         self.lines: list[tuple[str, str]] = []
+        self._report: BundleReport | None = None
         self.list = QListWidget()
         self.list.setAccessibleName(f"{name}: what was found")
         self.list.setWordWrap(True)
@@ -134,9 +135,7 @@ class BundleWork(QWidget):
         self.title.setText(words)
         self.title.set_look(look)
         self.path.setText(str(report.path))
-        self.lines = report_lines(report)
-        self.list.clear()
-        self.list.addItems([sentence for _, sentence in self.lines])
+        self._report = report
         for widget in self._found:
             widget.show()
         self._restyle()
@@ -149,6 +148,11 @@ class BundleWork(QWidget):
                 widget.hide()
 
     def _restyle(self, _colours: object = None) -> None:
+        lines = [] if self._report is None else report_lines(self._report, has_codes=appearance().is_expert)
+        if lines != self.lines:
+            self.lines = lines
+            self.list.clear()
+            self.list.addItems([sentence for _, sentence in lines])
         for number, (symbol, _) in enumerate(self.lines):
             role = _ROLES.get(symbol, "muted")
             self.list.item(number).setIcon(icon(symbol, appearance().colours, role=role))

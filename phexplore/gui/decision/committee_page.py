@@ -24,7 +24,7 @@ from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, PICTURE_HEIGHT
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_for_several
 from phexplore.gui.widgets.flow import FlowRow
@@ -42,6 +42,9 @@ _TEACHING = (
     "the matrix shows who moves what, where they agree, and drafts the middle."
 )
 FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
+
+_MATRIX = 24 * GRID
+"""Least height of the table of members."""
 
 
 class CommitteePage(TickPage):
@@ -77,6 +80,7 @@ class CommitteePage(TickPage):
         self.table = NumbersTable()
         self.table.setAccessibleName("Matrix of parameters and members")
         self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.setMinimumHeight(_MATRIX)
         self.picture = FigureView("Where members stand", "Every number that a member moved is drawn here.")
         self.picture.failed.connect(self.failed)
         self.lay_out(
@@ -84,7 +88,7 @@ class CommitteePage(TickPage):
             (FlowRow(self.draft, self.overlay, gap=GRID),),
             "Proposals",
             (self.table, self.picture),
-            (230, 260),
+            (_MATRIX, PICTURE_HEIGHT),
         )
         self._seen = WhenSeen(self, self.refresh, session.settled)
         self._seen.request()

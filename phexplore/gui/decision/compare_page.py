@@ -74,7 +74,6 @@ class ComparePage(TickPage):
         upper = stacked(self.columns, (self.details, 1))
         heading = Text("Compare", bold=True)
         self.lay_out((heading, self.list), (), "Comparison", (upper, self.picture), (270, PICTURE_HEIGHT))
-        self.picture.setMinimumHeight(PICTURE_HEIGHT)
         self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
         self._seen.request()
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, PICTURE_HEIGHT
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import Part, card, column, row, split
 from phexplore.gui.widgets.page import scrolling
@@ -80,9 +80,10 @@ class TickPage(QWidget):
             left: from top to bottom, the list among them.
             head: between the sentence and the parts.
             name: of the parts, for people who do not see them.
-            parts: tables and pictures, below each other.
+            parts: tables, and the picture below them.
             sizes: their heights in pixels at first.
         """
+        parts[-1].setMinimumHeight(PICTURE_HEIGHT)  # a small window scrolls
         self._left = card(*((each, 1) if each is self.list else each for each in left))
         self._place = scrolling(name, split(*parts, sizes=sizes, is_vertical=True))
         right = column(self.title, self.sentence, *head, (self._place, 1), 0, gap=HALF)

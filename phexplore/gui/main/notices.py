@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from phexplore.gui.run_manager.run_rows import RunRow
 
 
+SHOW_RESULTS = "Show results"
+
+
 class Notices(NoticeBar):
     """The notices of a window."""
 
@@ -44,7 +47,7 @@ class Notices(NoticeBar):
         from phexplore.gui.run_manager.run_rows import trials_words
 
         text = f"The run of {row.title!r} is complete: {trials_words(row)} trials."
-        self.say(text, action="Show results", run=show)
+        self.say(text, action=SHOW_RESULTS, run=show)
 
     def follow_report(self, began: Began, stop: Callable[[], object]) -> None:
         """Say which step of a report is being done; the notice stays until the file is there.

@@ -24,7 +24,7 @@ from phexplore.gui.main.bars import BottomBar, HeaderBar, HeadlineBar
 from phexplore.gui.main.commands import Commands
 from phexplore.gui.main.copying import TableCopies
 from phexplore.gui.main.exporting import Exports
-from phexplore.gui.main.notices import Notices
+from phexplore.gui.main.notices import SHOW_RESULTS, Notices
 from phexplore.gui.main.pages import Navigation, Pages, put_behind
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.published_files import PublishedFiles
@@ -222,7 +222,7 @@ class MainWindow(QMainWindow):
         session.settled.connect(edit_logger(session, self.actions_table.log))
         session.saved.connect(self._refresh)
         session.opened.connect(notice.hide)
-        session.updated.connect(lambda _update: notice.drop("refused"))
+        session.updated.connect(lambda _update: notice.drop(look="refused"))
         session.refused.connect(lambda refusal: notice.say(refusal.full, look="refused"))
         session.troubled.connect(lambda trouble: notice.tell_trouble(trouble, self.files.choose_to_save))
         self.navigation.chosen.connect(self._go)
@@ -267,6 +267,8 @@ class MainWindow(QMainWindow):
     def _go(self, area: Area) -> None:
         self.headline.make_large(is_large=area is Area.OVERVIEW)
         page = self.pages.show_area(self.room.system.id, area)
+        if area is Area.RESULTS:
+            self.notice.drop(action=SHOW_RESULTS)
         if not self.navigation.hasFocus():  # its entry is spoken
             announce(page, self.room.titles.get(area, area.value))
         self._make_room()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
 
 Run = Callable[..., object] | SignalInstance | None
@@ -182,7 +182,7 @@ class Chooser(QComboBox):
         option, painter = QStyleOptionComboBox(), QStylePainter(self)
         self.initStyleOption(option)
         of, parts = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl
-        room = self.style().subControlRect(of, option, parts.SC_ComboBoxEditField, self).width() - HALF
+        room = self.style().subControlRect(of, option, parts.SC_ComboBoxEditField, self).width()
         option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
         painter.drawComplexControl(of, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)

@@ -88,9 +88,14 @@ class NoticeBar(QFrame):
         self._settle()
         announce(self, f"{text} {action}".strip(), is_urgent=look == "refused")
 
-    def drop(self, look: str) -> None:
-        """Say no more what was said with a look: its cause is gone."""
-        if self.look == look:
+    def drop(self, *, look: str = "", action: str = "") -> None:
+        """Say no more what was said with a look, or what offers an action: its cause is gone.
+
+        Args:
+            look: of the notice.
+            action: words on its button.
+        """
+        if not self.isHidden() and (self._look == look or (action and self._button.text() == action)):
             self.hide()
 
     def float_above(self, place: QWidget, bar: QWidget, free: Callable[[], QRect]) -> None:
