@@ -129,6 +129,10 @@ def _risk(request: TradeRequest) -> GuessRisk | None:
     return guess_risk(budgets_of(request.scenario).framework, headline, request.prior)
 
 
+_UNLOCKED = "One per cent more of the total always buys half a per cent less margin along the curve."
+_LOCKED = "Locked budgets stay: more of the total changes the other margins alone."
+
+
 def frontier_figure(found: Frontier, loss: str) -> Figure:
     """Return the trade-off; the key of a mark is the number of its point.
 
@@ -147,8 +151,8 @@ def frontier_figure(found: Frontier, loss: str) -> Figure:
     return Figure(
         "frontier",
         frontier_title(found),
-        "The curve is the smallest weighted margin for every total; the diamond is this scenario. One per cent more of the "
-        "total always buys half a per cent less margin along the curve. Enter or a double click loads a point as a scenario.",
+        "The curve is the smallest weighted margin for every total; the diamond is this scenario. "
+        f"{_LOCKED if found.held else _UNLOCKED} Enter or a double click loads a point as a scenario.",
         Axis(f"{loss} (logarithmic)", Scale.LOG, _padded(xs), number_text, floor=_SMALLEST, most=8),
         Axis(
             "weighted margin of error, people",
@@ -191,7 +195,7 @@ def frontier_title(found: Frontier) -> str:
     if found.waste < 5e-4:
         return "This scenario is already on the best curve"
     share = percent(parse_exact(f"{found.waste:.6f}"))
-    return f"With these weights the same margins could be had for {share} less"
+    return f"With these weights the same weighted margin could be had for {share} less"
 
 
 def point_words(point: FrontierPoint) -> str:
