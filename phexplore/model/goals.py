@@ -23,8 +23,8 @@ class GoalError(PhexploreError):
 
 
 def title_of(key: Key) -> str:
-    """Return a query in words, e.g. ``PH3 (State, A-G)`` or ``Block/total``."""
-    return key.title if isinstance(key, QueryKey) else key.text
+    """Return a query in words, e.g. ``PH3 (State, A-G)`` or ``Block: hispanic × cenrace``."""
+    return key.title if isinstance(key, QueryKey) else f"{key.level}: {key.query.replace(' * ', ' × ')}"
 
 
 def level_title(key: Key) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from phexplore.catalog.names import words
 from phexplore.catalog.presets import Preset
 from phexplore.document.project import FileChangedError, Project
 from phexplore.document.safekeeping import PREVIOUS_SUFFIX
@@ -69,7 +70,7 @@ def scratch_file() -> Path:
 
 def project_of(chosen: Preset) -> Project:
     """Return an unsaved project with a copy of a preset, compared with it."""
-    origin = chosen.scenario.name.replace("#", "-") if chosen.is_own else chosen.id
+    origin = chosen.scenario.name.replace("#", "-") if chosen.is_own else words()["presets"][chosen.id]
     scenario = replace(chosen.scenario, name=f"Proposal from {origin}")
     return Project.new(
         Workbook((scenario,), scenario.name, chosen.id),

@@ -68,7 +68,7 @@ class RuleForm(QWidget):
         self.bound = Chooser("On which side of the limit", options=[(bound.value, bound) for bound in Bound])
         self.limit = LineField("Limit of the rule")
         self.place = LineField("Where the rule holds", example="everywhere")
-        tip = "A table, a level, or a query such as PH3/state_A-G; empty = everywhere, the worst place decides"
+        tip = "A table, a level, or a query of the scenario; empty = everywhere, the worst place decides"
         self.place.setToolTip(tip)
         self.figure = LineField("Which figure of errors", example="e.g. mae")
         self.least = LineField("Least people of an area that counts")
@@ -290,6 +290,6 @@ class RulesView(QuestionView):
         fields = scrolling(
             "The fields of a rule", stacked(heading, self.form, self.reason, *buttons, 1, margins=margins)
         )
-        parts = split(judged, fields, shares=(3, 1), sizes=(100 * GRID, 44 * GRID))
+        parts = split(judged, fields, shares=(3, 1), sizes=(80 * GRID, 54 * GRID))
         parts.setHandleWidth(1)
         column(parts, of=self)

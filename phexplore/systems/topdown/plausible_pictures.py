@@ -255,8 +255,8 @@ def _title(made: list[PlausibleCheck]) -> str:
         return f"{len(made)} checks made: published counts are nowhere odder than the true ones"
     worst = max(failed, key=lambda check: check.more)
     return (
-        f"{len(failed)} of {len(made)} checks fail{'s' if len(failed) == 1 else ''}, most: {people(worst.more)} more than in the "
-        f"true data of {worst.result.title[0].lower()}{worst.result.title[1:]}"
+        f"{len(failed)} of {len(made)} checks fail{'s' if len(failed) == 1 else ''}, most: {people(worst.mean)} "
+        f"{worst.result.title[0].lower()}{worst.result.title[1:]} ({worst.result.found_truth or 'none'} in the true data)"
     )
 
 

@@ -93,7 +93,7 @@ class TopDownOptions(Declared):
         Switch(
             Mechanism,
             {
-                Mechanism.TOP_DOWN: "from the root to the blocks",
+                Mechanism.TOP_DOWN: "TopDown",
                 Mechanism.BLOCK_BY_BLOCK: "block by block (baseline)",
             },
         ),

@@ -152,12 +152,10 @@ def fan_out_content(work: Work) -> DistributionContent:
     this, other = _children(work.spine, level), _children(work.other, level)
     if this is None:
         raise ValueError(f"{level} has no children")
-    finding = f"{len(this):,} units with {_quantiles(this)}"
+    finding = f"{_level(level)}: {len(this):,} units with a median of {_quantiles(this)}"
     if other is not None:
-        finding += f"; on the other spine {len(other):,} units with {_quantiles(other)}"
-    return DistributionContent(
-        this, other, "units", "children of a unit", np.empty(0, "U1"), f"{_level(level)}: {finding}.", ""
-    )
+        finding += f"; on the compared spine {len(other):,} with {_quantiles(other)}"
+    return DistributionContent(this, other, "units", "children of a unit", np.empty(0, "U1"), f"{finding}.", "")
 
 
 def _children(spine: Spine, name: str) -> NDArray[np.int64] | None:
@@ -169,9 +167,8 @@ def _children(spine: Spine, name: str) -> NDArray[np.int64] | None:
 
 def _quantiles(values: NDArray[np.int64]) -> str:
     low, middle, high = np.quantile(values, (0.0, 0.5, 1.0), method="inverted_cdf").tolist()
-    if low == high:
-        return f"{low:,} {'child' if low == 1 else 'children'} each"
-    return f"{low:,} to {high:,} children (half have at most {middle:,})"
+    children = "child" if middle == 1 else "children"
+    return f"{middle:,} {children}" if low == high else f"{middle:,} {children} ({low:,} to {high:,})"
 
 
 def _level(name: str) -> str:
