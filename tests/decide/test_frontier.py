@@ -21,6 +21,7 @@ from phexplore.model.issues import has_errors
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.topdown import parse_level_query
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import budgets_of, check, preset
@@ -90,6 +91,21 @@ def test_that_locked_budgets_do_not_move(us):
     for point in frontier(locked, factors=[Fraction(3, 4), Fraction(2)]).points:
         assert point.scenario.phsafe.budgets[CHILDREN] == us.phsafe.budgets[CHILDREN]
     assert frontier(locked, factors=[Fraction(1, 4)]).points == ()
+
+
+@pytest.mark.parametrize("text", ["State/total", "County/hispanic", "Block/votingage"])
+def test_that_locked_budgets_of_topdown_do_not_move_by_rounding(text):
+    key = parse_level_query(text)
+    locked = set_item(preset(PERSONS).scenario, "locked_queries", key, value=True)
+    held = locked.topdown.budget(key)
+    for point in frontier(locked, weighting=Weighting.PEOPLE, factors=[Fraction(1, 2), Fraction(2)]).points:
+        method = point.scenario.topdown
+        assert method.budget(key) == held
+        assert exact_scale(method.total) is not None
+        assert point.total <= Fraction(2) * locked.topdown.total
+        assert not has_errors(check(point.scenario))
+    less = budgets_of(locked).leaving.without([parse_level_query("Tract/hhgq")]).topdown
+    assert less.budget(key) == held
 
 
 def test_that_points_of_topdown_have_the_form_of_productions_files():

@@ -186,6 +186,18 @@ class TopDownBudgets(ScenarioBudgets):
         if all(budgets.get(key) == factor * method.budget(key) for key in method.query_shares if method.budget(key)):
             # All moved together: shares stay as they are written.
             return replace(self.scenario, method=replace(method, total=total_with_scale(whole)))
+        if self.locks:
+            moved = max((part for key, part in budgets.items() if key not in self.locks), default=Fraction(0))
+            # What the form of the total takes away is taken from what may move.
+            scaled = total_with_scale(whole)
+            total = scaled if whole - scaled < moved else whole
+            step = total * SHARE_STEP
+            down = {
+                key: part if key in self.locks else part // step * step
+                for column in by_level.values()
+                for key, part in column.items()
+            }
+            return replace(self.scenario, method=_dividing(method, down, total))
         levels = shares_of({level: sum(column.values(), Fraction(0)) for level, column in by_level.items()})
         shares: dict[LevelQuery, Fraction] = {}
         for column in by_level.values():
@@ -338,8 +350,8 @@ def with_budgets(method: TopDown, budgets: Mapping[LevelQuery, Fraction], cap: F
     """Return the method with these absolute budgets, or a little more.
 
     Under zCDP production writes ρ as 1/scale² with a rational scale. The total is raised to the next such number, with the
-    coarsest scale that exceeds neither the sum by more than one part in a million nor the cap; the largest query takes the
-    difference. Where no scale of 15 decimals fits under the cap, the total is the sum itself.
+    coarsest scale that exceeds neither the sum by more than one part in a million nor the cap; the largest query that is
+    not locked takes the difference. Where no scale of 15 decimals fits under the cap, the total is the sum itself.
 
     Args:
         method: asks the same queries.
@@ -348,8 +360,15 @@ def with_budgets(method: TopDown, budgets: Mapping[LevelQuery, Fraction], cap: F
     """
     whole = sum(budgets.values(), Fraction(0))
     total = _with_scale(whole, cap) if method.framework is PrivacyFramework.ZCDP else whole
-    largest = max(budgets, key=lambda key: budgets[key])
-    given = {key: budgets[key] + (total - whole if key == largest else 0) for key in method.query_shares}
+    return _dividing(method, budgets, total)
+
+
+def _dividing(method: TopDown, budgets: Mapping[LevelQuery, Fraction], total: Fraction) -> TopDown:
+    """Return the method with a total, of which the largest query that is not locked takes what the budgets differ by."""
+    free = [key for key in budgets if key not in method.locked_queries and key.level not in method.locked_levels]
+    largest = max(free or budgets, key=lambda key: budgets[key])
+    rest = total - sum(budgets.values(), Fraction(0))
+    given = {key: budgets[key] + (rest if key == largest else 0) for key in method.query_shares}
     levels = {level: sum((b for key, b in given.items() if key.level == level), Fraction(0)) for level in method.levels}
     shares = {
         key: budget / levels[key.level] if levels[key.level] else method.query_shares[key]
