@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 
 from phexplore.catalog.names import chosen_naming
 from phexplore.entry import program_command
+from phexplore.errors import PhexploreError
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_save
 from phexplore.systems.run_results import Choice
@@ -99,16 +101,21 @@ class ExportButton(QToolButton):
         """
         super().__init__()
         self._directory, self._choices = directory, choices
-        self.process = ReportProcess(self)
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.process, self.printing = ReportProcess(self), ReportProcess(self)
         self.process.written.connect(self.written)
-        self.process.failed.connect(self.failed)
-        self.process.busy_changed.connect(self._show_busy)
+        self.printing.written.connect(self._preview)
+        for process in (self.process, self.printing):
+            process.failed.connect(self.failed)
+            process.busy_changed.connect(self._show_busy)
         self.setAccessibleName("Export the run")
         self.setProperty("look", "bordered")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self)
         for form in FORMATS:
             menu.addAction(form.title, partial(self._choose, form)).setData(form)
+        menu.addSeparator()
+        menu.addAction("Print the report…", self.print_report)
         self.setMenu(menu)
         self._show_busy(busy=False)
 
@@ -121,6 +128,36 @@ class ExportButton(QToolButton):
         """
         if (directory := self._directory()) is not None:
             self.process.write(directory, form, path, self._choices())
+
+    def print_report(self) -> None:
+        """Make the PDF of the run's report and show its pages before they are printed."""
+        if (directory := self._directory()) is not None:
+            pdf = next(form for form in FORMATS if form.id == "pdf")
+            self._tidy()
+            self._folder = tempfile.TemporaryDirectory(prefix="phexplore-print-")
+            self.printing.write(
+                directory, pdf, Path(self._folder.name) / f"Report of a run{pdf.suffix}", self._choices()
+            )
+
+    def stop(self) -> None:
+        """End what is being written, because the window closes."""
+        for process in (self.process, self.printing):
+            process.shut_down()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _preview(self, path: Path) -> None:
+        from phexplore.gui.widgets.print_preview import PdfPreview
+
+        try:
+            PdfPreview(self, path).open()
+        except PhexploreError as error:
+            self.failed.emit(error)
+        self._tidy()  # the preview has read the file
 
     def _choose(self, form: ReportFormat) -> None:
         if (directory := self._directory()) is None:

@@ -26,7 +26,7 @@ from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.gui.widgets.tile import tile_sentence
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
-from phexplore.systems.run_results import Asks, Choice, ResultTab, RunAnswer, RunRequest
+from phexplore.systems.run_results import NAMES, Asks, Choice, ResultTab, RunAnswer, RunRequest
 
 READING = "Reading the results of the run…"
 MakeChart = Callable[[QWidget], FigureView]
@@ -127,7 +127,7 @@ class ResultsPage(QWidget):
     def stop(self) -> None:
         """End reading and writing because the window closes."""
         self.reader.stop()
-        self.export.process.shut_down()
+        self.export.stop()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -176,7 +176,8 @@ class ResultsPage(QWidget):
 
     def _chosen_pictures(self) -> Mapping[str, Choice]:
         shown = () if self.answer is None else self.answer.choosers
-        return {each.id: each.chosen for each in shown if each.asks is Asks.RUNS and each.chosen} | self.choices
+        chosen = {name: value for name, value in self.choices.items() if name != NAMES}
+        return {each.id: each.chosen for each in shown if each.asks is Asks.RUNS and each.chosen} | chosen
 
     # What is asked
 

@@ -15,6 +15,7 @@ from phexplore.decide.rule_evaluation import JudgeRequest, judge_everything, nev
 from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Look, Table
+from phexplore.figures.wording import parse_people, ungrouped
 from phexplore.files.atomic_files import read_text
 from phexplore.files.rules_json import own_rules, read_rules, write_rules
 from phexplore.gui.binding.session import Session
@@ -112,8 +113,8 @@ class RuleForm(QWidget):
             ValueError: a number cannot be read.
         """
         measure = self.measure.currentData()
-        limit = parse_exact(self.limit.text())
-        people = self.least.text().strip()
+        limit = (parse_people if measure is Measure.MARGIN else parse_exact)(self.limit.text())
+        people = ungrouped(self.least.text()).strip()
         of_groups = measure is Measure.LARGEST_GROUP
         if of_groups and not people.isdigit():
             raise ValueError(f"{people!r} is no whole number of people")

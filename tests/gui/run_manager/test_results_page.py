@@ -13,6 +13,7 @@ from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.runs.store import TRUTH_FILE
 from phexplore.systems.phsafe.run_reader import COUNTING, PhSafeRunReader
 from phexplore.systems.phsafe.system import PHSAFE
+from phexplore.systems.run_results import NAMES
 
 PH3 = {"table": "PH3", "level": "state_A-G"}
 TABS = [tab.id for tab in PHSAFE.results.tabs]
@@ -237,10 +238,16 @@ def test_that_an_export_names_the_run_the_format_and_the_place(page_of, write_ru
     run = write_run()
     page = page_of(run)
     ordered = []
-    monkeypatch.setattr(page.export.process, "write", lambda *order: ordered.append(order))
+    for process in (page.export.process, page.export.printing):
+        monkeypatch.setattr(process, "write", lambda *order: ordered.append(order))
+    page.choose({NAMES: "wanted"})  # names that are offered while one is typed are no choice of a picture
     page.export.write(FORMATS[0], tmp_path / "out")
     assert ordered == [(run.directory, FORMATS[0], tmp_path / "out", {})]
-    assert [action.data() for action in page.export.menu().actions()] == list(FORMATS)
+    actions = page.export.menu().actions()
+    assert [action.data() for action in actions if action.data() is not None] == list(FORMATS)
+    actions[-1].trigger()
+    assert [(order[0], order[1].id) for order in ordered[1:]] == [(run.directory, "pdf")]
+    page.stop()
 
 
 def test_that_a_closing_window_ends_reading(page_of, write_run, reader):

@@ -98,15 +98,15 @@ def test_that_a_rule_is_added_changed_and_removed_and_undone(qtbot, view, sessio
     _wait(qtbot, view)
     view.table.selectRow(0)
     assert view.form.limit.text() == "68"
-    view.form.limit.setText("70")
+    view.form.limit.setText("1,070")  # people, as the program prints them
     view.change()
-    assert [rule.limit for rule in view.rules] == [70]
+    assert [rule.limit for rule in view.rules] == [1070]
     _wait(qtbot, view)
     view.table.selectRow(0)
     view.remove()
     assert view.rules == ()
     session.undo()
-    assert [rule.limit for rule in view.rules] == [70]
+    assert [rule.limit for rule in view.rules] == [1070]
 
 
 @pytest.mark.parametrize("rule", [REDISTRICTING, MARGIN, LOSS, Rule(Measure.ERROR, Bound.AT_MOST, Fraction(5), "PH3", "mae"),
