@@ -15,12 +15,21 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from threading import Lock
 
 import numba
+import numpy as np
 
 import phexplore
+from phexplore.data.mafid_index import MafidIndex
+from phexplore.noise.distributions import DiscreteGaussian
+from phexplore.noise.entropy import SeededEntropy
+from phexplore.noise.sampler import sampler_for
+from phexplore.simulate.phsafe_kernel import gather_neighbours
+from phexplore.spine.settings import SpineSettings
+from phexplore.spine.tract_groups import merge_tracts
 
 PACKAGE = Path(phexplore.__file__).parent
 BLOCKS = "run {preset} --data blocks.csv.gz --trials 1 --seed 1 --out {out}"
@@ -61,6 +70,30 @@ LANES = (
 """Beside each other after `DATA`, one lane per core; what needs a file of another journey stands after it in its lane."""
 
 
+def use_rare_shapes() -> None:
+    """Use what the small data above do not: identifiers far apart, repeated and in no order, read-only or not; wide noise;
+    areas across tracts."""
+    apart = np.random.default_rng(1).integers(0, 1 << 40, 256)
+    for mafid in (apart, np.concatenate([apart, apart]), np.arange(256)):
+        for held in _held(mafid):
+            for wanted in _held(apart):
+                MafidIndex(held).rows(wanted)
+    records = np.zeros(len(apart), np.uint32)
+    for mafid in _held(apart):
+        for held in _held(records):
+            gather_neighbours(mafid, held, np.empty_like(apart), np.empty_like(records))
+    sampler_for(DiscreteGaussian(Fraction(10**8))).fill(SeededEntropy(1), np.empty(64, np.int64))
+    block = np.arange(8)
+    merge_tracts([block * 0, block * 0], block // 2, block, [block % 3], SpineSettings(tract_groups="paper"))
+
+
+def _held(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values that may be written, and those that may not, as a mapped file gives them."""
+    fixed = values.copy()
+    fixed.flags.writeable = False
+    return values, fixed
+
+
 def stamp() -> str:
     """Return what the machine code depends on, in a word; a checkout is prepared again when it changes."""
     digest = hashlib.sha256(f"{sys.version} {numba.__version__} {numba.config.CPU_NAME}".encode())
@@ -79,6 +112,7 @@ def main() -> int:
         told = _Told(len(DATA) + sum(map(len, LANES)))
         if not (_travel(DATA, folder, told) and all(list(pool.map(lambda lane: _travel(lane, folder, told), LANES)))):
             return 1
+        use_rare_shapes()
     done.parent.mkdir(exist_ok=True)
     done.write_text(stamp())
     return 0
