@@ -63,6 +63,10 @@ if wants folder || wants deb; then
   cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
   # A hundred megabytes of names that nothing looks up. Libraries in *.libs are left as they came: stripping breaks repaired wheels.
   find $BUILD/folder/phexplore -type f \( -name '*.so' -o -name '*.so.[0-9]*' \) ! -path '*.libs/*' -exec strip --strip-unneeded {} +
+  # pyarrow is linked to this one and calls nothing of it: an empty library of the same name is enough.
+  find $BUILD/folder/phexplore -type f -name 'libarrow_substrait.so.*' | while read -r library; do
+    ld -r -b binary -o $BUILD/nothing.o /dev/null && ld -shared -soname "$(basename "$library")" -o "$library" $BUILD/nothing.o
+  done
   $BUILD/tools/bin/python packaging/trim_icu.py $BUILD/folder/phexplore >&2
 fi
 if wants folder; then

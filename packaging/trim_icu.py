@@ -56,7 +56,7 @@ def trimmed(data: bytes) -> bytes:
 
 
 def main() -> int:
-    for library in Path(sys.argv[1]).rglob("libicudata.so.*"):
+    for library in (found for found in Path(sys.argv[1]).rglob("libicudata.so.*") if not found.is_symlink()):
         found = library.read_bytes()
         symbol = re.search(rb"icudt\d+_dat", found)
         at = found.index(b"CmnD") - 12

@@ -16,6 +16,7 @@ import pickle
 import stat
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
@@ -51,6 +52,7 @@ _kernels: Final[list[Any]] = []
 _log = logging.getLogger(__name__)
 _IMPLEMENTATION: Final = CompileResultCacheImpl.__new__(CompileResultCacheImpl)
 _SEAL = 32
+_PICKLE = b"\x80"
 
 
 def best_processor(triple: str, features: Mapping[str, bool]) -> str:
@@ -145,8 +147,11 @@ class _Kept:
         for folder in folders():
             with suppress(OSError):
                 sealed = (folder / name).read_bytes()
-                if hashlib.sha256(sealed[_SEAL:]).digest() == sealed[:_SEAL]:
-                    return _IMPLEMENTATION.rebuild(target, pickle.loads(sealed[_SEAL:]))  # noqa: S301 - see above
+                content = sealed[_SEAL:]
+                if hashlib.sha256(content).digest() == sealed[:_SEAL]:
+                    # What a checkout made earlier stays as it is: a third of the size is for packages.
+                    plain = content if content.startswith(_PICKLE) else zlib.decompress(content)
+                    return _IMPLEMENTATION.rebuild(target, pickle.loads(plain))  # noqa: S301 - see above
         _log.info("compiling %s%s for %s", self._dispatcher.py_func.__qualname__, signature, processor())
         ready = sum(bool(known.signatures) for known in _kernels)
         for listener in listeners:
@@ -156,7 +161,7 @@ class _Kept:
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep the code for the next process; where nothing can be written, it serves this one."""
         stem, name = self._name(signature)
-        content = dumps(_IMPLEMENTATION.reduce(data))
+        content = zlib.compress(dumps(_IMPLEMENTATION.reduce(data)))
         for folder in folders():
             try:
                 folder.mkdir(mode=0o755, parents=True, exist_ok=True)

@@ -88,13 +88,19 @@ def presets() -> Mapping[str, Preset]:
     return MappingProxyType(dict(sorted(found.items(), key=lambda item: places[type(item[1].scenario.method)])))
 
 
+def find_preset(preset_id: str) -> Preset | None:
+    """Return one preset, None when there is none; systems behind its own are not asked."""
+    shipped = (system.presets().get(preset_id) for system in systems().values())
+    return next((found for found in shipped if found is not None), None) or presets().get(preset_id)
+
+
 def preset(preset_id: str) -> Preset:
     """Return one preset.
 
     Raises:
         UnknownNameError: no such preset; the remedy names the nearest.
     """
-    if (found := presets().get(preset_id)) is None:
+    if (found := find_preset(preset_id)) is None:
         raise UnknownNameError("preset", preset_id, list(presets()))
     return found
 
@@ -118,7 +124,7 @@ def check(scenario: Scenario, reference: Scenario | None = None) -> list[Issue]:
     system = system_of(scenario)
     issues = list(system.check(scenario))
     if not has_errors(issues):
-        origin = presets().get(scenario.baseline)
+        origin = find_preset(scenario.baseline)
         other = reference or (origin.scenario if origin is not None else None)
         comparable = other if other is not None and system_of(other) is system else None
         if said := absurd_epsilon(scenario):

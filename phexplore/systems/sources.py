@@ -10,7 +10,7 @@ from phexplore.library import LibraryError, refused
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say_issues
-from phexplore.systems.registry import presets, systems
+from phexplore.systems.registry import find_preset, presets, systems
 
 if TYPE_CHECKING:
     from phexplore.systems.protocol import ParameterFile
@@ -34,7 +34,7 @@ def load_scenario(text: str) -> Scenario:
 
 def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
     """Return the scenario that `text` names, and what a reader of its file should know; see `load_scenario`."""
-    if (found := presets().get(text)) is not None:
+    if (found := find_preset(text)) is not None:
         return found.scenario, ()
     path, name = Path(text), ""
     if not path.exists() and "#" in text:
