@@ -127,7 +127,7 @@ class Data:
 
         Returns:
             Of blocks: one row per block, ``geoid``, its areas, ``total``, and one column per cell of the schema, by number, where
-            the schema has at most 64 cells. Of ``sdhc``: the columns of the file. Of published tables: one row per area, ``level``,
+            the schema has at most 64 cells; ``attrs["schema"]`` names it, and `run` takes such a frame. Of ``sdhc``: the columns of the file. Of published tables: one row per area, ``level``,
             ``code``, ``name``, the values, and beside them ``…_true``, ``…_deviation`` where the file has them.
 
         Raises:
@@ -223,7 +223,9 @@ def _blocks_frame(blocks: BlockPopulation) -> DataFrame:
         dense = np.zeros((blocks.blocks, blocks.schema.cells), dtype=np.int64)
         dense[rows, blocks.cells] = blocks.counts
         columns |= {str(cell): dense[:, cell] for cell in range(blocks.schema.cells)}
-    return pd.DataFrame(columns)
+    made = pd.DataFrame(columns)
+    made.attrs["schema"] = blocks.schema.id
+    return made
 
 
 @typed

@@ -82,7 +82,43 @@ def data_path(data: Population | None, directory: Path) -> Path | None:
                 raise UnknownNameError("part of a population", str(name), list(_PARTS))
             _write_frame(part, path / f"{name}.csv")
         return path
-    return _write_frame(data, path.with_name(f"{path.name}.csv"))
+    return _write_frame(_listed(data), path.with_name(f"{path.name}.csv"))
+
+
+def _listed(data: DataFrame) -> DataFrame:
+    """Return a frame of blocks with a column per cell, as `Data.to_frame` makes them, as a list of cells; any other as it is.
+
+    Raises:
+        PhexploreError: it does not say which schema it counts, or holds more than cells.
+    """
+    names = list(getattr(data, "columns", ()))
+    cells = sorted((name for name in names if isinstance(name, str) and name.isdecimal()), key=int)
+    if not cells or "geoid" not in names or "count" in names:
+        return data
+    from phexplore.workload.schema import load_schema, schema_ids
+
+    fitting = [name for name in schema_ids() if cells == [str(cell) for cell in range(load_schema(name).cells)]]
+    chosen = data.attrs.get("schema", fitting[0] if len(fitting) == 1 else "")
+    if chosen not in fitting:
+        raise PhexploreError(
+            f"The frame has {len(cells)} columns of cells, and does not say of which schema.",
+            f"Set its attrs['schema'] to one of {', '.join(fitting)}." if fitting else "No schema has so many cells.",
+        )
+    if more := [str(name) for name in names if name not in {"geoid", "total", *cells}]:
+        raise PhexploreError(
+            f"A list of cells has no place for {', '.join(more)}.", "Leave them out, or run the file they came from."
+        )
+    if "total" in names and not data[cells].sum(axis=1).equals(data["total"]):
+        raise PhexploreError("The column total is not the sum of the cells.", "Change both, or leave out total.")
+    schema = load_schema(chosen)
+    long = data[["geoid", *cells]].melt("geoid", var_name="cell", value_name="count")
+    long = long[
+        (long["count"] != 0) | (long["cell"] == cells[0])
+    ]  # one line at least keeps a block in which nobody lives
+    labels = {cell: schema.cell_labels(int(cell)) for cell in cells}
+    for place, attribute in enumerate(schema.attributes):
+        long[attribute.name] = [labels[cell][place] for cell in long["cell"]]
+    return long[["geoid", *(attribute.name for attribute in schema.attributes), "count"]]
 
 
 def _write_frame(data: DataFrame, path: Path) -> Path:

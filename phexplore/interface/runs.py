@@ -253,7 +253,8 @@ def run(
 
     Args:
         scenario: or what names one.
-        data: what ``phexplore run --data`` takes; or a frame with the columns of a block file or table; None for what came
+        data: what ``phexplore run --data`` takes; or a frame with the columns of a block file or table, or of blocks as
+            `Data.to_frame` returns them; None for what came
             with the parameters, or with the ``measurements`` among the options.
         out: directory of the run.
         trials: how many releases.

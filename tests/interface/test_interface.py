@@ -14,6 +14,7 @@ import pytest
 import phexplore as px
 from phexplore.cli.app import run as command
 from phexplore.errors import UnknownNameError
+from phexplore.interface.frames import data_path
 from phexplore.model.edits import EditRefusedError
 from phexplore.systems.registry import presets
 
@@ -184,3 +185,16 @@ def test_that_an_unknown_name_says_the_nearest() -> None:
 def test_that_a_refused_edit_is_typed() -> None:
     with pytest.raises(EditRefusedError):
         px.load("pl94-2020-persons-us").set(total=-1)
+
+
+def test_that_blocks_read_as_a_frame_are_taken_back_as_they_are(tmp_path) -> None:
+    blocks = px.read(px.synth("pl94", 60, tmp_path / "blocks.csv", seed=1)).to_frame()
+    assert (blocks.total == 0).any()
+    again = px.read(data_path(blocks, tmp_path / "run")).to_frame()
+    assert again.equals(blocks)
+    moved = blocks.assign(**{"0": blocks["0"] + 1})
+    for wrong in (moved, blocks.assign(place="x"), blocks.drop(columns="15")):
+        with pytest.raises(px.PhexploreError):
+            data_path(wrong, tmp_path / "wrong")
+    taken = px.read(data_path(moved.drop(columns="total"), tmp_path / "moved")).to_frame()
+    assert (taken.total == blocks.total + 1).all()
