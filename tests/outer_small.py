@@ -85,7 +85,7 @@ CHILDREN = ((3,), (2, 2, 2))
 """Children of every unit, level by level: a root, three parts, two blocks each."""
 
 
-def outer_world(leaves, orders, variances, children=CHILDREN):
+def outer_world(leaves, orders, variances, children=CHILDREN, later=1):
     """Return a world of the small schema and what is published of its leaves.
 
     Args:
@@ -93,6 +93,7 @@ def outer_world(leaves, orders, variances, children=CHILDREN):
         orders: outer passes of every level.
         variances: per level, σ² of an answer of every measured query, people².
         children: of every unit, level by level.
+        later: how many times larger σ² is in all passes but the first.
     """
     counts = [1, *(sum(each) for each in children)]
     below = [np.array([0, *np.cumsum(each)], np.int64) for each in children]
@@ -102,12 +103,17 @@ def outer_world(leaves, orders, variances, children=CHILDREN):
         first = first[below[number]]
         units.insert(0, TreeLevel(f"level {number}", np.arange(counts[number]).astype("U"), first, below[number]))
     measured = tuple(dict.fromkeys(one for queries, _ in orders for one in queries))
+    factors = [1 if query in orders[0][0] else later for query in measured]
     plan = LevelPlan(SCHEMA, measured, tuple(queries for queries, _ in orders), tuple(rounds for _, rounds in orders))
     levels = tuple(
         LevelDesign(
             level.name,
             plan,
-            (measuring([1 / Fraction(variance)] * len(measured), lambda budget: DiscreteGaussian(1 / budget)),),
+            (
+                measuring(
+                    [1 / Fraction(variance * factor) for factor in factors], lambda budget: DiscreteGaussian(1 / budget)
+                ),
+            ),
             exact_total=False,
             least=False,
             most=False,
