@@ -164,31 +164,32 @@ class Decomposition:
         order = np.argsort(chosen, kind="stable")
         return np.array(chosen, np.int64)[order], np.array(alike, np.int64)[order]
 
-    def coordinates(self, query: MarginalQuery, answer: int) -> tuple[Floats, ...]:
-        """Return an answer's coordinates ``y[size]`` in every block: its variance is the sum of yᵀ C y over the blocks.
+    def coordinates(self, query: MarginalQuery, answers: Ints) -> tuple[Floats, ...]:
+        """Return coordinates ``y[answers, size]`` in every block: the variance of an answer is the sum of yᵀ C y over the blocks.
 
         Args:
             query: over the same schema.
-            answer: index of the answer, below ``query.answers``.
+            answers: ``int64[answers]``, each below ``query.answers``.
         """
-        places = np.unravel_index(answer, query.shape) if query.shape else ()
-        vectors = {
-            self.schema.position(_attribute_name(query, factor)): _indicators(query, factor, query.shape[factor])[
-                int(place)
-            ]
-            for factor, place in enumerate(places)
-        }
-        per_part = []
+        places = np.unravel_index(answers, query.shape) if query.shape else ()
+        factor_of = {self.schema.position(_attribute_name(query, factor)): factor for factor in range(len(places))}
+        per_part: list[list[Floats]] = []
         for number, attribute in enumerate(self.schema.attributes):
-            vector = vectors.get(number, np.ones(attribute.levels))
-            per_part.append([part.coordinates(vector) for part in self._parts[number]])
+            vectors, chosen = np.ones((1, attribute.levels)), np.zeros(len(answers), np.int64)
+            if (factor := factor_of.get(number)) is not None:
+                vectors, chosen = _indicators(query, factor, query.shape[factor]), places[factor]
+            used, which = np.unique(chosen, return_inverse=True)
+            per_part.append(
+                [np.stack([part.coordinates(vectors[each]) for each in used])[which] for part in self._parts[number]]
+            )
         found = []
         for block in self.blocks:
-            product: Floats = np.ones(1)
+            product: Floats = np.ones((len(answers), 1))
             for number, place in enumerate(block.parts):
-                product = np.asarray(np.kron(product, per_part[number][place]), np.float64)
-            turned = block.rotation.T @ product
-            found.append(np.where(np.abs(turned) > _ROUNDING * np.abs(turned).max(initial=0.0), turned, 0.0))
+                product = (product[:, :, None] * per_part[number][place][:, None]).reshape(len(answers), -1)
+            turned = product @ block.rotation
+            least = _ROUNDING * np.abs(turned).max(axis=1, initial=0.0, keepdims=True)
+            found.append(np.where(np.abs(turned) > least, turned, 0.0))
         return tuple(found)
 
     def _product(self, block: Block, query: MarginalQuery) -> Floats:

@@ -56,6 +56,9 @@ _SINGULAR = 1e-13
 _MOST_OPERATIONS, _MOST_GIGABYTES = 5e11, 3.0
 """Some minutes of one core, and the memory of a desktop."""
 
+_MOST_FACTORS = 1 << 24
+"""Products of coordinates that are held at once."""
+
 AIAN_STATE_CODE = 3
 """Characters of a state's code where tribal parts stand apart: the bit and the two digits (topdown, section 10)."""
 
@@ -148,12 +151,8 @@ class Prediction:
 
     def coordinates(self, kinds: Sequence[Kinds]) -> tuple[Floats, ...]:
         """Return coordinates of answers, one after the other, per block ``float64[answers, size]``."""
-        rows = [
-            self.shape.decomposition.coordinates(each.query, answer)
-            for each in kinds
-            for answer in each.answers.tolist()
-        ]
-        return tuple(np.stack(columns) for columns in zip(*rows, strict=True))
+        rows = [self.shape.decomposition.coordinates(each.query, each.answers) for each in kinds]
+        return tuple(np.concatenate(columns) for columns in zip(*rows, strict=True))
 
     def variances(self, kinds: Sequence[Kinds]) -> Floats:
         """Return variances in people², ``float64[representatives, answers]``, answers of all queries one after the other."""
@@ -161,12 +160,15 @@ class Prediction:
         coordinates = self.coordinates(kinds)
         for blocks in self.covariances:
             vectors = np.stack([coordinates[place] for place in blocks.places], axis=-1)
-            used = np.abs(vectors).max(axis=(1, 2)) > 0
-            if used.any():
-                factors = vectors[used][:, :, None, :] * vectors[used][:, None, :, :]
-                part = blocks.result.reshape(len(total), -1) @ factors.reshape(len(factors), -1).T
+            used = np.flatnonzero(np.abs(vectors).max(axis=(1, 2)) > 0)
+            results = blocks.result.reshape(len(total), -1)
+            answers = max(1, _MOST_FACTORS // results.shape[1])
+            for start in range(0, len(used), answers):
+                chosen = used[start : start + answers]
+                factors = vectors[chosen][:, :, None, :] * vectors[chosen][:, None, :, :]
+                part = results @ factors.reshape(len(chosen), -1).T
                 part[~blocks.finite] = np.inf
-                total[:, used] += part
+                total[:, chosen] += part
         return np.maximum(total, 0.0)
 
     def at_level(self, number: int, variances: Floats) -> Floats:

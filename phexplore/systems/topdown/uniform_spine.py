@@ -99,7 +99,7 @@ class UniformSpine:
             if key.query not in known:
                 query = parse_query(self.decomposition.schema, key.query)
                 chosen, _ = self.decomposition.answers(query)
-                known[key.query] = [self.decomposition.coordinates(query, answer) for answer in chosen.tolist()]
+                known[key.query] = list(zip(*self.decomposition.coordinates(query, chosen), strict=True))
             places += [self.keys.index(key)] * len(known[key.query])
             vectors += known[key.query]
         of = np.array(places, np.int64)
@@ -113,7 +113,7 @@ class UniformSpine:
             query: over the schema of the spine.
             answer: which of its answers.
         """
-        vector = self.decomposition.coordinates(query, answer)
+        vector = tuple(rows[0] for rows in self.decomposition.coordinates(query, np.array([answer])))
         return Answers(np.zeros(1, np.int64), np.array([self.levels.index(level)]), self._stacked([vector]))
 
     def _stacked(self, vectors: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
