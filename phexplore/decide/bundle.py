@@ -322,7 +322,7 @@ def certificate_pdf(files: Mapping[str, bytes], now: datetime) -> bytes:
             (DECISIONS, "Who decided what, and when"),
         )
     ]
-    return pdf_from_html(files[CERTIFICATE_HTML], now, attached)
+    return pdf_from_html(files[CERTIFICATE_HTML], now, attached, has_bytes_of_stored=True)
 
 
 def _confirm_cited(decisions: Sequence[Decision], runs: Sequence[RunEvidence]) -> None:

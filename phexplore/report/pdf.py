@@ -35,7 +35,9 @@ class Attached:
     description: str
 
 
-def pdf_from_html(html: bytes, now: datetime, attached: Sequence[Attached] = ()) -> bytes:
+def pdf_from_html(
+    html: bytes, now: datetime, attached: Sequence[Attached] = (), *, has_bytes_of_stored: bool = False
+) -> bytes:
     """Return the report as PDF. Text, tables and pictures are tagged, so that screen readers can follow.
 
     The same file and time give the same bytes on the same machine; fonts and layout are those of the system.
@@ -44,6 +46,7 @@ def pdf_from_html(html: bytes, now: datetime, attached: Sequence[Attached] = ())
         html: what `document_html` returned. Nothing outside of it is read.
         now: written into the fonts of the file.
         attached: files to put inside.
+        has_bytes_of_stored: leave the tags as earlier releases did, so that certificates in stored bundles compare byte by byte.
 
     Raises:
         PdfUnavailableError: weasyprint or one of its system libraries is missing; the remedy says what to install.
@@ -62,9 +65,39 @@ def pdf_from_html(html: bytes, now: datetime, attached: Sequence[Attached] = ())
     ]  # fmt: skip
     with _font_date(now):
         content: bytes = page.write_pdf(
-            pdf_variant="pdf/ua-1", pdf_identifier=identifier, **({"attachments": files} if files else {})
+            finisher=None if has_bytes_of_stored else _mend_tags,
+            pdf_variant="pdf/ua-1",
+            pdf_identifier=identifier,
+            **({"attachments": files} if files else {}),
         )
     return content
+
+
+def _mend_tags(_document: object, pdf: Any) -> None:
+    """Make lists of names and what is said of them lists of PDF, and say of every header what it heads (ISO 14289-1, 7.5 and 7.6).
+
+    Args:
+        _document: that was laid out.
+        pdf: gets the tags; its objects are the elements of the structure.
+    """
+    elements = {each.reference: each for each in pdf.objects if isinstance(each, dict) and "S" in each}
+
+    def inside(element: dict[str, Any]) -> list[dict[str, Any]]:
+        return [elements[kid] for kid in element.get("K", ()) if isinstance(kid, bytes) and kid in elements]
+
+    for element in list(elements.values()):
+        if element["S"] == "/L":
+            for pair in (each for each in inside(element) if each["S"] == "/Div"):
+                pair["S"] = "/LI"
+                for number, part in enumerate(inside(pair)):
+                    part["S"] = "/LBody" if number else "/Lbl"
+                    for body in inside(part):
+                        body["S"] = "/NonStruct" if body["S"] == "/LBody" else body["S"]
+        elif element["S"] == "/TR":
+            cells = inside(element)
+            scope = "/Column" if all(cell["S"] == "/TH" for cell in cells) else "/Row"
+            for cell in (each for each in cells if each["S"] == "/TH"):
+                cell["A"]["Scope"] = scope
 
 
 @contextmanager

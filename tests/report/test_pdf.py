@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
+import zlib
 
 import pytest
 from report_fixtures import NOW
@@ -39,6 +41,20 @@ def test_that_the_pdf_is_tagged_and_the_same_bytes_twice(page):
     assert first == second
     assert first.startswith(b"%PDF-1.")
     assert dict(os.environ) == before
+
+
+@pytest.mark.usefixtures("_weasyprint_works")
+def test_that_lists_hold_items_alone_and_every_header_says_what_it_heads():
+    """ISO 14289-1, 7.5 and 7.6: read from the file's objects, not from what made them."""
+    body = "<dl><div><dt>Name</dt><dd>Words</dd></div></dl><table><tr><th>A<th>B</tr><tr><th>c<td>1</tr></table>"
+    pdf = pdf_from_html(f"<html lang=en><title>x</title>{body}</html>".encode(), NOW)
+    streams = (
+        zlib.decompressobj().decompress(part) for part in re.findall(rb"stream\r?\n(x.*?)endstream", pdf, re.DOTALL)
+    )
+    objects = pdf + b"".join(streams)
+    assert (objects.count(b"/S /LI"), objects.count(b"/S /Lbl"), objects.count(b"/S /LBody")) == (1, 1, 1)
+    assert (objects.count(b"/Scope /Column"), objects.count(b"/Scope /Row")) == (2, 1)
+    assert objects.count(b"/S /TH") == 3
 
 
 @pytest.mark.usefixtures("_weasyprint_works")
