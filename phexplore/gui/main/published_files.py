@@ -102,11 +102,13 @@ class PublishedFiles(QObject):
         if kind in _SHAPES:
             offers.append(("Use on maps", lambda: self._places.data.use_shapes(path)))
         takes = DataKind.POPULATION if kind == "population" else DataKind.BLOCKS
-        if kind == "population" or isinstance(found.get("records"), int):
+        is_measured = kind == "noisy-measurements"
+        once = {"trials": 1} if is_measured else {}  # published noise was drawn once
+        if kind == "population" or is_measured or isinstance(found.get("records"), int):
             offers += self._with_system(
                 lambda system: system.parameters.data_kind is takes,
-                "Run on these data",
-                lambda: self._places.areas.runs.run_on(path),
+                "Estimate from these measurements" if is_measured else "Run on these data",
+                lambda: self._places.areas.runs.run_on(path, **once),
             )
         return offers
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -211,11 +211,11 @@ class RunsArea(QObject):
         """Go to where a run is started."""
         self._news.wanted.emit(Area.RUNS)
 
-    def run_on(self, data: Path) -> None:
-        """Go to where a run is started, with this data in the form of the active scenario's system."""
+    def run_on(self, data: Path, **values: Any) -> None:
+        """Go to where a run is started, with this data, and other fields, in the form of the active scenario's system."""
         self._news.wanted.emit(Area.RUNS)
         if self.page is not None:
-            self.page.form_of(system_of(self._session.scenario)).fill(data=str(data))
+            self.page.form_of(system_of(self._session.scenario)).fill(data=str(data), **values)
 
     def stop(self, *, discard: bool) -> None:
         """End what is running, because the window closes.

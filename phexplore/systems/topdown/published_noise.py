@@ -172,10 +172,14 @@ class PublishedNoise:
         if bounds is not None and "hhgq_total_lb" in values and "hhgq_total_ub" in values:
             least, most = values["hhgq_total_lb"], values["hhgq_total_ub"]
             counted = np.array(bounds.least_per_unit) > 0
-            facilities = np.where(counted, least, most // bounds.most_per_unit)[order].astype(np.int32)
+            if least.shape[1] != len(counted) or most.shape[1] != len(counted):
+                raise self._refused(f"Bounds of facilities are not of {len(counted)} types.")
+            facilities = np.where(counted, least, most // bounds.most_per_unit)[order]
+            facilities = self._countable(facilities, "hhgq_total_lb_con").astype(np.int32)
         if is_chained(schema):
             return self._chained(geoids, values, facilities, order)
         rows, totals = self._totals(codes[order], values.get("total"), order)
+        self._countable(totals, "total_con")
         return from_filled(
             schema,
             geoids,
@@ -198,9 +202,9 @@ class PublishedNoise:
         exact = values if schema.companion is None else self._exact(leaf, self.products[-1])[1]
         if link.constraint not in exact or (facilities is None and "gq_vect" not in exact):
             raise self._refused(f"The files do not say every block's redistricting counts ({link.constraint}_con).")
-        kept = exact[link.constraint][order]
+        kept = self._countable(exact[link.constraint][order], f"{link.constraint}_con")
         if facilities is None:
-            kept = np.concatenate([kept, exact["gq_vect"][order]], axis=1)
+            kept = np.concatenate([kept, self._countable(exact["gq_vect"][order], "gq_vect_con")], axis=1)
         if kept.shape[1] != query.answers:
             raise self._refused(f"{link.constraint}_con has {kept.shape[1]:,} counts, not {query.answers:,}.")
         possible = np.flatnonzero(
@@ -218,6 +222,14 @@ class PublishedNoise:
         occupied = np.flatnonzero(kept[:, 1])
         cells = np.zeros(len(occupied), np.int64)
         return from_filled(schema, geoids, rows=occupied, cells=cells, counts=kept[occupied, 1], facilities=units)
+
+    def _countable(self, counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
+        """Return counts as they are; refuse what no block can hold."""
+        if counts.size and (counts.min() < 0 or counts.max() > np.iinfo(np.int32).max):
+            raise self._refused(
+                f"{name} counts {int(counts.min()):,} to {int(counts.max()):,} of something in a block."
+            )
+        return counts
 
     def world(self, leaves: BlockPopulation) -> tuple[World, tuple[str, ...]]:
         """Return what is estimated: the tree of the codes, with the variances of the files.
