@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
@@ -172,7 +172,9 @@ class TopDownBudgets(ScenarioBudgets):
         """
         del margins
         exact = {key: budget for key in self.method.query_shares if isinstance(budget := budgets[key], Fraction)}
-        return replace(self.scenario, method=with_budgets(self.method, exact, most))
+        # What a solution did not move may be locked by its goals.
+        still = [key for key, budget in exact.items() if budget == self.method.budget(key)]
+        return replace(self.scenario, method=with_budgets(self.method, exact, most, still))
 
     def with_traded(self, budgets: Mapping[Key, Fraction]) -> Scenario:
         """Return the scenario with these budgets as a total of the form production's files have, and shares."""
@@ -346,7 +348,12 @@ def _whole(parts: dict[Kind, Fraction]) -> dict[Kind, Fraction]:
 _FINEST_SCALE = 15
 
 
-def with_budgets(method: TopDown, budgets: Mapping[LevelQuery, Fraction], cap: Fraction | None = None) -> TopDown:
+def with_budgets(
+    method: TopDown,
+    budgets: Mapping[LevelQuery, Fraction],
+    cap: Fraction | None = None,
+    still: Collection[LevelQuery] = (),
+) -> TopDown:
     """Return the method with these absolute budgets, or a little more.
 
     Under zCDP production writes ρ as 1/scale² with a rational scale. The total is raised to the next such number, with the
@@ -357,16 +364,19 @@ def with_budgets(method: TopDown, budgets: Mapping[LevelQuery, Fraction], cap: F
         method: asks the same queries.
         budgets: one per query, exact, not all 0.
         cap: the total may not exceed it.
+        still: queries that do not take the difference, where others can.
     """
     whole = sum(budgets.values(), Fraction(0))
     total = _with_scale(whole, cap) if method.framework is PrivacyFramework.ZCDP else whole
-    return _dividing(method, budgets, total)
+    return _dividing(method, budgets, total, still)
 
 
-def _dividing(method: TopDown, budgets: Mapping[LevelQuery, Fraction], total: Fraction) -> TopDown:
+def _dividing(
+    method: TopDown, budgets: Mapping[LevelQuery, Fraction], total: Fraction, still: Collection[LevelQuery] = ()
+) -> TopDown:
     """Return the method with a total, of which the largest query that is not locked takes what the budgets differ by."""
     free = [key for key in budgets if key not in method.locked_queries and key.level not in method.locked_levels]
-    largest = max(free or budgets, key=lambda key: budgets[key])
+    largest = max([key for key in free if key not in still] or free or budgets, key=lambda key: budgets[key])
     rest = total - sum(budgets.values(), Fraction(0))
     given = {key: budgets[key] + (rest if key == largest else 0) for key in method.query_shares}
     levels = {level: sum((b for key, b in given.items() if key.level == level), Fraction(0)) for level in method.levels}

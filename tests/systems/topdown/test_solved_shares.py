@@ -78,6 +78,17 @@ def test_that_locked_levels_keep_their_budget():
             assert entry.budget == entry.before
 
 
+@pytest.mark.parametrize("is_wish", [True, False])
+def test_that_the_scenario_of_a_solution_keeps_locked_budgets_to_the_last_digit(is_wish):
+    """The total takes a form of production's files; the largest query took the difference, also where it was locked."""
+    key = TOTAL["State"]
+    start = PERSONS if is_wish else set_item(PERSONS, "locked_queries", key, value=True)
+    goals = Goals(margins={TOTAL["County"]: Fraction(3)}, locks=frozenset({key} if is_wish else ()))
+    solved = solve(budgets_of(start), goals)
+    assert solved.scenario.topdown.budget(key) == PERSONS.topdown.budget(key)
+    assert margins(solved.scenario)[TOTAL["County"]] <= 3
+
+
 def test_that_targets_alone_above_a_cap_are_named_with_ways_out():
     wanted = {TOTAL["Block_Group"]: Fraction(2), TOTAL["Tract"]: Fraction(3)}
     with pytest.raises(InfeasibleError) as caught:
