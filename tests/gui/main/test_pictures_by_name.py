@@ -38,7 +38,7 @@ ROUTES = {
     "systems/phsafe/truncation_view.py": (lambda: "truncation" in px.load(PHSAFE).studies,),
     "systems/phsafe/published_view.py": (lambda: "published" in px.load(PHSAFE).studies,) * 2,
     "systems/topdown/tune_view.py": (lambda: "tune" in px.load(TOPDOWN).studies,),
-    "systems/topdown/spine_panel.py": (lambda: "tree" in px.Spine.pictures.fget(None), lambda: True),
+    "systems/topdown/spine_panel.py": (lambda: "tree" in px.Spine.pictures.fget(None),),
     "run_manager/results_page.py": (_argument(px.Run.plot, "picture"),),
     "experiments/page.py": (lambda: all(px.load(name).studies for name in PRESETS),),
     "figures/view.py": (lambda: True,),  # the same picture, larger
