@@ -80,12 +80,13 @@ def _mend_tags(_document: object, pdf: Any) -> None:
         _document: that was laid out.
         pdf: gets the tags; its objects are the elements of the structure.
     """
-    elements = {each.reference: each for each in pdf.objects if isinstance(each, dict) and "S" in each}
+    tagged: list[Any] = [each for each in pdf.objects if isinstance(each, dict) and "S" in each]
+    elements = {each.reference: each for each in tagged}
 
     def inside(element: dict[str, Any]) -> list[dict[str, Any]]:
         return [elements[kid] for kid in element.get("K", ()) if isinstance(kid, bytes) and kid in elements]
 
-    for element in list(elements.values()):
+    for element in tagged:
         if element["S"] == "/L":
             for pair in (each for each in inside(element) if each["S"] == "/Div"):
                 pair["S"] = "/LI"
