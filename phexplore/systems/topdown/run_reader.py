@@ -89,6 +89,10 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
 ERRORS_ALONE = frozenset({"errors", "shape", "compare"})
 """Pictures that show how large errors are, and nothing about single places or true counts."""
 COUNTING = "The run is adding up its data; the first errors appear here with its first trial."
+UNCOUNTED = (
+    "Estimated from published noisy measurements: the true counts are not known, so there are no errors. Choose the counts of the same "
+    "blocks as data, and the measurements beside them, to compare."
+)
 KEPT_RUNS = 8
 """Runs that stay open: those of a comparison, and some."""
 _JUMPS = {
@@ -119,7 +123,8 @@ class TopDownRunReader:
         spec = load_spec(directory)
         if not is_counted(directory):
             tiles, headline = tiles_of(spec, directory, None)
-            return RunAnswer(request, 0, tiles, headline, reason=COUNTING)
+            reason = COUNTING if load_summary(directory) is None else UNCOUNTED
+            return RunAnswer(request, 0, tiles, headline, reason=reason)
         for each in self._runs.opened():
             each.waiting = 0
         if (state := request.chosen("state")) and state != ALL_STATES:

@@ -21,12 +21,14 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.published.measurements import NoisyMeasurements, describe_measurements
 from phexplore.runs.spec import RunSpec, RunSpecError, describe_blocks
-from phexplore.runs.store import TRUTH_FILE, prepare_directory, trial_file
+from phexplore.runs.store import SUMMARY_FILE, TRUTH_FILE, prepare_directory, trial_file
+from phexplore.systems.run_results import RunRequest
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.published_noise import PublishedNoise, tabulated_codes
 from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.reprocessing import complete_run
 from phexplore.systems.topdown.run_options import KeptAnswers, TopDownOptions
+from phexplore.systems.topdown.run_reader import COUNTING, UNCOUNTED, TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = Scenario("persons", PERSONS)
@@ -97,6 +99,12 @@ def test_that_an_estimate_from_what_was_published_is_the_estimate_of_the_run(kep
     again = carry_out(tmp_path / "again", spec)
     assert pq.read_table(again / trial_file(0)).equals(pq.read_table(kept / trial_file(0)))
     assert not (again / TRUTH_FILE).exists()
+    request = RunRequest(again, "errors")
+    assert TopDownRunReader().answer(request).reason == COUNTING
+    (again / SUMMARY_FILE).write_text(
+        "{}", encoding="utf-8"
+    )  # what it says is not asked, only that the run is finished
+    assert TopDownRunReader().answer(request).reason == UNCOUNTED
 
 
 def test_that_an_archive_is_read_like_a_folder_and_a_second_trial_is_refused(kept, tmp_path):
