@@ -76,7 +76,7 @@ def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
             low, inner_low, middle, inner_high, high = (errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
             mean = errors.mean_absolute
             if mean > most:
-                farthest, most = label, mean
+                farthest, most = f"{group}, {label}", mean
             rows.append(
                 Row(
                     None,
