@@ -23,7 +23,7 @@ def without_pdf(monkeypatch):
     """The certificate as PDF takes seconds; tests of the bundle and of reports make it."""
     from phexplore.report.pdf import PdfUnavailableError
 
-    def refuse(*_args):
+    def refuse(*_args, **_named):
         raise PdfUnavailableError("No PDF in this test.")
 
     monkeypatch.setattr("phexplore.report.pdf.pdf_from_html", refuse)
