@@ -195,6 +195,11 @@ class FigureView(QFrame):
             self.menu.popup(event.globalPos())
             event.accept()
 
+    def heightForWidth(self, width: int) -> int:
+        """Return what the figure needs, not what it would like: else a page at twice the text size outgrows the screen."""
+        layout = self.layout()
+        return -1 if layout is None else layout.totalMinimumHeightForWidth(width)
+
     def _lay_out(self) -> None:
         top = Qt.AlignmentFlag.AlignTop
         heading = row(self._title, (self._table_button, top), (self._copy_button, top), gap=GAP)

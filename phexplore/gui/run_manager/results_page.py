@@ -22,6 +22,7 @@ from phexplore.gui.theme.metrics import HALF, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Paragraph, Text, field_label
 from phexplore.gui.widgets.layout import column, row, stacked
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.gui.widgets.tile import tile_sentence
 from phexplore.systems.protocol import System
@@ -146,7 +147,7 @@ class ResultsPage(QWidget):
             gap=HALF,
             margins=(MARGIN, 0, MARGIN, HALF),
         )
-        self._stack.addWidget(self._filled)
+        self._stack.addWidget(scrolling("Results of the run", self._filled))  # at twice the text size
         self._stack.addWidget(self.empty)
         # Below the tabs: what stands above them would move them whenever it takes another line.
         self.tabs.keep_under_tabs(stacked(self.choosers, self.sentence, self._problems, gap=HALF))
