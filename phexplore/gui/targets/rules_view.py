@@ -65,7 +65,7 @@ class RuleForm(QWidget):
     def __init__(self) -> None:
         super().__init__()
         measures = [(words, measure) for measure, (words, _) in _MEASURES.items()]
-        self.measure = Chooser("What the rule looks at", letters=22, options=measures, run=self._follow_measure)
+        self.measure = Chooser("What the rule looks at", letters=30, options=measures, run=self._follow_measure)
         self.bound = Chooser("On which side of the limit", options=[(bound.value, bound) for bound in Bound])
         self.limit = LineField("Limit of the rule")
         self.place = LineField("Where the rule holds", example="everywhere")
@@ -291,6 +291,6 @@ class RulesView(QuestionView):
         fields = scrolling(
             "The fields of a rule", stacked(heading, self.form, self.reason, *buttons, 1, margins=margins)
         )
-        parts = split(judged, fields, shares=(3, 1), sizes=(80 * GRID, 54 * GRID))
+        parts = split(judged, fields, shares=(3, 1), sizes=(78 * GRID, 58 * GRID))
         parts.setHandleWidth(1)
         column(parts, of=self)
