@@ -98,7 +98,14 @@ class FigureView(QFrame):
         self._twin = TableTwin(f"{name}, table", self._stack)
         self.menu = FigureMenu(self)
         self._copy_button.setMenu(self.menu)
-        self._lay_out()
+        top = Qt.AlignmentFlag.AlignTop
+        heading = row(self._title, (self._table_button, top), (self._copy_button, top), gap=GAP)
+        heading.setStretch(0, 1)
+        heading.setAlignment(self._title, top)
+        for page in (self.plot, self._empty):
+            self._stack.addWidget(page)
+        parts = (heading, self._summary, self.controls, (self._stack, 1))
+        column(*parts, of=self, gap=HALF, margins=(GAP, GAP, GAP, GAP))
         self.plot.chosen.connect(self._announce)
         self.plot.gestures.activated.connect(self.key_activated)
         self.plot.gestures.hovered.connect(self.key_hovered)
@@ -199,16 +206,6 @@ class FigureView(QFrame):
         """Return what the figure needs, not what it would like: else a page at twice the text size outgrows the screen."""
         layout = self.layout()
         return -1 if layout is None else layout.totalMinimumHeightForWidth(width)
-
-    def _lay_out(self) -> None:
-        top = Qt.AlignmentFlag.AlignTop
-        heading = row(self._title, (self._table_button, top), (self._copy_button, top), gap=GAP)
-        heading.setStretch(0, 1)
-        heading.setAlignment(self._title, top)
-        for page in (self.plot, self._empty):
-            self._stack.addWidget(page)
-        parts = (heading, self._summary, self.controls, (self._stack, 1))
-        column(*parts, of=self, gap=HALF, margins=(GAP, GAP, GAP, GAP))
 
     def _say(self, title: str, summary: str, description: str, figure: Figure | None) -> None:
         self._title.setText(title)
