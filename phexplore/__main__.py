@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import NoReturn
 
@@ -74,8 +75,22 @@ def asks_for_window(arguments: list[str]) -> bool:
             return False
 
 
+class _WithoutPandas(MetaPathFinder):
+    """Keeps pandas out of a worker: Arrow would load it, half a second, to ask of every array whether it is one of its."""
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
+        """Find no pandas; leave everything else to the others.
+
+        Raises:
+            ModuleNotFoundError: pandas is asked for.
+        """
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 def _work(arguments: list[str]) -> NoReturn:
     """Be the worker of a run directory."""
+    sys.meta_path.insert(0, _WithoutPandas())
     from phexplore.runs.place import parse_worker_arguments  # noqa: PLC0415 - as above
     from phexplore.runs.worker import main as worker  # noqa: PLC0415
     from phexplore.systems.registry import make_simulation  # noqa: PLC0415

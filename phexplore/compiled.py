@@ -31,6 +31,7 @@ import numpy as np
 from numba import config, njit, types
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
 from numba.core.serialize import dumps
 
 from phexplore.platforms import others_may_write, user_folder
@@ -205,21 +206,27 @@ def _describe(dispatcher: Any, found: dict[str, bytes]) -> None:
     found[name] = b""
     digest = hashlib.sha256(repr(sorted(dispatcher.targetoptions.items(), key=str)).encode())
     for code in _codes(function.__code__):
-        digest.update(code.co_code)
-        digest.update(repr((code.co_varnames, code.co_names)).encode())
-        constants = [known for known in code.co_consts if not isinstance(known, CodeType)]
-        digest.update(repr([_ordered(known) for known in constants if known != function.__doc__]).encode())
+        digest.update(_text(code, function.__doc__))
         for used in code.co_names:
             value = function.__globals__.get(used)
             if isinstance(value, Dispatcher):
                 _describe(value, found)
             elif isinstance(value, np.ndarray):
                 digest.update(repr((used, value.dtype, value.shape)).encode() + value.tobytes())
+            elif isinstance(value, _Intrinsic):
+                emits = value._defn  # noqa: SLF001 - numba shows it nowhere else
+                digest.update(b"".join(_text(own, emits.__doc__) for own in _codes(emits.__code__)))
             elif isinstance(value, ModuleType) or callable(value):
                 digest.update(f"{used} {getattr(value, '__module__', '')} {getattr(value, '__name__', '')}".encode())
             else:
                 digest.update(repr((used, value)).encode())
     found[name] = digest.digest()
+
+
+def _text(code: CodeType, comment: str | None = None) -> bytes:
+    """Return what a function does, its comment left out."""
+    constants = [_ordered(known) for known in code.co_consts if not isinstance(known, CodeType) and known != comment]
+    return code.co_code + repr((code.co_varnames, code.co_names)).encode() + repr(constants).encode()
 
 
 def _codes(code: CodeType) -> list[CodeType]:

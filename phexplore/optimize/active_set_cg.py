@@ -21,6 +21,20 @@ Args:
 from __future__ import annotations
 
 from phexplore.compiled import float_kernel
+from phexplore.optimize.lanes import (
+    LANE,
+    alike,
+    is_positive,
+    larger,
+    largest,
+    load,
+    minus,
+    plus,
+    size,
+    store,
+    times,
+    total,
+)
 from phexplore.optimize.marginals import Floats, Forest, add_up, hand_down
 from phexplore.optimize.polytope import Polytope, add_rows, factorise, solve_step
 
@@ -70,30 +84,24 @@ def fill_direction(
                 row = polytope.row_of[margin * classes + index, child]
                 if row >= 0:
                     shift[index, child] += polytope.step[row]
-    # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
     for column in range(point.shape[0]):
         index = polytope.column_class[column]
-        scale = polytope.inverse_metric[column]
-        total = 0.0
-        positive = 0.0
-        for child in range(width):
-            member = 1.0 if point[column, child] > 0.0 else 0.0
-            value = member * (shift[index, child] - slope[column, child])
-            direction[column, child] = value
-            total += value
-            positive += member
-        if closed and positive > 0.0:
-            mean = total / positive
-            for child in range(width):
-                direction[column, child] = (
-                    scale * (direction[column, child] - mean) if point[column, child] > 0.0 else 0.0
-                )
-        else:
-            for child in range(width):
-                direction[column, child] *= scale
-        if rows > 0:
-            for child in range(width):
-                class_sum[index, child] += direction[column, child]
+        scale = alike(polytope.inverse_metric[column])
+        values, members = alike(0.0), alike(0.0)
+        for child in range(0, width, LANE):
+            member = is_positive(load(point, column, child))
+            value = times(member, minus(load(shift, index, child), load(slope, column, child)))
+            store(direction, column, child, value)
+            values = plus(values, value)
+            members = plus(members, member)
+        positive = total(members)
+        mean = alike(total(values) / positive if closed and positive > 0.0 else 0.0)
+        for child in range(0, width, LANE):
+            member = is_positive(load(point, column, child))
+            value = times(scale, times(member, minus(load(direction, column, child), mean)))
+            store(direction, column, child, value)
+            if rows > 0:
+                store(class_sum, index, child, plus(load(class_sum, index, child), value))
 
 
 @float_kernel
@@ -108,12 +116,12 @@ def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, in
     columns, rows, edges = counts
     width = direction.shape[1]
     for column in range(columns):
-        for child in range(width):
-            sums[column, child] = direction[column, child]
+        for child in range(0, width, LANE):
+            store(sums, column, child, load(direction, column, child))
     add_up(sums, columns, rows, edges, forest)
     for row in range(rows):
-        for child in range(width):
-            sums[row, child] *= weight[row, child]
+        for child in range(0, width, LANE):
+            store(sums, row, child, times(load(sums, row, child), load(weight, row, child)))
     hand_down(sums, edges, forest)
 
 
@@ -129,12 +137,12 @@ def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope
     fall = 0.0
     for column in range(columns):
         metric = 1.0 / polytope.inverse_metric[column]
-        target, source = slope[column], toward[column]
-        part = 0.0
-        for child in range(source.shape[0]):
-            target[child] = -metric * source[child]
-            part += source[child] * source[child]
-        fall += metric * part
+        part = alike(0.0)
+        for child in range(0, toward.shape[1], LANE):
+            step = load(toward, column, child)
+            store(slope, column, child, times(alike(-metric), step))
+            part = plus(part, times(step, step))
+        fall += metric * total(part)
     return fall
 
 
@@ -146,14 +154,13 @@ def inner_product(left: Floats, right: Floats, columns: int) -> float:
         left: ``left[>= columns, width]``.
         right: ``right[>= columns, width]``.
     """
-    total = 0.0
+    found = 0.0
     for column in range(columns):
-        mine, other = left[column], right[column]
-        part = 0.0
-        for child in range(mine.shape[0]):
-            part += mine[child] * other[child]
-        total += part
-    return total
+        part = alike(0.0)
+        for child in range(0, left.shape[1], LANE):
+            part = plus(part, times(load(left, column, child), load(right, column, child)))
+        found += total(part)
+    return found
 
 
 @float_kernel
@@ -193,9 +200,9 @@ def minimise_on_active_set(
         polytope.known[0] = factorise(point, closed, margins, polytope)
     project_direction(slope, point, toward, closed, margins, polytope)
     for column in range(columns):
-        for child in range(width):
-            moved[column, child] = point[column, child]
-            direction[column, child] = toward[column, child]
+        for child in range(0, width, LANE):
+            store(moved, column, child, load(point, column, child))
+            store(direction, column, child, load(toward, column, child))
     fall = keep_tangent(slope, toward, columns, polytope)
     steps = 0
     while steps < limit and fall > 0.0:
@@ -205,23 +212,24 @@ def minimise_on_active_set(
             break
         length = fall / curvature
         for column in range(columns):
-            target, source, along, bent = moved[column], slope[column], direction[column], sums[column]
-            for child in range(width):
-                target[child] += length * along[child]
-                source[child] += length * bent[child]
+            for child in range(0, width, LANE):
+                along = times(alike(length), load(direction, column, child))
+                bent = times(alike(length), load(sums, column, child))
+                store(moved, column, child, plus(load(moved, column, child), along))
+                store(slope, column, child, plus(load(slope, column, child), bent))
         steps += 1
         project_direction(slope, point, toward, closed, margins, polytope)
-        largest = 0.0
+        longest = alike(0.0)
         for column in range(columns):
-            for child in range(width):
-                largest = max(largest, abs(toward[column, child]))
-        if largest <= tolerance:
+            for child in range(0, width, LANE):
+                longest = larger(longest, size(load(toward, column, child)))
+        if largest(longest) <= tolerance:
             break
         before = fall
         fall = keep_tangent(slope, toward, columns, polytope)
         momentum = fall / before
         for column in range(columns):
-            along, new = direction[column], toward[column]
-            for child in range(width):
-                along[child] = new[child] + momentum * along[child]
+            for child in range(0, width, LANE):
+                along = times(alike(momentum), load(direction, column, child))
+                store(direction, column, child, plus(load(toward, column, child), along))
     return steps

@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phexplore.compiled import float_kernel
-from phexplore.optimize.marginals import LANE, Floats, Ints, Tables
+from phexplore.optimize.lanes import LANE
+from phexplore.optimize.marginals import Floats, Ints, Tables
 from phexplore.optimize.polytope import BARRED, Polytope
 
 ENDLESS = 1 << 62
@@ -43,7 +44,8 @@ class Families(NamedTuple):
         cell_start: ``int64[parents + 1]``, the same for its support.
         cells: ``int32[]``, cells with a positive count, per parent.
         counts: ``int64[]``, the parent's count of each. Without parent: ignored.
-        answers: ``float64[children, answers]``, noisy measurements.
+        narrow: ``int32[children, answers]``, noisy measurements; empty where `answers` holds them.
+        answers: ``float64[children, answers]``, the same where they are wider or no whole numbers; else empty.
         weights: ``float64[children, measured queries]``, inverse variances, 0 where not measured.
         lower, upper: ``int64[children, bounds]``.
         group: ``int64[children]``, the group whose total is fixed, -1 for none; empty without such groups.
@@ -54,6 +56,7 @@ class Families(NamedTuple):
     cell_start: Ints
     cells: npt.NDArray[np.int32]
     counts: Ints
+    narrow: npt.NDArray[np.int32]
     answers: Floats
     weights: Floats
     lower: Ints
@@ -483,7 +486,6 @@ def allocate_polytope(
         np.zeros(rows, np.float64),
         np.zeros(rows, np.float64),
         np.zeros(rows, np.int64),
-        np.zeros(width, np.float64),
         np.zeros((classes * width if rows > 0 else 0, width), np.float64),
         np.zeros((rows, rows), np.float64),
         np.full(1, -1, np.int64),

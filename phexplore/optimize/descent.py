@@ -24,6 +24,20 @@ import numpy as np
 
 from phexplore.compiled import float_kernel, inlined_kernel
 from phexplore.optimize.active_set_cg import minimise_on_active_set
+from phexplore.optimize.lanes import (
+    LANE,
+    alike,
+    is_positive,
+    larger,
+    largest,
+    load,
+    minus,
+    plus,
+    size,
+    store,
+    times,
+    total,
+)
 from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
 from phexplore.optimize.polytope import Polytope, fill_simplex, project
 
@@ -85,7 +99,7 @@ def descend_by_column(
     width = point.shape[1]
     sums, weight = objective.sums, objective.weight
     start_sums(point, objective, counts, forest)
-    trial = objective.next[0]
+    trial = objective.next
     moved = 0.0
     sweeps = 0
     while sweeps < limit:
@@ -94,42 +108,38 @@ def descend_by_column(
             diagonal = objective.diagonal[column]
             if diagonal <= 0.0:
                 continue
-            values = point[column]
-            slope = sums[column]
-            for child in range(width):
-                trial[child] = slope[child]
-            for slot in range(forest.above_start[column], forest.above_start[column + 1]):
-                slope = sums[forest.above_row[slot]]
-                for child in range(width):
-                    trial[child] += slope[child]
-            barrier = polytope.barrier[polytope.column_class[column]]
-            scale = 1.0 / diagonal
-            for child in range(width):
-                trial[child] = values[child] - scale * trial[child] + barrier[child]
+            above = range(forest.above_start[column], forest.above_start[column + 1])
+            index = polytope.column_class[column]
+            scale = alike(1.0 / diagonal)
+            for child in range(0, width, LANE):
+                slope = load(sums, column, child)
+                for slot in above:
+                    slope = plus(slope, load(sums, forest.above_row[slot], child))
+                value = minus(load(point, column, child), times(scale, slope))
+                store(trial, 0, child, plus(value, load(polytope.barrier, index, child)))
             if closed:
                 polytope.column_multiplier[column] = fill_simplex(
-                    trial, polytope.column_count[column], polytope.column_multiplier[column]
+                    trial, 0, polytope.column_count[column], polytope.column_multiplier[column]
                 )
-            change = 0.0
-            for child in range(width):
-                new = max(trial[child], 0.0)
-                difference = new - values[child]
-                change = max(change, abs(difference))
-                values[child] = new
-                trial[child] = difference
+            changes = alike(0.0)
+            for child in range(0, width, LANE):
+                new = larger(load(trial, 0, child), alike(0.0))
+                difference = minus(new, load(point, column, child))
+                changes = larger(changes, size(difference))
+                store(point, column, child, new)
+                store(trial, 0, child, difference)
+            change = largest(changes)
             if change == 0.0:
                 continue
             moved = max(moved, change)
-            slope = sums[column]
-            factor = weight[column]
-            for child in range(width):
-                slope[child] += factor[child] * trial[child]
-            for slot in range(forest.above_start[column], forest.above_start[column + 1]):
-                row = forest.above_row[slot]
-                slope = sums[row]
-                factor = weight[row]
-                for child in range(width):
-                    slope[child] += factor[child] * trial[child]
+            for child in range(0, width, LANE):
+                difference = load(trial, 0, child)
+                slope = times(load(weight, column, child), difference)
+                store(sums, column, child, plus(load(sums, column, child), slope))
+                for slot in above:
+                    row = forest.above_row[slot]
+                    slope = times(load(weight, row, child), difference)
+                    store(sums, row, child, plus(load(sums, row, child), slope))
         sweeps += 1
         if moved <= tolerance:
             break
@@ -162,9 +172,8 @@ def copy_rows(source: Floats, target: Floats, rows: int) -> None:
         rows: how many.
     """
     for row in range(rows):
-        old, new = source[row], target[row]
-        for child in range(old.shape[0]):
-            new[child] = old[child]
+        for child in range(0, source.shape[1], LANE):
+            store(target, row, child, load(source, row, child))
 
 
 @inlined_kernel
@@ -211,24 +220,23 @@ def step_ahead(
     width = ahead.shape[1]
     gradient(ahead, objective.weight, objective.pull, sums, counts, forest)
     for column in range(columns):
-        scale = polytope.inverse_metric[column]
-        slope, source = sums[column], ahead[column]
-        for child in range(width):
-            slope[child] = source[child] - scale * slope[child]
+        scale = alike(polytope.inverse_metric[column])
+        for child in range(0, width, LANE):
+            step = times(scale, load(sums, column, child))
+            store(sums, column, child, minus(load(ahead, column, child), step))
     violation, newton = project(sums, following, closed, margins, tolerance, 100, polytope)
-    largest = 0.0
+    longest, changes = alike(0.0), alike(0.0)
     uphill = 0.0
-    changes = 0
     for column in range(columns):
-        inner = 0.0
-        new, old, tried = following[column], point[column], ahead[column]
-        for child in range(width):
-            move = new[child] - tried[child]
-            largest = max(largest, abs(move))
-            inner += move * (new[child] - old[child])
-            changes += 1 if (new[child] > 0.0) != (old[child] > 0.0) else 0
-        uphill -= inner / polytope.inverse_metric[column]
-    return largest, uphill, changes, violation, newton
+        inner = alike(0.0)
+        for child in range(0, width, LANE):
+            new, old = load(following, column, child), load(point, column, child)
+            move = minus(new, load(ahead, column, child))
+            longest = larger(longest, size(move))
+            inner = plus(inner, times(move, minus(new, old)))
+            changes = plus(changes, size(minus(is_positive(new), is_positive(old))))
+        uphill -= total(inner) / polytope.inverse_metric[column]
+    return largest(longest), uphill, int(total(changes)), violation, newton
 
 
 @inlined_kernel
@@ -267,11 +275,11 @@ def descend_together(
     still = 0
     patience = 2
     faces = 0
-    largest = 0.0
+    furthest = 0.0
     distance = BIG
     while steps < limit:
-        allowed = max(row_tolerance, INEXACT * largest)
-        largest, uphill, changes, violation, more = step_ahead(
+        allowed = max(row_tolerance, INEXACT * furthest)
+        furthest, uphill, changes, violation, more = step_ahead(
             point, objective, counts, closed, margins, allowed, forest, polytope
         )
         newton += more
@@ -283,14 +291,15 @@ def descend_together(
         momentum = theta * (1.0 - theta) / (theta * theta + root)
         theta = root
         for column in range(columns):
-            new, old, tried = following[column], point[column], ahead[column]
-            for child in range(width):
-                tried[child] = new[child] + momentum * (new[child] - old[child])
-                old[child] = new[child]
-        distance = largest / trusted
-        if modulus == 0.0 and faces >= FACES and largest <= row_tolerance:
+            for child in range(0, width, LANE):
+                new = load(following, column, child)
+                further = times(alike(momentum), minus(new, load(point, column, child)))
+                store(ahead, column, child, plus(new, further))
+                store(point, column, child, new)
+        distance = furthest / trusted
+        if modulus == 0.0 and faces >= FACES and furthest <= row_tolerance:
             # Only sums are measured, so the moves are all there is to know, and no projection makes them smaller.
-            distance = largest
+            distance = furthest
         if distance <= tolerance and violation <= row_tolerance:
             break
         still = still + 1 if changes == 0 else 0

@@ -341,7 +341,7 @@ def measure(
     weight = np.zeros((rows, width), np.float64)
     pull = np.zeros((rows, width), np.float64)
     sums = np.empty((rows, width), np.float64)
-    weigh(families.answers, families.weights, first, children, entries, forest, weight, pull)
+    weigh(families.narrow, families.answers, families.weights, first, children, entries, forest, weight, pull)
     if has_floor:
         for column in range(columns):
             for child in range(width):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,8 +67,7 @@ class LevelData:
         cells: ``int32[]``, the cells where the parent has somebody, ascending; without parent the cells that may hold
             somebody.
         counts: ``int64[]``, the parent's counts, positive; None without parent: the children are roots, each alone.
-        answers: ``float64[children, answers]``, noisy answers in the order of the plan's measured queries.
-            One type for whole and for pooled answers, so that the solver is compiled once.
+        answers: ``float64 or int32[children, answers]``, noisy answers in the order of the plan's measured queries.
         weights: ``float64[children, measured queries]``, inverse variances in people⁻²; 0 for a query not measured in
             that child. Children may differ.
         lower, upper: ``int64[children, bounds]`` for the plan's bounded queries; `UNBOUNDED` for none.
@@ -79,7 +79,7 @@ class LevelData:
     cell_start: Ints
     cells: npt.NDArray[np.int32]
     counts: Ints | None
-    answers: npt.NDArray[np.float64]
+    answers: npt.NDArray[Any]
     weights: npt.NDArray[np.float64]
     lower: Ints
     upper: Ints
@@ -204,15 +204,17 @@ def run_spans(solve: Callable[[tuple[int, int]], None], spans: list[tuple[int, i
 
 
 def families_of(level: LevelData) -> Families:
-    """Return the arrays as the kernels take them."""
+    """Return the arrays as the kernels take them: both kinds of answers have a place, so that they are compiled once."""
     none = np.zeros(0, np.int64)
+    is_narrow = level.answers.dtype == np.int32
     counts = np.zeros(len(level.cells), np.int64) if level.counts is None else level.counts
     return Families(
         level.child_start,
         level.cell_start,
         level.cells,
         counts,
-        level.answers,
+        level.answers.astype(np.int32, copy=False) if is_narrow else np.empty((0, 0), np.int32),
+        np.empty((0, 0)) if is_narrow else level.answers.astype(np.float64, copy=False),
         level.weights,
         level.lower,
         level.upper,
@@ -247,7 +249,8 @@ def check(plan: LevelPlan, level: LevelData) -> None:
         if found != wanted:
             raise LevelError(f"The array {name} of a level has the shape {found}, the plan needs {wanted}.")
     types = {"child_start": np.int64, "cell_start": np.int64, "cells": np.int32, "weights": np.float64}
-    types |= {"answers": np.float64, "lower": np.int64, "upper": np.int64}
+    types |= {"lower": np.int64, "upper": np.int64}
+    types["answers"] = np.int32 if level.answers.dtype == np.int32 else np.float64
     for name, wanted_type in types.items():
         if getattr(level, name).dtype != wanted_type:
             raise LevelError(

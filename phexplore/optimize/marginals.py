@@ -25,9 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phexplore.compiled import float_kernel
-
-LANE = 4
-"""Children are padded to a multiple of this: the width of one vector instruction in doubles."""
+from phexplore.optimize.lanes import LANE, load, minus, plus, store, times
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -260,11 +258,10 @@ def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) ->
     for row in range(columns, rows):
         for child in range(width):
             sums[row, child] = 0.0
-    # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
     for edge in range(edges):
         source, target = forest.edge_from[edge], forest.edge_to[edge]
-        for child in range(width):
-            sums[target, child] += sums[source, child]
+        for child in range(0, width, LANE):
+            store(sums, target, child, plus(load(sums, target, child), load(sums, source, child)))
 
 
 @float_kernel
@@ -277,8 +274,8 @@ def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
     width = sums.shape[1]
     for edge in range(edges - 1, -1, -1):
         source, target = forest.edge_to[edge], forest.edge_from[edge]
-        for child in range(width):
-            sums[target, child] += sums[source, child]
+        for child in range(0, width, LANE):
+            store(sums, target, child, plus(load(sums, target, child), load(sums, source, child)))
 
 
 @float_kernel
@@ -296,17 +293,19 @@ def gradient(
     columns, rows, edges = counts
     width = point.shape[1]
     for column in range(columns):
-        for child in range(width):
-            sums[column, child] = point[column, child]
+        for child in range(0, width, LANE):
+            store(sums, column, child, load(point, column, child))
     add_up(sums, columns, rows, edges, forest)
     for row in range(rows):
-        for child in range(width):
-            sums[row, child] = weight[row, child] * sums[row, child] - pull[row, child]
+        for child in range(0, width, LANE):
+            slope = minus(times(load(weight, row, child), load(sums, row, child)), load(pull, row, child))
+            store(sums, row, child, slope)
     hand_down(sums, edges, forest)
 
 
 @float_kernel
 def weigh(
+    narrow: npt.NDArray[np.int32],
     answers: Floats,
     weights: Floats,
     first_child: int,
@@ -319,18 +318,21 @@ def weigh(
     """Fill weight and pull of every row from the measurements of the children.
 
     Args:
+        narrow: ``int32[all children, all answers]``, empty where `answers` holds them.
         answers: ``float64[all children, all answers]``.
         weights: ``float64[all children, measured queries]``, inverse variances; 0 where not measured.
         weight, pull: ``float64[rows, padded children]``, zero on entry.
     """
     for child in range(children):
-        measured = answers[first_child + child]
+        line = first_child + child
         inverse_variance = weights[first_child + child]
         for entry in range(entries):
             factor = inverse_variance[forest.entry_weight[entry]]
             row = forest.entry_row[entry]
             weight[row, child] += factor
-            pull[row, child] += factor * measured[forest.entry_answer[entry]]
+            answer = forest.entry_answer[entry]
+            measured = float(narrow[line, answer]) if narrow.shape[0] > 0 else answers[line, answer]
+            pull[row, child] += factor * measured
 
 
 @float_kernel

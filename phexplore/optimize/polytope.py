@@ -26,10 +26,14 @@ from typing import NamedTuple
 import numpy as np
 
 from phexplore.compiled import float_kernel
+from phexplore.optimize.lanes import LANE, alike, is_positive, larger, largest, load, minus, plus, store, times, total
 from phexplore.optimize.marginals import Floats, Ints
 
 BARRED = -1e30
 """Added to a child's class that must stay empty."""
+
+PANEL = 8
+"""Columns that a factorisation takes at a time: each number is loaded and stored once for so many of them."""
 
 DEPENDENT = 1e-11
 """A pivot below this fraction of its diagonal entry marks a row that others already determine."""
@@ -65,7 +69,6 @@ class Polytope(NamedTuple):
         shift, class_sum: ``float64[classes, children]``, scratch.
         sums, residual, step, trial, slid: ``float64[rows]``, scratch.
         free: ``int64[rows]``, scratch: place of the row in the Newton system, or -1.
-        member, free_children: scratch per child.
         curvature: ``float64[classes * children, children]``, scratch.
         system: ``float64[rows, rows]``, scratch: Cholesky factor of the Newton system.
         known: ``int64[1]``, unknowns of the factor at hand; -1 when there is none.
@@ -88,44 +91,46 @@ class Polytope(NamedTuple):
     trial: Floats
     slid: Floats
     free: Ints
-    member: Floats
     curvature: Floats
     system: Floats
     known: Ints
 
 
 @float_kernel
-def fill_simplex(values: Floats, total: float, multiplier: float) -> float:
-    """Replace v by max(0, v + λ) with sum `total`; return λ.
+def fill_simplex(point: Floats, column: int, count: float, multiplier: float) -> float:
+    """Replace a column v by max(0, v + λ) with sum `count`; return λ.
 
     Args:
-        values: ``values[width]``, v.
-        total: the sum, at least 0.
+        column: whose row of `point` is v.
+        count: the sum, at least 0.
         multiplier: first guess of λ.
     """
-    width = values.shape[0]
-    tolerance = 1e-13 * (1.0 + total)
+    width = point.shape[1]
+    tolerance = 1e-13 * (1.0 + count)
+    zero = alike(0.0)
     for _ in range(80):
-        found = 0.0
-        positive = 0.0
-        for child in range(width):
-            value = values[child] + multiplier
-            found += max(value, 0.0)
-            positive += 1.0 if value > 0.0 else 0.0
+        push = alike(multiplier)
+        found, members = zero, zero
+        for child in range(0, width, LANE):
+            value = plus(load(point, column, child), push)
+            found = plus(found, larger(value, zero))
+            members = plus(members, is_positive(value))
+        positive = total(members)
         if positive == 0.0:
-            largest = values[0]
-            for child in range(1, width):
-                largest = max(largest, values[child])
-            multiplier = total - largest
-            if total <= 0.0:
+            top = load(point, column, 0)
+            for child in range(LANE, width, LANE):
+                top = larger(top, load(point, column, child))
+            multiplier = count - largest(top)
+            if count <= 0.0:
                 break
             continue
-        gap = total - found
+        gap = count - total(found)
         if abs(gap) <= tolerance:
             break
         multiplier += gap / positive
-    for child in range(width):
-        values[child] = max(values[child] + multiplier, 0.0)
+    push = alike(multiplier)
+    for child in range(0, width, LANE):
+        store(point, column, child, larger(plus(load(point, column, child), push), zero))
     return multiplier
 
 
@@ -153,23 +158,20 @@ def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, poly
                     shift[index, child] += polytope.multiplier[row_of[child]]
     for column in range(point.shape[0]):
         index = polytope.column_class[column]
-        scale = polytope.inverse_metric[column]
-        push = shift[index]
-        source = target[column]
-        values = point[column]
-        for child in range(width):
-            values[child] = source[child] + scale * push[child]
+        scale = alike(polytope.inverse_metric[column])
+        for child in range(0, width, LANE):
+            push = times(scale, load(shift, index, child))
+            store(point, column, child, plus(load(target, column, child), push))
         if closed:
             polytope.column_multiplier[column] = fill_simplex(
-                values, polytope.column_count[column], polytope.column_multiplier[column]
+                point, column, polytope.column_count[column], polytope.column_multiplier[column]
             )
         else:
-            for child in range(width):
-                values[child] = max(values[child], 0.0)
+            for child in range(0, width, LANE):
+                store(point, column, child, larger(load(point, column, child), alike(0.0)))
         if rows > 0:
-            class_total = class_sum[index]
-            for child in range(width):
-                class_total[child] += values[child]
+            for child in range(0, width, LANE):
+                store(class_sum, index, child, plus(load(class_sum, index, child), load(point, column, child)))
     if rows > 0:
         add_rows(margins, polytope)
 
@@ -227,22 +229,25 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
     touch_curvature(point, closed, margins, polytope)
     system = polytope.system
     for row in range(unknowns):
-        for column in range(unknowns):
+        for column in range(row + 1):
             system[row, column] = 0.0
+    place = np.empty((margins * classes, width), np.int64)
+    for line in range(margins * classes):
+        for child in range(width):
+            row = polytope.row_of[line, child]
+            place[line, child] = polytope.free[row] if row >= 0 else -1
     for index in range(classes):
-        for first in range(margins):
-            for second in range(margins):
-                rows_first = polytope.row_of[first * classes + index]
-                rows_second = polytope.row_of[second * classes + index]
-                for child in range(width):
-                    row = polytope.free[rows_first[child]] if rows_first[child] >= 0 else -1
-                    if row < 0:
-                        continue
-                    curvature = polytope.curvature[index * width + child]
+        for child in range(width):
+            line = index * width + child
+            if polytope.curvature[line, child] == 0.0:
+                continue  # fixed in every column of the class
+            for first in range(margins):
+                row = place[first * classes + index, child]
+                for second in range(margins if row >= 0 else 0):
                     for other in range(width):
-                        column = polytope.free[rows_second[other]] if rows_second[other] >= 0 else -1
-                        if column >= 0:
-                            system[row, column] += curvature[other]
+                        column = place[second * classes + index, other]
+                        if 0 <= column <= row:
+                            system[row, column] += polytope.curvature[line, other]
     cholesky(system, unknowns)
     return unknowns
 
@@ -252,7 +257,7 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
     """Fill, per class with a free row, Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|)."""
     classes, width = polytope.class_sum.shape
     # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
-    curvature, member, shift = polytope.curvature, polytope.member, polytope.shift
+    curvature, shift = polytope.curvature, polytope.shift
     for index in range(classes):
         touched = False
         for margin in range(margins):
@@ -268,20 +273,21 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
         if shift[index, 0] == 0.0:
             continue
         scale = polytope.inverse_metric[column]
-        positive = 0.0
-        for child in range(width):
-            member[child] = 1.0 if point[column, child] > 0.0 else 0.0
-            positive += member[child]
+        members = alike(0.0)
+        for child in range(0, width, LANE):
+            members = plus(members, is_positive(load(point, column, child)))
+        positive = total(members)
         if closed and positive < 2.0:
             continue
-        spread = scale / positive if closed else 0.0
+        spread = alike(scale / positive if closed else 0.0)
         for child in range(width):
-            if member[child] > 0.0:
+            if point[column, child] > 0.0:
                 line = index * width + child
                 curvature[line, child] += scale
                 if closed:
-                    for other in range(width):
-                        curvature[line, other] -= spread * member[other]
+                    for other in range(0, width, LANE):
+                        share = times(spread, is_positive(load(point, column, other)))
+                        store(curvature, line, other, minus(load(curvature, line, other), share))
 
 
 @float_kernel
@@ -292,25 +298,35 @@ def cholesky(system: Floats, unknowns: int) -> None:
         system: ``system[>= unknowns, >= unknowns]``, symmetric; its lower triangle receives the factor.
     """
     diagonal = np.empty(unknowns)
-    pivots = np.empty(unknowns)
     for row in range(unknowns):
         diagonal[row] = system[row, row]
-    # Column by column, so that the innermost loop runs along rows; every entry is reduced in the order of the columns.
-    for column in range(unknowns):
-        pivot = system[column, column]
-        if pivot > DEPENDENT * diagonal[column]:
-            system[column, column] = np.sqrt(pivot)
-        else:
-            # The row of the factor stays: it says how the others determine this one.
-            system[column, column] = DETERMINED if diagonal[column] > 0.0 else STUCK
-        for row in range(column + 1, unknowns):
-            pivots[row] = system[row, column] / system[column, column]
-            system[row, column] = pivots[row]
-        for row in range(column + 1, unknowns):
-            mine, factor = system[row], pivots[row]
-            if factor != 0.0:
-                for inner in range(column + 1, row + 1):
-                    mine[inner] -= factor * pivots[inner]
+    # Panel by panel, so that the innermost loop runs along rows; every entry is reduced in the order of the columns.
+    pivots = np.zeros((PANEL, unknowns))
+    for begin in range(0, unknowns, PANEL):
+        end = min(begin + PANEL, unknowns)
+        for row in range(begin, unknowns):
+            for column in range(begin, min(end, row + 1)):
+                value = system[row, column]
+                for before in range(begin, column):
+                    value -= system[row, before] * system[column, before]
+                if row > column:
+                    value /= system[column, column]
+                elif value > DEPENDENT * diagonal[column]:
+                    value = np.sqrt(value)
+                else:
+                    # The row of the factor stays: it says how the others determine this one.
+                    value = DETERMINED if diagonal[column] > 0.0 else STUCK
+                system[row, column] = value
+                pivots[column - begin, row] = value
+            whole = end + max(row + 1 - end, 0) // LANE * LANE
+            for inner in range(end, whole, LANE):
+                reduced = load(system, row, inner)
+                for panel in range(PANEL):
+                    reduced = minus(reduced, times(alike(pivots[panel, row]), load(pivots, panel, inner)))
+                store(system, row, inner, reduced)
+            for inner in range(whole, row + 1):
+                for panel in range(PANEL):
+                    system[row, inner] -= pivots[panel, row] * pivots[panel, inner]
 
 
 @float_kernel

@@ -10,6 +10,7 @@ that would gain join, until none does. Convexity makes the answer that of the wh
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,7 +98,7 @@ class _Problem:
     answer: npt.NDArray[np.int32]
     size: tuple[int, ...]
     weight: Floats
-    measured: tuple[Floats, ...]
+    measured: tuple[npt.NDArray[Any], ...]
     own: Floats
     kind: npt.NDArray[np.int64]
 

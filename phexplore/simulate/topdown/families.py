@@ -213,7 +213,8 @@ def level_data(task: FamilyRange, measured: Measured, *, pooled: bool = False) -
     else:
         starts, cells, counts = task.parents.starts, task.parents.cells, task.parents.counts
     weights = weights_of(task.level, task.classes) if measured.weights is None else measured.weights
-    answers = np.ascontiguousarray(measured.answers, np.float64)
+    is_narrow = measured.answers.dtype == np.int32 and not pooled
+    answers: NDArray[Any] = np.ascontiguousarray(measured.answers, np.int32 if is_narrow else np.float64)
     if pooled:
         answers, weights = with_known_totals(task.level.plan, answers, weights)
     return LevelData(

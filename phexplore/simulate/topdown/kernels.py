@@ -67,7 +67,7 @@ def add_noise(  # noqa: PLR0913, PLR0917 - as above
 
     Args:
         sizes: samples of the answers from `offset` on.
-        signs: eight signs a byte, aligned with `sizes`.
+        signs: 1 for a negative one, aligned with `sizes`.
         offset: number of the answer of the first sample, counted from the answer of the first row's unit: it may be
             negative.
         low: number of the first answer that gets noise, counted from the first row's unit.
@@ -79,21 +79,16 @@ def add_noise(  # noqa: PLR0913, PLR0917 - as above
         out: ``[rows, all answers]``.
     """
     within = 0
-    row = low // answers
-    place = low - row * answers
-    for number in range(low, high):
-        if wanted[row]:
-            sample = number - offset
-            size = np.int64(sizes[sample])
-            size = -size if size < 0 else size
+    for row in range(low // answers, -(-high // answers)):
+        if not wanted[row]:
+            continue
+        begin, end = max(low, row * answers), min(high, (row + 1) * answers)
+        drawn, negative = sizes[begin - offset : end - offset], signs[begin - offset : end - offset]
+        target = out[row, column + begin - row * answers : column + end - row * answers]
+        for place in range(end - begin):
+            size = abs(np.int64(drawn[place]))
             within += 1 if size <= margin else 0
-            if (signs[sample >> 3] >> np.uint8(sample & 7)) & np.uint8(1):
-                size = -size
-            out[row, column + place] += size
-        place += 1
-        if place == answers:
-            place = 0
-            row += 1
+            target[place] += size * (1 - 2 * np.int64(negative[place]))
     return within
 
 

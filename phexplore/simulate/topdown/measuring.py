@@ -178,9 +178,19 @@ def _add(  # noqa: PLR0913, PLR0917 - one query of one class of units
         entropy = system if system is not None else SeededEntropy(key.seed or 0, (key.trial, *names, piece))
         entropy.fill(signs)
         sampler.fill(entropy, sizes)
+        negative = np.unpackbits(signs, bitorder="little")
         offset = piece * PIECE - begin
         within += kernels.add_noise(
-            sizes, signs, offset, max(0, offset), min(end - begin, offset + PIECE), answers, start, wanted, margin, out
+            sizes,
+            negative,
+            offset,
+            max(0, offset),
+            min(end - begin, offset + PIECE),
+            answers,
+            start,
+            wanted,
+            margin,
+            out,
         )
     return within
 

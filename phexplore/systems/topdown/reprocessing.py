@@ -11,10 +11,6 @@ from phexplore.model.topdown import TopDown
 from phexplore.published.measurements import looks_like_measurements
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec
-from phexplore.systems.topdown.chained_release import is_chained, with_release
-from phexplore.systems.topdown.measurements import kept_content
-from phexplore.systems.topdown.published_noise import PublishedNoise
-from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
 from phexplore.workload.schema import load_schema
 
@@ -38,6 +34,10 @@ def reprocess_measurements(
         RunSpecError: the run kept nothing, has other data, fewer trials or another method.
         RunUnreadableError: the directory holds no run.
     """
+    from phexplore.systems.topdown.chained_release import is_chained  # noqa: PLC0415 - loads the solver; most runs read no other run
+    from phexplore.systems.topdown.measurements import kept_content  # noqa: PLC0415 - as above
+    from phexplore.systems.topdown.published_writing import published_directory  # noqa: PLC0415 - as above
+
     measured = load_spec(run)
     before, after = measured.scenario.method, scenario.method
     if not isinstance(before, TopDown) or not isinstance(after, TopDown):
@@ -95,8 +95,12 @@ def complete_run(spec: RunSpec) -> RunSpec:
         RunUnreadableError: there is no run.
         InputProblemsError: published answers do not fit the scenario.
     """
-    spec = with_release(spec)
     options = topdown_options(spec)
+    if options.redistricting:
+        from phexplore.systems.topdown.chained_release import with_release  # noqa: PLC0415 - as above
+
+        spec = with_release(spec)
+        options = topdown_options(spec)
     if options.measured_content or options.measured_identity:
         return spec
     if not options.measurements and looks_like_measurements(Path(spec.data.path)):
@@ -117,6 +121,8 @@ def _published_run(spec: RunSpec, path: Path, options: TopDownOptions) -> RunSpe
         RunSpecError: more trials are asked for, or noise is to be left out.
         InputProblemsError: the scenario does not fit what was published.
     """
+    from phexplore.systems.topdown.published_noise import PublishedNoise  # noqa: PLC0415 - as above
+
     if spec.trials != 1 or spec.mode is not RunMode.PRIVATE:
         raise RunSpecError(
             "Published noise was drawn once: every further trial would be the same.", "Ask for one trial."
@@ -133,6 +139,8 @@ def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
         scenario: whose passes and constraints are used.
         spec: of the complete run.
     """
+    from phexplore.systems.topdown.chained_release import is_chained  # noqa: PLC0415 - as above
+
     options = topdown_options(spec)
     fits = isinstance(spec.scenario.method, TopDown) and spec.scenario.topdown.schema == scenario.topdown.schema
     is_kept = bool(options.keep_measurements) and not is_chained(load_schema(scenario.topdown.schema))
