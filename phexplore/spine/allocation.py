@@ -326,7 +326,7 @@ class _Work:
             )
         )
         together = self._sums(self._share[number][parent], self._share[number + 1])
-        if number == 0 and not only.all():
+        if number == 0 and len(only) == 1 and not only[0]:  # the parts of a state are several, and no roots
             self._share[1] = np.where(moving, together, self._share[1])
             self._share[0] = np.where(chosen, 0, self._share[0])
             return report

@@ -15,6 +15,7 @@ from phexplore.spine.squared_errors import SquaredErrors
 from phexplore.spine.tree import GeoTree, TreeLevel, UnitShares
 from phexplore.systems.topdown.presets import topdown_presets
 
+NAMES = ("US", "State", "County", "Tract", "Block_Group", "Block")
 RULES = ("none", "single-child", "pure-dp", "sum-of-squares")
 
 
@@ -204,6 +205,39 @@ def test_that_production_s_limits_hold_under_pure_dp(small):
         assert (np.diff(level.first_child) <= 6).all()
     assert {level.level for level in limited.bypassed} == {"Tract"}
     assert moved_budget(limited.bypassed) == 2 * Fraction(1, 4)
+
+
+def shares_between(level, first, last):
+    return [
+        (int(block) - first, level.shares.share(unit))
+        for unit, block in enumerate(level.first_block[:-1])
+        if first <= block < last
+    ]
+
+
+@pytest.mark.parametrize("rule", ["single-child", "pure-dp"])
+@pytest.mark.parametrize("seed", range(12))
+def test_that_a_state_on_its_own_has_the_budgets_it_has_in_the_nation(rule, seed, small):
+    """Two parts of a state, as with a tribal part: one of them, both or none with an only county."""
+    rng = np.random.default_rng(200 + seed)
+    nation = small.random_tree(rng, depth=5, fanout=4, blocks=40)
+    nation = GeoTree(tuple(replace(level, name=name) for level, name in zip(nation.levels, NAMES, strict=True)), ())
+    shares, parts = level_shares(rng, nation), nation.levels[1]
+    whole = allocate(nation, shares, rule, pure_dp=rule == "pure-dp", cutoff=150).tree
+    for part in range(parts.units - 1):
+        first, last = int(parts.first_block[part]), int(parts.first_block[part + 2])
+        inside = []
+        for level in nation.levels[1:]:
+            begin, end = np.searchsorted(level.first_block, (first, last))
+            child = None if level.first_child is None else level.first_child[begin : end + 1]
+            blocks = level.first_block[begin : end + 1] - first
+            inside.append(
+                TreeLevel(level.name, level.codes[begin:end], blocks, None if child is None else child - child[0])
+            )
+        own = {level.name: shares[level.name] for level in inside}
+        alone = allocate(GeoTree(tuple(inside), ()), own, rule, pure_dp=rule == "pure-dp", cutoff=150).tree
+        for one, other in zip(alone.levels, whole.levels[1:], strict=True):
+            assert shares_between(one, 0, last - first) == shares_between(other, first, last)
 
 
 def test_that_rhode_island_s_only_children_give_their_budget_to_their_parents(rhode_island):
