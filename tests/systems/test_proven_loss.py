@@ -107,6 +107,20 @@ def test_parts_of_the_redistricting_release():
     assert (round(low, 7), round(high, 7)) == (16.7463455, 16.7463465)
 
 
+@pytest.mark.parametrize("place", ["us", "pr"])
+def test_that_the_counts_of_units_tell_the_tenure_of_households(place):
+    """Every query of the release tells tenure, that of units too, so nothing less than ε of the whole is proven of it."""
+    scenario = preset(f"dhc-2020-units-{place}").scenario
+    figures = forecast_topdown(scenario.topdown, scenario.conventions)
+    alone = attributes(scenario.topdown, figures)
+    stated = next(loss for loss in figures.attributes if loss.name == "hhtenshort_3lev")
+    of_units = sum(entry.budget for entry in figures.entries if entry.key.query == "tenvacgq")
+    assert stated.rho + of_units == scenario.topdown.total
+    (whole,) = (each for each in forecast(scenario).stated() if each.conversion is Proof.DISCRETE_GAUSSIAN)
+    assert alone["hhtenshort_3lev"] == (whole.low, whole.value)
+    assert all(alone[loss.name][1] < loss.epsilon for loss in figures.attributes if loss is not stated)
+
+
 def test_that_bypassing_changes_epsilon_though_not_rho():
     scenario = preset("pl94-2020-persons-us").scenario
     halves = possible_halves(scenario.topdown)

@@ -234,6 +234,31 @@ def told_apart(schema: str, name: str) -> tuple[str, ...]:
     return tuple(each.name for each in query.schema.attributes if query.distinguishes(each.name))
 
 
+@lru_cache(maxsize=4096)
+def told_by_companion(schema: str, name: str) -> tuple[str, ...]:
+    """Return the attributes of the schema of which a query of its companion tells two levels apart, by what links the two.
+
+    Production's losses of attributes leave these queries out; what is proven counts them.
+
+    Args:
+        schema: id.
+        name: of the query group.
+    """
+    own, query = load_schema(schema), query_of(schema, name)
+    if query.schema is own:
+        return ()
+    found = []
+    for link in own.links:
+        if link.companion_query is None:
+            continue
+        cells = query_of(query.schema.id, link.companion_query).cell_map()
+        pairs = {(int(group), int(answer)) for group, answer in zip(cells, query.cell_map(), strict=True) if group >= 0}
+        if len({answer for _, answer in pairs}) > 1 and len({group for group, _ in pairs}) > 1:
+            linked = query_of(schema, link.query)
+            found += [each.name for each in own.attributes if linked.distinguishes(each.name)]
+    return tuple(dict.fromkeys(found))
+
+
 def _block_within(method: TopDown) -> tuple[SemanticLoss, ...]:
     """Return what is spent strictly below each level: how well the block within that unit is hidden."""
     found, below = [], Fraction(0)

@@ -23,7 +23,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.spine.allocation import rule_of
 from phexplore.spine.settings import settings_of
 from phexplore.spine.tree import GeoTree
-from phexplore.systems.topdown.forecast import TopDownForecast, query_of, told_apart
+from phexplore.systems.topdown.forecast import TopDownForecast, query_of, told_apart, told_by_companion
 
 Ends = tuple[float, float]
 
@@ -44,7 +44,8 @@ def _parts(method: TopDown, figures: TopDownForecast, levels: Sequence[str], att
     for entry in figures.entries:
         if entry.sigma2 is None or entry.key.level not in levels or not _changes(method, entry.key):
             continue
-        if not attribute or attribute in told_apart(method.schema, entry.key.query):
+        told = told_apart(method.schema, entry.key.query) + told_by_companion(method.schema, entry.key.query)
+        if not attribute or attribute in told:
             yield Part(entry.sigma2, 1, 2)
 
 
@@ -85,7 +86,7 @@ def block_within(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends
 
 
 def attributes(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends]:
-    """Return the proven ε at δ = 1e-10 of each attribute alone; empty under pure DP.
+    """Return the proven ε at δ = 1e-10 of each attribute with what is linked to it; empty under pure DP.
 
     Args:
         method: the parameters.
