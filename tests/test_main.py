@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,17 @@ def test_that_a_thread_that_still_reads_does_not_keep_a_command_from_ending() ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (3, "answer tidied", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by a device of Linux")
+def test_that_an_answer_for_which_there_is_no_room_is_one_sentence() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "phexplore", "presets"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "could not be written" in done.stderr
 
 
 def test_that_the_program_is_its_own_reader_of_results(tmp_path) -> None:

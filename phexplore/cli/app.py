@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -137,6 +138,9 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     return status if isinstance(status, int) else DONE
 
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+
+
 def _refuse_impossible_names(arguments: list[str]) -> None:
     """Refuse a name that cannot stand in a file of ours, or be written to, before anything is computed for an hour."""
     for argument in arguments:
@@ -168,8 +172,10 @@ def _status_of(error: BaseException) -> int | None:
             # A name that no reader took for its own: too long, in a folder that may not be entered, on a disk that is full.
             say(f"{os.fsdecode(error.filename)}: {error.strerror}. Check the name, its folder and the space there.")
             status = BAD_INPUT
-        case BrokenPipeError():
-            # The reader of our output went away; Python would complain once more while it closes the pipe.
+        case OSError() if isinstance(error, BrokenPipeError) or error.errno in _NO_ROOM:
+            if not isinstance(error, BrokenPipeError):
+                say(f"The answer could not be written: {error.strerror}. Make room, or write it to another place.")
+            # Python would complain once more while it closes what nobody reads or what is full.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = EXPECTED_FAILURE
         case _:
