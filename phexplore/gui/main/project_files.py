@@ -70,7 +70,8 @@ def scratch_file() -> Path:
 
 def project_of(chosen: Preset) -> Project:
     """Return an unsaved project with a copy of a preset, compared with it."""
-    origin = chosen.scenario.name.replace("#", "-") if chosen.is_own else words()["presets"][chosen.id]
+    own = chosen.scenario.name.replace("#", "-")
+    origin = own if chosen.is_own else words()["presets"].get(chosen.id, own)
     scenario = replace(chosen.scenario, name=f"Proposal from {origin}")
     return Project.new(
         Workbook((scenario,), scenario.name, chosen.id),
