@@ -46,9 +46,12 @@ _LATER = frozenset(
     {
         *(f"privacy.epsilon[].{key}" for key in ("low", "high", "bypass_high")),
         *(f"privacy.{part}.{key}" for part in ("attributes[]", "block_within[]", "joint_release") for key in ("exact_low", "exact_high")),
+        *(f"privacy.attributes[].{key}" for key in ("own_low", "own_high")),
     }
 )  # fmt: skip
 """Keys that may be stated since; where they are, they have to agree."""
+_FORMERLY = {f"privacy.attributes[].exact_{end}": f"own_{end}" for end in ("low", "high")}
+"""What earlier versions stated under these keys of attributes that a companion histogram tells, too."""
 
 
 def same(stated: object, made: object) -> bool:
@@ -78,6 +81,9 @@ def forecast_differences(stated: object, made: object) -> Iterator[str]:
     ours = _leaves(_with_conversions(made, known))
     theirs = _leaves(_with_conversions(stated, known))
     for place, (key, value) in theirs.items():
+        formerly = (*place[:-1], _FORMERLY.get(key, ""))
+        if formerly in ours and formerly not in theirs and _agree(value, ours[formerly][1]):
+            continue
         if key not in _FORECAST | _LATER or place not in ours or not _agree(value, ours[place][1]):
             yield key or "the whole"
     for place, (key, _) in ours.items():

@@ -25,7 +25,13 @@ from phexplore.systems.proven_figure import proven_figure
 from phexplore.systems.registry import forecast, preset, presets
 from phexplore.systems.topdown.figures import semantics_figure
 from phexplore.systems.topdown.forecast import forecast_topdown
-from phexplore.systems.topdown.proven_loss import attributes, block_within, halves_of, possible_halves
+from phexplore.systems.topdown.proven_loss import (
+    attributes,
+    attributes_of_own,
+    block_within,
+    halves_of,
+    possible_halves,
+)
 from phexplore.systems.topdown.shared import joint_with_partner, proven_joint
 from phexplore.systems.topdown.tables import semantics_tables
 
@@ -119,6 +125,8 @@ def test_that_the_counts_of_units_tell_the_tenure_of_households(place):
     (whole,) = (each for each in forecast(scenario).stated() if each.conversion is Proof.DISCRETE_GAUSSIAN)
     assert alone["hhtenshort_3lev"] == (whole.low, whole.value)
     assert all(alone[loss.name][1] < loss.epsilon for loss in figures.attributes if loss is not stated)
+    assert list(attributes_of_own(scenario.topdown, figures)) == ["hhtenshort_3lev"]
+    assert attributes_of_own(scenario.topdown, figures)["hhtenshort_3lev"][1] < stated.epsilon
 
 
 def test_that_bypassing_changes_epsilon_though_not_rho():

@@ -17,7 +17,7 @@ from phexplore.report.terminal import margin_texts, print_epsilons, print_guaran
 from phexplore.spine.geography_reading import read_geography
 from phexplore.systems.topdown.forecast import WITHOUT_BLOCKS, forecast_topdown
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.proven_loss import halves_on, proven_parts
+from phexplore.systems.topdown.proven_loss import attributes_of_own, halves_on, proven_parts
 from phexplore.systems.topdown.shared import forecast, joint_with_partner, proven_joint
 from phexplore.systems.topdown.spine_forecast import SpineComparison, forecast_on_blocks
 from phexplore.systems.topdown.spine_printing import print_variances
@@ -34,6 +34,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
     predicted = None if blocks is None else on_blocks(scenario, blocks, queries=None)
     zcdp = figures.framework is PrivacyFramework.ZCDP
     proven = proven_parts(scenario.topdown, figures)
+    of_own = attributes_of_own(scenario.topdown, figures)
     return {
         "scenario": scenario.name,
         "framework": figures.framework.value,
@@ -58,6 +59,7 @@ def forecast_json(scenario: Scenario, blocks: Path | None = None) -> dict[str, A
                     "rho": exact_text(loss.rho),
                     "epsilon": loss.epsilon,
                     **exact_json(proven.get(loss.name)),
+                    **dict(zip(("own_low", "own_high"), of_own.get(loss.name, ()), strict=False)),
                 }
                 for loss in figures.attributes
             ],

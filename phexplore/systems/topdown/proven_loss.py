@@ -40,11 +40,15 @@ def noise_of_release(method: TopDown, figures: TopDownForecast) -> ReleaseNoise:
     return {Neighbours.BOUNDED: tuple(_parts(method, figures, method.levels))}
 
 
-def _parts(method: TopDown, figures: TopDownForecast, levels: Sequence[str], attribute: str = "") -> Iterator[Part]:
+def _parts(
+    method: TopDown, figures: TopDownForecast, levels: Sequence[str], attribute: str = "", *, of_own: bool = False
+) -> Iterator[Part]:
     for entry in figures.entries:
         if entry.sigma2 is None or entry.key.level not in levels or not _changes(method, entry.key):
             continue
-        told = told_apart(method.schema, entry.key.query) + told_by_companion(method.schema, entry.key.query)
+        told = told_apart(method.schema, entry.key.query)
+        if not of_own:
+            told += told_by_companion(method.schema, entry.key.query)
         if not attribute or attribute in told:
             yield Part(entry.sigma2, 1, 2)
 
@@ -95,6 +99,21 @@ def attributes(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends]:
     if figures.framework is PrivacyFramework.PURE_DP:
         return {}
     return {each.name: _bracket(_parts(method, figures, method.levels, each.name)) for each in figures.attributes}
+
+
+def attributes_of_own(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends]:
+    """Return what is proven of attributes that a companion tells, too, without its queries: less than is lost; empty under pure DP.
+
+    Earlier versions stated it in bundles, which are compared with it.
+
+    Args:
+        method: the parameters.
+        figures: their forecast.
+    """
+    if figures.framework is PrivacyFramework.PURE_DP:
+        return {}
+    linked = {name for entry in figures.entries for name in told_by_companion(method.schema, entry.key.query)}
+    return {name: _bracket(_parts(method, figures, method.levels, name, of_own=True)) for name in sorted(linked)}
 
 
 def proven_parts(method: TopDown, figures: TopDownForecast) -> Mapping[str, Ends]:
