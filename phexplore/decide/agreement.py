@@ -165,7 +165,7 @@ def disagreements(
         for name in sorted({*parameters, *stated})
         if name not in parameters or stated.get(name) != parameters[name].encode()
     ]
-    found += _forecast_alterations(files, forecast)
+    found += _forecast_alterations(files, forecast, manifest["version"])
     decisions, wrong = _decisions(files, own)
     found += wrong
     found += _project_alterations(files, scenario, decisions)
@@ -241,13 +241,15 @@ def _scenario(files: Mapping[str, bytes]) -> Scenario:
     return scenario
 
 
-def _forecast_alterations(files: Mapping[str, bytes], forecast: Mapping[str, Any]) -> Iterator[Alteration]:
+def _forecast_alterations(
+    files: Mapping[str, bytes], forecast: Mapping[str, Any], version: int
+) -> Iterator[Alteration]:
     try:
         stated = _json_of(files, FORECAST)
     except _UNREADABLE as error:
         yield Alteration(FORECAST, f"The forecast cannot be read: {_reason(error)}.")
         return
-    wrong = list(dict.fromkeys(forecast_differences(stated, json.loads(one_spelling(dict(forecast))))))
+    wrong = list(dict.fromkeys(forecast_differences(stated, json.loads(one_spelling(dict(forecast))), version)))
     if wrong:
         more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
         yield Alteration(FORECAST, f"The forecast is not that of the parameters: {', '.join(wrong[:3])}{more}.")

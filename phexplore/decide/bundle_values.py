@@ -50,8 +50,9 @@ _LATER = frozenset(
     }
 )  # fmt: skip
 """Keys that may be stated since; where they are, they have to agree."""
+_WITH_LINKED = 3
 _FORMERLY = {f"privacy.attributes[].exact_{end}": f"own_{end}" for end in ("low", "high")}
-"""What earlier versions stated under these keys of attributes that a companion histogram tells, too."""
+"""What versions 1 and 2 stated under these keys of attributes that a companion histogram tells, too: less than is lost."""
 
 
 def same(stated: object, made: object) -> bool:
@@ -70,18 +71,20 @@ def same(stated: object, made: object) -> bool:
     return math.isclose(stated, made, rel_tol=RELATIVE_TOLERANCE, abs_tol=0.0)
 
 
-def forecast_differences(stated: object, made: object) -> Iterator[str]:
+def forecast_differences(stated: object, made: object, version: int) -> Iterator[str]:
     """Yield the keys at which a stated forecast is not the recomputed one.
 
     Args:
         stated: forecast of a bundle, plain JSON.
         made: recomputed forecast.
+        version: of the bundle.
     """
+    former = _FORMERLY if version < _WITH_LINKED else {}
     known = CONVERSIONS | (_conversions_of(stated) & LATER_CONVERSIONS)
     ours = _leaves(_with_conversions(made, known))
     theirs = _leaves(_with_conversions(stated, known))
     for place, (key, value) in theirs.items():
-        formerly = (*place[:-1], _FORMERLY.get(key, ""))
+        formerly = (*place[:-1], former.get(key, ""))
         if formerly in ours and formerly not in theirs and _agree(value, ours[formerly][1]):
             continue
         if key not in _FORECAST | _LATER or place not in ours or not _agree(value, ours[place][1]):

@@ -28,11 +28,12 @@ from phexplore.decide.bundle import (
     signed,
     sums,
 )
+from phexplore.decide.bundle_values import forecast_differences
 from phexplore.decide.certificate_reading import MATERIALS, read_certificate, wording_of
 from phexplore.decide.signing import public_bytes, sign
 from phexplore.decide.verifying import ARCHIVE, opened, verify
 from phexplore.resources import resource
-from phexplore.systems.registry import preset
+from phexplore.systems.registry import preset, system_of
 
 TRUSTED = {public_bytes(key) for key in KEYS[:2]}
 
@@ -284,6 +285,19 @@ def test_that_bundles_of_later_versions_go_on_verifying(path):
     assert result.is_accepted
     assert f"bundles_of_version_{result.manifest['version']}" == path.parent.name
     assert result.status == "approved"
+
+
+def test_that_only_early_bundles_may_leave_out_what_the_counts_of_units_tell_of_tenure():
+    scenario = preset("dhc-2020-units-us").scenario
+    made = json.loads(json.dumps(system_of(scenario).forecast_json(scenario, None)))
+    early = json.loads(json.dumps(made))
+    (tenure,) = (each for each in early["privacy"]["attributes"] if "own_high" in each)
+    tenure["exact_low"], tenure["exact_high"] = tenure.pop("own_low"), tenure.pop("own_high")
+    assert list(forecast_differences(early, made, 2)) == []
+    wrong = ["privacy.attributes[].exact_low", "privacy.attributes[].exact_high"]
+    assert sorted(forecast_differences(early, made, 3)) == sorted(wrong)
+    tenure["exact_high"] -= 1e-6
+    assert list(forecast_differences(early, made, 2)) == wrong[1:]
 
 
 def test_that_certificates_state_what_is_proven_of_parts_and_cannot_be_forged_there():
