@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, TypeVar, cast
 
 import llvmlite
@@ -214,13 +214,27 @@ def _describe(dispatcher: Any, found: dict[str, bytes]) -> None:
             elif isinstance(value, np.ndarray):
                 digest.update(repr((used, value.dtype, value.shape)).encode() + value.tobytes())
             elif isinstance(value, _Intrinsic):
-                emits = value._defn  # noqa: SLF001 - numba shows it nowhere else
-                digest.update(b"".join(_text(own, emits.__doc__) for own in _codes(emits.__code__)))
+                digest.update(_emitting(value._defn, set()))  # noqa: SLF001 - numba shows it nowhere else
             elif isinstance(value, ModuleType) or callable(value):
                 digest.update(f"{used} {getattr(value, '__module__', '')} {getattr(value, '__name__', '')}".encode())
             else:
                 digest.update(repr((used, value)).encode())
     found[name] = digest.digest()
+
+
+def _emitting(function: FunctionType, seen: set[FunctionType]) -> bytes:
+    """Return what a function that emits instructions does, with the functions and numbers of its module that it takes."""
+    seen.add(function)
+    parts = []
+    for code in _codes(function.__code__):
+        parts.append(_text(code, function.__doc__))
+        for used in code.co_names:
+            value = function.__globals__.get(used)
+            if isinstance(value, FunctionType) and value.__module__ == function.__module__ and value not in seen:
+                parts.append(_emitting(value, seen))
+            elif isinstance(value, int | float):
+                parts.append(repr((used, value)).encode())
+    return b"".join(parts)
 
 
 def _text(code: CodeType, comment: str | None = None) -> bytes:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from phexplore import compiled, preparing
 from phexplore.compiled import best_processor, kernel
@@ -77,6 +80,25 @@ class TestStore:
         for factor, sum_ in ((2, 13), (5, 31)):
             names = {"below": doubling(factor=factor), "__name__": "phexplore.doubling"}
             exec("def above(values):\n    return below(values) + 1\n", names)  # noqa: S102 - as above
+            assert kernel(names["above"])(self.values) == sum_
+
+    def test_that_changed_instructions_below_are_seen(self, store, told):
+        code = (
+            "def times(builder, value):\n    return builder.fmul(value, ir.Constant(ir.DoubleType(), FACTOR))\n"
+            "@intrinsic\ndef scaled(_context, _value):\n"
+            "    def make(_target, builder, _signature, arguments):\n        return times(builder, arguments[0])\n"
+            "    return types.float64(types.float64), make\n"
+            "def above(values):\n    return scaled(values.sum() * 1.0)\n"
+        )
+        for factor, sum_ in ((2.0, 12), (5.0, 30)):
+            names = {
+                "FACTOR": factor,
+                "intrinsic": intrinsic,
+                "ir": ir,
+                "types": types,
+                "__name__": "phexplore.doubling",
+            }
+            exec(code, names)  # noqa: S102 - as above
             assert kernel(names["above"])(self.values) == sum_
 
     @pytest.mark.parametrize("damage", [b"", b"nothing", b"\0" * 4000])
