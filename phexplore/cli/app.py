@@ -138,7 +138,7 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     return status if isinstance(status, int) else DONE
 
 
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def _refuse_impossible_names(arguments: list[str]) -> None:

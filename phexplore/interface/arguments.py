@@ -44,8 +44,8 @@ def typed_class(cls: Class) -> Class:
             continue
         if isinstance(value, classmethod):
             setattr(cls, name, classmethod(typed(value.__func__)))
-        elif isinstance(value, property):
-            setattr(cls, name, property(typed(value.fget or operator.not_)))
+        elif isinstance(value, property) and value.fget is not None:
+            setattr(cls, name, property(typed(value.fget)))
         elif callable(value):
             setattr(cls, name, typed(value))
     return cls

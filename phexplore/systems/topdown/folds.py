@@ -222,37 +222,38 @@ class WorstFold(Fold):
         self.tally.add(answers(levels[self._place], self._query))
 
 
-class AreaFold(Fold):
-    """A query's published answers of one area that leaves make up."""
+class RowsFold(Fold):
+    """Published numbers of one place, a row per trial."""
 
-    def __init__(self, run: TopDownRun, kind: str, code: str, query: MarginalQuery) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self._leaves, self._query = run.areas[kind].leaves(code), query
+        self._width = width
         self._rows: dict[int, Integers] = {}
 
     @property
     def published(self) -> Integers:
-        """By trial in their order, ``int64[trials, answers]``."""
+        """By trial in their order, ``int64[trials, width]``."""
         rows = [self._rows[index] for index in sorted(self._rows)]
-        return np.stack(rows) if rows else np.empty((0, self._query.answers), np.int64)
+        return np.stack(rows) if rows else np.empty((0, self._width), np.int64)
+
+
+class AreaFold(RowsFold):
+    """A query's published answers of one area that leaves make up."""
+
+    def __init__(self, run: TopDownRun, kind: str, code: str, query: MarginalQuery) -> None:
+        super().__init__(query.answers)
+        self._leaves, self._query = run.areas[kind].leaves(code), query
 
     def _take(self, levels: Levels, index: int, /) -> None:
         self._rows[index] = answers(levels[-1].ordered(self._leaves), self._query).sum(axis=0)
 
 
-class PlaceFold(Fold):
+class PlaceFold(RowsFold):
     """A query's published answers of one unit."""
 
     def __init__(self, run: TopDownRun, level: str, unit: int, query: MarginalQuery) -> None:
-        super().__init__()
+        super().__init__(query.answers)
         self._place, self._unit, self._query = run.place(level), unit, query
-        self._rows: dict[int, Integers] = {}
-
-    @property
-    def published(self) -> Integers:
-        """By trial in their order, ``int64[trials, answers]``."""
-        rows = [self._rows[index] for index in sorted(self._rows)]
-        return np.stack(rows) if rows else np.empty((0, self._query.answers), np.int64)
 
     def _take(self, levels: Levels, index: int, /) -> None:
         self._rows[index] = answers(levels[self._place].part(self._unit, self._unit + 1), self._query)[0]

@@ -22,28 +22,23 @@ from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confident
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import RunUnreadableError, load_spec
 from phexplore.systems.topdown.error_pictures import trials_words
-from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun
+from phexplore.systems.topdown.folds import RowsFold
+from phexplore.systems.topdown.open_run import Levels, TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.wording import level_title
 
 Integers = NDArray[np.int64]
 
 
-class TableFold(Fold):
+class TableFold(RowsFold):
     """The lines of a published table for one unit, or for one area that leaves make up."""
 
     def __init__(self, run: TopDownRun, table: str, level: str, unit: int, area: str, code: str) -> None:
-        super().__init__()
         self._table = next(each for each in published_tables(run.schema.id) if each.id == table)
+        super().__init__(len(self._table.cells))
         self._place, self._unit = run.place(level), unit
         self._leaves = run.areas[area].leaves(code) if area else None
-        self._rows: dict[int, Integers] = {}
         self.truth = self._lines(run.truth)
-
-    @property
-    def published(self) -> Integers:
-        """By trial in their order, ``int64[trials, lines]``."""
-        return np.stack([self._rows[index] for index in sorted(self._rows)])
 
     def _take(self, levels: Levels, index: int, /) -> None:
         self._rows[index] = self._lines(levels)
@@ -75,6 +70,8 @@ def tables_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         )
     fold = run.folded(TableFold, table.id, choice.level, unit, choice.area, choice.unit)
     published, truth = fold.published, fold.truth
+    if not len(published):
+        return nothing("tables", "No trial of this run could be read.")
     means = published.mean(axis=0)
     rows: list[Row] = []
     lines: list[tuple[Value, ...]] = []
