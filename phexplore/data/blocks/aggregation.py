@@ -82,15 +82,3 @@ def add_answers(
     # Sums of whole numbers far below 2**53 are exact in the doubles that bincount adds.
     sums = np.bincount(keys, weights=population.counts[kept], minlength=units * query.answers)
     return sums.astype(np.int64).reshape(units, query.answers)
-
-
-def add_rows(table: NDArray[np.integer], units: Units) -> NDArray[np.int64]:
-    """Return rows of leaves (facilities, housing) added up over the units of a level, ``int64[units, columns]``.
-
-    Args:
-        table: ``table[leaves, columns]``.
-        units: of one level over these leaves.
-    """
-    if not len(units):
-        return np.zeros((0, table.shape[1]), np.int64)
-    return np.add.reduceat(table.astype(np.int64), units.starts[:-1], axis=0)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phexplore.catalog.states import us_states
-from phexplore.data.blocks.aggregation import Units, add_rows, units_of
+from phexplore.data.blocks.aggregation import Units, units_of
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.library import own_entries, text_of, until_reread
@@ -99,6 +99,8 @@ class Tabulation:
 
 
 _FOLDERS = ("tables/pl94", "tables/dhc")
+UNITS_AT_ONCE = 1 << 15
+"""Rows of a table in memory at a time: 20 MB of the longest."""
 
 
 @until_reread
@@ -137,12 +139,10 @@ def tabulate(
         ValueError: the table is computed from another schema.
         UnknownNameError: there is no such level.
     """
-    if table.schema != population.schema:
-        raise ValueError(f"table {table.id} is computed from {table.schema.id}, got {population.schema.id}")
-    leaves = _leaves(population, table)
+    counted = _counting(population, table)
     chosen = _levels_of(population) if levels is None else levels
-    found = [(units_of(population, level)) for level in chosen]
-    return tuple(Tabulation(table, units, add_rows(leaves, units)) for units in found)
+    found = (units_of(population, level) for level in chosen)
+    return tuple(Tabulation(table, units, counted(units)) for units in found)
 
 
 def _levels_of(population: BlockPopulation) -> tuple[str, ...]:
@@ -154,28 +154,39 @@ def _levels_of(population: BlockPopulation) -> tuple[str, ...]:
 _NATIONS = frozenset({"US", "Nation"})
 
 
-def _leaves(population: BlockPopulation, table: PublishedTable) -> NDArray[np.int64]:
+def _counting(population: BlockPopulation, table: PublishedTable) -> Callable[[Units], NDArray[np.int64]]:
+    """Return what fills a table in for some units of a level, one after the other: filled cells alone are looked at."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - heavy, and only tables need it
 
-    used, place = np.unique(population.cells, return_inverse=True)
-    histogram = csr_array(
-        (population.counts.astype(np.int64), place, population.starts), shape=(population.blocks, len(used))
-    )
-    lines: NDArray[np.int64] = np.asarray((histogram @ csr_array(table.selection(used).T.astype(np.int64))).todense())
-    return lines
+    if table.schema != population.schema:
+        raise ValueError(f"table {table.id} is computed from {table.schema.id}, got {population.schema.id}")
+    used = np.flatnonzero(np.bincount(population.cells))
+    place = np.zeros(used.max(initial=0) + 1, np.int32)
+    place[used] = np.arange(len(used))
+    columns, counts = place[population.cells], population.counts.astype(np.int64)
+    lines = csr_array(table.selection(used).T.astype(np.int64))
+
+    def counted(units: Units) -> NDArray[np.int64]:
+        starts = population.starts[units.starts]
+        filled = slice(starts[0], starts[-1])
+        histogram = csr_array((counts[filled], columns[filled], starts - starts[0]), shape=(len(units), len(used)))
+        found: NDArray[np.int64] = (histogram @ lines).toarray(order="F")  # written column by column
+        return found
+
+    return counted
 
 
 def write_tables(
-    populations: Sequence[BlockPopulation], directory: Path, levels: Sequence[str] | None = None
+    populations: Sequence[BlockPopulation], directory: Path, *, in_columns: bool = False
 ) -> tuple[Path, ...]:
-    """Write every table that the populations determine as ``<id>.csv``; return the files.
+    """Write every table that the populations determine as ``<id>.csv`` or ``<id>.parquet``; return the files.
 
     Columns: ``level``, ``geoid``, then one per line of the table under its code. Rows go from the widest level down.
 
     Args:
         populations: persons, units, or both.
         directory: it may exist; files of these names are replaced.
-        levels: by name; None for all.
+        in_columns: whether they become Parquet, a fifteenth of the text.
 
     Raises:
         PhexploreError: a file cannot be written, or there is no table to write.
@@ -187,23 +198,34 @@ def write_tables(
             f"No published table is computed from the schema {names}.",
             "Tables need data of the redistricting or DHC schemas, or of 16 cells per block.",
         )
-    return tuple(
-        _write(tabulate(population, table, levels), directory / f"{table.id}.csv") for population, table in tables
-    )
+    return tuple(_write(population, table, directory, in_columns=in_columns) for population, table in tables)
 
 
-def _write(tabulations: Sequence[Tabulation], path: Path) -> Path:
+def _write(population: BlockPopulation, table: PublishedTable, directory: Path, *, in_columns: bool) -> Path:
     import pyarrow as pa  # noqa: PLC0415 - the command line starts without it
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
     from pyarrow import csv  # noqa: PLC0415 - as above
 
-    table = tabulations[0].table
+    path, counted = directory / f"{table.id}.{'parquet' if in_columns else 'csv'}", _counting(population, table)
+    numbers = [(cell.code, pa.int64()) for cell in table.cells]
+    schema = pa.schema([("level", pa.string()), ("geoid", pa.string()), *numbers])
     options = csv.WriteOptions(include_header=False, quoting_style="none")
     with whole_file(path) as file:
-        file.write((",".join(["level", "geoid", *(cell.code for cell in table.cells)]) + "\n").encode())
-        for filled in tabulations:
-            columns = [np.full(len(filled.units), filled.units.level), filled.units.codes, *filled.counts.T]
-            names = [str(place) for place in range(len(columns))]
-            csv.write_csv(pa.table([pa.array(column) for column in columns], names=names), file, options)
+        if not in_columns:
+            file.write((",".join(schema.names) + "\n").encode())
+        opened = (
+            pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
+            if in_columns
+            else csv.CSVWriter(file, schema, write_options=options)
+        )
+        with opened as writer:
+            for level in _levels_of(population):
+                units = units_of(population, level)
+                for first in range(0, len(units), UNITS_AT_ONCE):
+                    last = first + UNITS_AT_ONCE
+                    part = Units(level, units.codes[first:last], units.starts[first : last + 1])
+                    columns = [np.full(len(part), level), part.codes, *counted(part).T]
+                    writer.write_table(pa.table(list(map(pa.array, columns)), schema=schema))
     return path
 
 

@@ -46,7 +46,7 @@ def write_trial_release(
         spec: what the run does.
         population: exact counts of the blocks.
         index: number of the trial.
-        in_columns: whether records of the redistricting data become Parquet: of runs that are estimated by state.
+        in_columns: whether records of the redistricting data, and the tables, become Parquet: of runs that are estimated by state.
     """
     metadata = _metadata(spec, index, population)
     match population.schema.id:
@@ -77,7 +77,7 @@ def write_trial_release(
             file = place / CELLS_FILE
             write_cells(population, file)
     if published_tables(population.schema.id):
-        return [file, *write_tables([population], place / TABLES_DIRECTORY)]
+        return [file, *write_tables([population], place / TABLES_DIRECTORY, in_columns=in_columns)]
     return [file]
 
 

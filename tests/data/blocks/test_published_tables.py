@@ -4,6 +4,7 @@ import csv
 import re
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from phexplore.catalog.states import us_states
@@ -122,8 +123,11 @@ def test_that_quarters_are_those_of_the_query(synthetic_full):
     assert kinds.sum() > 0
 
 
-def test_that_tables_are_written_one_file_each(tmp_path, synthetic_full, units):
+def test_that_tables_are_written_one_file_each(tmp_path, synthetic_full, units, monkeypatch):
+    monkeypatch.setattr("phexplore.data.blocks.published_tables.UNITS_AT_ONCE", 100)
     files = write_tables([synthetic_full, units], tmp_path / "out")
+    arrow = write_tables([synthetic_full, units], tmp_path / "out", in_columns=True)
+    assert [file.name for file in arrow] == [f"{file.stem}.parquet" for file in files]
     assert [file.name for file in files] == ["P1.csv", "P2.csv", "P3.csv", "P4.csv", "P5.csv", "H1.csv"]
     for file, population in zip(files, [*[synthetic_full] * 5, units], strict=True):
         table = table_of(population.schema.id, file.stem)
@@ -135,6 +139,9 @@ def test_that_tables_are_written_one_file_each(tmp_path, synthetic_full, units):
             for code, row in zip(filled.units.codes, filled.counts.tolist(), strict=True)
         ]
         assert rows[1:] == expected
+        columns = pq.read_table(file.with_suffix(".parquet"))
+        assert columns.column_names == rows[0]
+        assert [list(map(str, row)) for row in zip(*columns.to_pydict().values(), strict=True)] == expected
 
 
 def test_that_other_data_has_no_tables(tmp_path, synthetic, synthetic_full):

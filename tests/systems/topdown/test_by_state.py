@@ -409,6 +409,11 @@ def test_that_microdata_in_columns_are_the_records_of_the_text(folder, tmp_path,
     found = [map(str, row) for each in tables for row in zip(*(one.to_pylist() for one in each.columns), strict=True)]
     assert without_number(head, found) == without_number(head, text)
     assert without_number(head, [row for each in texts for row in each[1:]]) == without_number(head, text)
+    suffixes = {
+        part: {file.suffix for file in trial_directory(tmp_path / part, 0).glob("??/tables/*")}
+        for part in ("parts", "text")
+    }
+    assert suffixes == {"parts": {".parquet"}, "text": {".csv"}}
 
 
 class TestNation:
