@@ -178,6 +178,11 @@ class Schema:
         """The number of cells."""
         return math.prod(self.shape)
 
+    @property
+    def is_chained(self) -> bool:
+        """Whether histograms are estimated on counts of an earlier release."""
+        return bool(self.links)
+
     def position(self, name: str) -> int:
         """Return the place of an attribute in the cell number.
 

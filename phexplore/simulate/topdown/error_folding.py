@@ -20,7 +20,6 @@ from phexplore.metrics.topdown.figures import ErrorFigures, error_figures
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, GroupShares, group_shares
 from phexplore.metrics.topdown.reliability import MeetingSizes, meeting_sizes, sizes_together
 from phexplore.metrics.topdown.size_classes import SizeClasses
-from phexplore.simulate.topdown import kernels
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.workload.queries import MarginalQuery
 
@@ -143,6 +142,8 @@ def query_errors(truth: Histograms, estimate: Histograms, query: MarginalQuery) 
         estimate: published ones.
         query: whose errors.
     """
+    from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
+
     table = np.zeros((_SMALL, _SMALL), np.int64)
     rest = np.empty((2, len(truth.cells) + len(estimate.cells)), np.int64)
     end, largest = kernels.count_pairs(

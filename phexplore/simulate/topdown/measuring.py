@@ -14,17 +14,19 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.noise.entropy import Entropy, OsEntropy, SeededEntropy
 from phexplore.noise.sampler import sampler_for
-from phexplore.optimize.plan import LevelPlan
-from phexplore.simulate.topdown.design import LevelDesign, Measuring
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.workload.queries import MarginalQuery
+
+if TYPE_CHECKING:
+    from phexplore.optimize.plan import LevelPlan
+    from phexplore.simulate.topdown.design import LevelDesign, Measuring
 
 PIECE = 1 << 14
 """Samples per stream: below the sampler's own chunk, so that equal bits stay aligned whatever the variance."""

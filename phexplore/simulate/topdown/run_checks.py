@@ -6,13 +6,16 @@ Source: topdown, section 9 (invariants: section 4).
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from phexplore.noise.distributions import DiscreteGaussian, Noise, TwoSidedGeometric
-from phexplore.simulate.topdown.design import Design
-from phexplore.simulate.topdown.driver import Descent, World
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
+
+if TYPE_CHECKING:
+    from phexplore.simulate.topdown.design import Design
+    from phexplore.simulate.topdown.driver import Descent, World
 
 CHECKS = ("sums", "invariants", "structural_zeros", "non_negativity")
 """Names of the checks of a trial, as in the summary."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from phexplore.errors import PhexploreError
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import BLOCK_GROUP, settings_for
-from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.spine_contents import Work, area_margins
@@ -30,7 +29,7 @@ def predicted_margin(run: TopDownRun, choice: TopDownChoice) -> float | None:
     kind = choice.area or _CLASSES.get(choice.level, "")
     method, path = run.spec.scenario.topdown, Path(run.spec.data.path)
     # Counts that are kept from an earlier release have the margins of that release, which this scenario does not say.
-    if not kind or not run.areas or is_chained(run.schema):
+    if not kind or not run.areas or run.schema.is_chained:
         return None
     try:
         study, settings = _study(path), settings_for(method)

@@ -45,11 +45,6 @@ _HOUSING_UNITS = 11
 """Answers of `tenvacgq` that are housing units; the others are group quarters."""
 
 
-def is_chained(schema: Schema) -> bool:
-    """Return whether histograms of a schema are estimated on counts of an earlier release."""
-    return bool(schema.links)
-
-
 def release_link(schema: Schema) -> Link:
     """Return what a schema, or its companion, keeps of an earlier release.
 
@@ -169,7 +164,7 @@ class ChainedRelease:
         path = Path(self.source)
         if not (path / SPEC_FILE).exists():
             released = read_population(path, wanted=self.population.schema.id)
-            if is_chained(released.schema):
+            if released.schema.is_chained:
                 released = redistricting_of(
                     released if released.facilities is not None else assume_facilities(released)
                 )
@@ -319,7 +314,7 @@ def with_release(spec: RunSpec) -> RunSpec:
     if not options.redistricting or options.redistricting_identity:
         return spec
     if (
-        not is_chained(load_schema(spec.scenario.topdown.schema))
+        not load_schema(spec.scenario.topdown.schema).is_chained
         and not load_schema(spec.scenario.topdown.schema).companion
     ):
         raise RunSpecError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,8 +30,10 @@ from phexplore.runs.run_files import (
 )
 from phexplore.runs.store import MEASUREMENTS_DIRECTORY, RunUnreadableError
 from phexplore.runs.writing import writing
-from phexplore.simulate.topdown.driver import World
 from phexplore.systems.topdown.measurements import measurement_file
+
+if TYPE_CHECKING:
+    from phexplore.simulate.topdown.driver import World
 
 UNITS_FILE = "units.parquet"
 _REMEDY = "Run it again and keep the noisy answers."

@@ -12,7 +12,7 @@ import hashlib
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,11 +26,13 @@ from phexplore.runs.belonging import runs_in
 from phexplore.runs.run_files import check_columns, check_rows, lists_of_integers, mark_of, reading
 from phexplore.runs.store import MEASUREMENTS_DIRECTORY, SPEC_FILE, RunUnreadableError, load_spec
 from phexplore.runs.writing import writing
-from phexplore.simulate.topdown.design import Design, LevelDesign
-from phexplore.simulate.topdown.driver import World
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
 from phexplore.spine.tree import GeoTree
+
+if TYPE_CHECKING:
+    from phexplore.simulate.topdown.design import Design, LevelDesign
+    from phexplore.simulate.topdown.driver import World
 
 _REMEDY = "Measure again with --keep-measurements, or name another run."
 

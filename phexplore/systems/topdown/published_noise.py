@@ -34,7 +34,7 @@ from phexplore.simulate.topdown.driver import World, make_world
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.simulate.topdown.measuring import Measured, answer_type, query_columns
 from phexplore.spine.tree import GeoTree, TreeLevel
-from phexplore.systems.topdown.chained_release import is_chained, kept_query, release_link
+from phexplore.systems.topdown.chained_release import kept_query, release_link
 from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.outer_noise import LookedUpAnswers
 from phexplore.systems.topdown.published_writing import noise_parameter
@@ -176,7 +176,7 @@ class PublishedNoise:
                 raise self._refused(f"Bounds of facilities are not of {len(counted)} types.")
             facilities = np.where(counted, least, most // bounds.most_per_unit)[order]
             facilities = self._countable(facilities, "hhgq_total_lb_con").astype(np.int32)
-        if is_chained(schema):
+        if schema.is_chained:
             return self._chained(geoids, values, facilities, order)
         rows, totals = self._totals(codes[order], values.get("total"), order)
         self._countable(totals, "total_con")

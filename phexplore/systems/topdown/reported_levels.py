@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from phexplore.data.blocks.geocodes import GeocodeLayout
-from phexplore.simulate.topdown.design import Design, LevelDesign
+
+if TYPE_CHECKING:
+    from phexplore.simulate.topdown.design import Design, LevelDesign
 
 
 def reported_levels(levels: tuple[str, ...], layout: GeocodeLayout) -> tuple[str, ...]:

@@ -34,7 +34,6 @@ def reprocess_measurements(
         RunSpecError: the run kept nothing, has other data, fewer trials or another method.
         RunUnreadableError: the directory holds no run.
     """
-    from phexplore.systems.topdown.chained_release import is_chained  # noqa: PLC0415 - loads the solver; most runs read no other run
     from phexplore.systems.topdown.measurements import kept_content  # noqa: PLC0415 - as above
     from phexplore.systems.topdown.published_writing import published_directory  # noqa: PLC0415 - as above
 
@@ -43,7 +42,7 @@ def reprocess_measurements(
     if not isinstance(before, TopDown) or not isinstance(after, TopDown):
         raise RunSpecError("Only measurements of TopDown runs are post-processed again.", "Choose another run.")
     held = topdown_options(measured)
-    if is_chained(load_schema(before.schema)):
+    if load_schema(before.schema).is_chained:
         raise RunSpecError(
             f"{run} keeps its noisy answers in the published layout, trial by trial.",
             f"Name the folder of one trial: {published_directory(run, 0)}.",
@@ -97,7 +96,7 @@ def complete_run(spec: RunSpec) -> RunSpec:
     """
     options = topdown_options(spec)
     if options.redistricting:
-        from phexplore.systems.topdown.chained_release import with_release  # noqa: PLC0415 - as above
+        from phexplore.systems.topdown.chained_release import with_release  # noqa: PLC0415 - loads the solver; most runs read no other run
 
         spec = with_release(spec)
         options = topdown_options(spec)
@@ -139,11 +138,9 @@ def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
         scenario: whose passes and constraints are used.
         spec: of the complete run.
     """
-    from phexplore.systems.topdown.chained_release import is_chained  # noqa: PLC0415 - as above
-
     options = topdown_options(spec)
     fits = isinstance(spec.scenario.method, TopDown) and spec.scenario.topdown.schema == scenario.topdown.schema
-    is_kept = bool(options.keep_measurements) and not is_chained(load_schema(scenario.topdown.schema))
+    is_kept = bool(options.keep_measurements) and not load_schema(scenario.topdown.schema).is_chained
     return fits and is_kept and options.mechanism is Mechanism.TOP_DOWN
 
 

@@ -19,7 +19,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.published.door import read_population
 from phexplore.simulate.topdown.bounds import facility_bounds
 from phexplore.simulate.topdown.design import Design, DesignError
-from phexplore.systems.topdown.chained_release import is_chained, redistricting_of
+from phexplore.systems.topdown.chained_release import redistricting_of
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import Schema, load_schema
@@ -65,7 +65,7 @@ def read_input(path: Path, method: TopDown, options: TopDownOptions) -> Input:
 def wanted_schema(method: TopDown) -> str:
     """Return the schema that data are read in where their records tell several, "" for the first they tell."""
     schema = load_schema(method.schema)
-    return schema.id if is_chained(schema) else ""
+    return schema.id if schema.is_chained else ""
 
 
 def refuse_analytic(method: TopDown) -> None:
@@ -100,10 +100,10 @@ def as_input(
         InputProblemsError: the data are not what the scenario counts.
     """
     schema = load_schema(method.schema)
-    if is_chained(population.schema) and schema.id in {"pl94_persons", "pl94_units"}:
+    if population.schema.is_chained and schema.id in {"pl94_persons", "pl94_units"}:
         population = redistricting_of(_facilities_known(population))
     seed = options.expand
-    if seed is None and is_chained(schema) and not is_chained(population.schema):
+    if seed is None and schema.is_chained and not population.schema.is_chained:
         seed = SEED_OF_HOUSEHOLDS
     if seed is not None and population.schema.id != EXPANDED:
         if population.schema.id != EXPANDABLE:
@@ -115,7 +115,7 @@ def as_input(
         population = expand(population, seed, is_one_of_several=is_one_of_several)
     if seed is not None and schema.id == WITH_AGES:
         population = with_ages(population, seed)
-    if is_chained(schema) and population.schema != schema:
+    if schema.is_chained and population.schema != schema:
         population = _with_households(path, population, schema, seed)
     if schema.id == "pl94_units" and population.schema.id != "pl94_units":
         population = units_of_persons(path, population)

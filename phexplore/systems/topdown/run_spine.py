@@ -11,7 +11,6 @@ from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import load_spec
 from phexplore.spine.geography_reading import read_geography
 from phexplore.spine.settings import settings_for
-from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.spine_contents import Work, tree_content
@@ -39,7 +38,7 @@ def _tree(directory: Path, _identity: str, path: Path, _stamp: int) -> tuple[Tre
     """Return the tree of a run's spine, or why there is none; read again when the run or its data are others."""
     spec = load_spec(directory)
     # Totals of a scenario that keeps the counts of an earlier release have the margins of that release.
-    has_margins = not is_chained(load_schema(spec.scenario.topdown.schema))
+    has_margins = not load_schema(spec.scenario.topdown.schema).is_chained
     return possible(lambda: tree_content(_work(spec, path), has_margins=has_margins))
 
 

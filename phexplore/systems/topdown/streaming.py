@@ -52,7 +52,6 @@ from phexplore.simulate.topdown.run_checks import CHECKS, spent_on_noise
 from phexplore.spine.allocation import is_by_state
 from phexplore.spine.settings import settings_for
 from phexplore.spine.tree import ROOT_LEVELS, TreeLevel, UnitShares
-from phexplore.systems.topdown.chained_release import is_chained
 from phexplore.systems.topdown.release import trial_directory, write_trial_release
 from phexplore.systems.topdown.run_data import refuse_analytic
 from phexplore.systems.topdown.run_files import LeafFiles, counts_digest
@@ -98,7 +97,7 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
         return (directory / TRUTH_FILE).is_dir()
     options, method = topdown_options(spec), spec.scenario.topdown
     schema = load_schema(method.schema)
-    if is_chained(schema):
+    if schema.is_chained:
         _confirm_room(spec, schema, limit)
         return False
     if schema.id == WITH_AGES or not block_files(Path(spec.data.path)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ from phexplore.model.numbers import exact_text
 from phexplore.runs.simulation import outcome
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.simulate.topdown import run_checks as topdown_checks
-from phexplore.simulate.topdown.design import Design, LevelDesign
 from phexplore.simulate.topdown.error_folding import LevelErrors, QueryErrors, level_errors, query_errors
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.topdown.run_options import topdown_options
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 from phexplore.workload.schema import Schema
+
+if TYPE_CHECKING:
+    from phexplore.simulate.topdown.design import Design, LevelDesign
 
 Integers = NDArray[np.int64]
 
