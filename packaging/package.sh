@@ -67,11 +67,16 @@ if wants folder || wants deb; then
   find $BUILD/folder/phexplore -type f -name 'libarrow_substrait.so.*' | while read -r library; do
     ld -r -b binary -o $BUILD/nothing.o /dev/null && ld -shared -soname "$(basename "$library")" -o "$library" $BUILD/nothing.o
   done
+  # Libraries of Fortran that NumPy and SciPy both bring.
+  for library in $BUILD/folder/phexplore/_internal/scipy.libs/*; do
+    same=$BUILD/folder/phexplore/_internal/numpy.libs/${library##*/}
+    if cmp -s "$library" "$same"; then ln -sf "../numpy.libs/${library##*/}" "$library"; fi
+  done
   $BUILD/tools/bin/python packaging/trim_icu.py $BUILD/folder/phexplore >&2
 fi
 if wants folder; then
   name=phexplore-$version-linux-$(uname -m)
-  tar -C $BUILD/folder --owner=0 --group=0 -cJf "dist/$name.tar.xz" phexplore
+  XZ_OPT=${XZ_OPT:--T0} tar -C $BUILD/folder --owner=0 --group=0 -cJf "dist/$name.tar.xz" phexplore
   state folder "$(du -m "dist/$name.tar.xz" | cut -f1) MB packed, $(du -sm $BUILD/folder/phexplore | cut -f1) MB unpacked"
   say "dist/$name.tar.xz"
 fi

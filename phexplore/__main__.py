@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import NoReturn
 
@@ -57,6 +57,10 @@ def main() -> int:
         except KeyboardInterrupt:
             print("Cancelled.", file=sys.stderr)  # noqa: T201 - a terminal asked for it
             return CANCELLED
+    # What a command loads stays until its end: to look for garbage in it took a sixth of a short one. And the threads of
+    # OpenBLAS would turn for 25 ms each before they sleep, whether or not they are ever given work.
+    gc.set_threshold(200_000)
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     from phexplore.cli.app import run  # noqa: PLC0415 - workers and readers start through here too
 
     return run(arguments, _open_window)
@@ -75,7 +79,7 @@ def asks_for_window(arguments: list[str]) -> bool:
             return False
 
 
-class _WithoutPandas(MetaPathFinder):
+class _WithoutPandas:
     """Keeps pandas out of a worker: Arrow would load it, half a second, to ask of every array whether it is one of its."""
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:

@@ -29,8 +29,9 @@ from phexplore.report.terminal import margin_texts, print_epsilons, print_guaran
 from phexplore.runs.store import load_spec, state_of
 from phexplore.systems.figures import entries_figure
 from phexplore.systems.registry import check, forecast, system_of
+from phexplore.systems.result_tabs import Results
 from phexplore.systems.run_pictures import run_figures
-from phexplore.systems.run_results import Choice, Results, RunRequest
+from phexplore.systems.run_results import Choice, RunRequest
 
 
 def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from phexplore.runs.spec import RunSpec, StopRule
     from phexplore.systems.experiments import Experiment, Studied
     from phexplore.systems.meeting import MeetingParameter
-    from phexplore.systems.run_results import Results
+    from phexplore.systems.result_tabs import Results
 
 
 SolveEstimates = Callable[..., "tuple[SolvedGoals, Mapping[Key, float]]"]

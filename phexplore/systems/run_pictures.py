@@ -13,7 +13,8 @@ from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.systems.protocol import System
-from phexplore.systems.run_results import Asks, Choice, Chooser, Results, RunAnswer, RunReader, RunRequest
+from phexplore.systems.result_tabs import Results
+from phexplore.systems.run_results import Asks, Choice, Chooser, RunAnswer, RunReader, RunRequest
 
 
 def run_charts(system: System, run: Path, choices: Mapping[str, Choice] | None = None) -> tuple[Chart, ...]:

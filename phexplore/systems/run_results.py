@@ -25,32 +25,6 @@ Choice = str | tuple[str, ...]
 
 NAMES = "names"
 """Id of the choice of a person who is about to type a name: the answer offers those that are known."""
-HOW_FAR: str = "How far off?"
-WHERE: str = "Where?"
-WHICH: str = "Which groups?"
-WHO: str = "Who?"
-COMPARED: str = "Compared with what?"
-
-
-@dataclass(frozen=True, slots=True)
-class ResultTab:
-    """A picture of results.
-
-    Attributes:
-        id: of the tab.
-        title: on it.
-        name: of the picture, for screen readers and files.
-        teaching: what will be here and the one action that fills it.
-        is_table: it opens as its data table.
-        question: of a committee that it answers, "" for none.
-    """
-
-    id: str
-    title: str
-    name: str
-    teaching: str = "Errors appear here with the first trial of a run."
-    is_table: bool = False
-    question: str = ""
 
 
 class Asks(enum.Enum):
@@ -192,21 +166,6 @@ class RunReader(Protocol):
         Raises:
             PhexploreError: the run cannot be read.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """What a system shows of its runs.
-
-    Attributes:
-        tabs: its pictures.
-        teaching: what a run shows, in a sentence or two, while there is none.
-        reader: makes what reads them.
-    """
-
-    tabs: tuple[ResultTab, ...]
-    teaching: str
-    reader: Callable[[], RunReader]
 
 
 class _Open(Protocol):

@@ -36,7 +36,8 @@ from phexplore.runs.store import TRUTH_FILE
 from phexplore.systems.plain import report_of_results
 from phexplore.systems.protocol import Entry, Forecast, Loss, System
 from phexplore.systems.registry import register
-from phexplore.systems.run_results import Results, ResultTab, Shown, trials_reader
+from phexplore.systems.result_tabs import Results, ResultTab
+from phexplore.systems.run_results import Shown, trials_reader
 
 
 @declared

@@ -27,7 +27,8 @@ from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.gui.widgets.tile import tile_sentence
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import system_of
-from phexplore.systems.run_results import NAMES, Asks, Choice, ResultTab, RunAnswer, RunRequest
+from phexplore.systems.result_tabs import ResultTab
+from phexplore.systems.run_results import NAMES, Asks, Choice, RunAnswer, RunRequest
 
 READING = "Reading the results of the run…"
 MakeChart = Callable[[QWidget], FigureView]

@@ -6,8 +6,8 @@ from phexplore.lazy import lazy
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.report.export_formats import ExportFormat, formats_by_id, parameters_json
 from phexplore.systems.protocol import System
+from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 from phexplore.systems.scenario_reports import PLAIN_REPORTS
 
 _ROOM = "phexplore.systems.group_sizes"

@@ -12,8 +12,8 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import ExportFormat, formats_by_id
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 from phexplore.systems.scenario_reports import report_formats
 
 _ROOM = "phexplore.systems.phsafe"

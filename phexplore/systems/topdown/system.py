@@ -8,8 +8,8 @@ from phexplore.report.export_formats import ExportFormat, formats_by_id
 from phexplore.runs.place import cores
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
+from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHICH, WHO, Results, ResultTab
 from phexplore.systems.run_offer import RunOffer
-from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHICH, WHO, Results, ResultTab
 from phexplore.systems.scenario_reports import report_formats
 from phexplore.systems.topdown.run_options import TopDownOptions
 

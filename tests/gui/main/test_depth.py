@@ -10,7 +10,7 @@ from phexplore.gui.targets.targets_page import SOLVE
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.systems.registry import systems
-from phexplore.systems.run_results import COMPARED, HOW_FAR, WHERE, WHICH, WHO
+from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHICH, WHO
 
 
 @pytest.fixture
