@@ -240,15 +240,15 @@ def _pattern() -> re.Pattern[str]:
         rf"(?P<table>(?:{any_of('tables')})(?! ·|[\w/]|\.\w))",
         r"(?P<bar>(?:US|St) (?:all|A-G|H-I)\b)",
         r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
-        rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|^(?:{heads})(?= ×| at |:|,|$))",
+        rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|(?:^|(?<=\. ))(?:{heads})(?= ×| at |:|,|$))",
         r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of ))[Dd]etailed(?=$|[,;:]| at | ±))",
         r"(?P<level>(?<!\()Block_Group(?!\w))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
-        r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \())",
+        r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \([^\W\d]))",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
-        rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \())",
+        rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \([^\W\d]))",
         rf"(?P<quarters>[Gg]roup quarters (?P<type>{any_of('quarters')})(?![\w,]| \())",
-        r"(?P<county>[Cc]ounty (?P<fips>\d{5})(?![\d.])(?! \())",
+        r"(?P<county>[Cc]ounty (?P<fips>\d{5})(?![\d.])(?! \([^\W\d]))",
     )
     return re.compile(rf"(?<![\w.\-/])(?:{'|'.join(parts)})")
 

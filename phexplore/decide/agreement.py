@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from phexplore.decide.approving import clock
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
     CERTIFICATE_PDF,
@@ -70,6 +71,8 @@ _MOST_DISAGREEMENTS = 50
 _STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 _PRODUCER = re.compile(rb'pdf:Producer="([^"]{1,80})"')
 _LARGEST_STREAM = 2**20
+FINGERPRINT_STATED = "Parameters"
+"""What a stated fingerprint is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +120,15 @@ class Statement:
             ("Scenario", self.scenario.name),
             ("Status", self.status),
             (f"Total {self.budget[0]}", self.budget[1]),
-            ("Parameters", fingerprint(self.scenario)),
-            ("Made", self.made),
+            (FINGERPRINT_STATED, fingerprint(self.scenario)),
+            ("Made", _when(self.made)),
         ]
         if self.clearance:
             found.append(("Clearance", self.clearance))
         found += [
             (
                 "Decision",
-                f"{one.status.value} by {one.who}, {one.role}, {one.at}" + (f": {one.note}" if one.note else ""),
+                f"{one.status.value} by {one.who}, {one.role}, {_when(one.at)}" + (f": {one.note}" if one.note else ""),
             )
             for one in self.decisions
         ]
@@ -429,3 +432,8 @@ def _producers(pdf: bytes) -> set[bytes]:
             text = stream
         found |= set(_PRODUCER.findall(text))
     return found
+
+
+def _when(at: str) -> str:
+    """Return a time of the bundle as people read it where it is in UTC, else as it stands."""
+    return f"{clock(at)} UTC" if at.endswith("+00:00") else at

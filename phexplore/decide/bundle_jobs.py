@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from phexplore.decide.agreement import FINGERPRINT_STATED
 from phexplore.decide.approving import clock
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
@@ -235,7 +236,11 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
         said.append(("error", report.shortfall))
     if report.is_intact:
         said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
-        said += [("info", visible(f"{name}: {text}")) for name, text in report.stated]
+        said += [
+            ("info", visible(f"{name}: {text}"))
+            for name, text in report.stated
+            if has_codes or name != FINGERPRINT_STATED
+        ]
     for one in report.signatures:
         who = visible(f"{one.name}, {one.role}" if one.role else one.name)
         when = visible(f"{clock(one.at)} UTC")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.decide.committee import CommitteeMatrix, MatrixRow
@@ -10,8 +11,9 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Look, Table, Value, shown
+from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import System
-from phexplore.systems.registry import system_of
+from phexplore.systems.registry import margins_of_entries, system_of
 
 _AGREEMENT, _FIRST_MEMBER = 1, 3
 """Columns of the table."""
@@ -38,14 +40,25 @@ class MatrixView:
     picture: Figure
 
 
-def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
-    """Return a matrix as it is shown."""
+def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> MatrixView:
+    """Return a matrix as it is shown.
+
+    Args:
+        matrix: who proposes what.
+        proposals: the members' scenarios: a budget is shown as the margin that it gives; without them as it is.
+    """
+    if proposals and any(row.kind == "budget" for row in matrix.rows):
+        stated = [replace(each, conventions=matrix.baseline.conventions) for each in proposals]
+        start, *margins = map(margins_of_entries, (matrix.baseline, *stated))
+        matrix = replace(matrix, rows=tuple(_in_people(row, start, margins) for row in matrix.rows))
     members = matrix.members
     headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone", "Reasons")
     system = system_of(matrix.baseline)
     rows = tuple(_row(system, row) for row in matrix.rows)
     looks: dict[tuple[int, int], Look] = {}
+    details: dict[tuple[int, int], str] = {}
     for place, row in enumerate(matrix.rows):
+        details |= _absences(place, row)
         for number, moved in enumerate(row.moved):
             looks[place, _FIRST_MEMBER + number] = Look.BOLD if moved else Look.MUTED
         if row.agreement < _CLOSE:
@@ -56,7 +69,52 @@ def matrix_view(matrix: CommitteeMatrix) -> MatrixView:
         f"Reference: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
         "by the largest."
     )
-    return MatrixView(_title(matrix), sentence, Table(headers, rows, looks), _picture(matrix))
+    return MatrixView(_title(matrix), sentence, Table(headers, rows, looks, details), _picture(matrix))
+
+
+def _in_people(
+    row: MatrixRow, start: Mapping[str, float | None], margins: Sequence[Mapping[str, float | None]]
+) -> MatrixRow:
+    """Return the row of a budget as that of its margin; any other row, and one without a margin anywhere, as it is.
+
+    Args:
+        row: of the matrix.
+        start: margins where all started, people, by place.
+        margins: those of every member.
+    """
+    if row.kind != "budget" or all(each.get(row.path) is None for each in (start, *margins)):
+        return row
+    values = tuple(_people(each.get(row.path)) for each in margins)
+    known = [value for value in values if value is not None]
+    middle = next((value for value, budget in zip(values, row.values, strict=True) if budget == row.middle), None)
+    return replace(
+        row, kind="margin", baseline=_people(start.get(row.path)), values=values,
+        low=min(known, default=None), middle=middle, high=max(known, default=None),
+    )  # fmt: skip
+
+
+def _people(margin: float | None) -> Fraction | None:
+    """Return a margin to the hundredth of a person: it is read, not reckoned with."""
+    return None if margin is None else Fraction(str(round(margin, 2)))
+
+
+def _absences(place: int, row: MatrixRow) -> dict[tuple[int, int], str]:
+    """Return why cells of a row hold nothing, by row and column.
+
+    Args:
+        place: of the row.
+        row: as it is shown.
+    """
+    first = _FIRST_MEMBER + len(row.values)
+    found = {} if row.reasons else {(place, first + 4): "Nobody gave a reason."}
+    if row.baseline is None:
+        found[place, _FIRST_MEMBER - 1] = "There was none at the start."
+    for number, (value, moved) in enumerate(zip(row.values, row.moved, strict=True), start=_FIRST_MEMBER):
+        if not moved:
+            found[place, number] = "unchanged"
+        elif value is None:
+            found[place, number] = "This member has none."
+    return found
 
 
 def row_words(system: System, row: MatrixRow) -> str:
@@ -66,7 +124,9 @@ def row_words(system: System, row: MatrixRow) -> str:
         system: the committee's system.
         row: the parameter proposals differ in.
     """
-    kind = {"threshold": "τ of", "budget": "Budget", "target": "Target"}.get(row.kind, row.kind.capitalize())
+    kind = {"threshold": "τ of", "budget": "Budget", "margin": "Margin of", "target": "Target"}.get(
+        row.kind, row.kind.capitalize()
+    )
     place = system.place_name(row.path).title if "/" in row.path else row.path
     return f"{kind} {place}".strip()
 

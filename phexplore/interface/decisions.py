@@ -126,7 +126,7 @@ def compare(
         first, *others = (each.scenario for each in found.columns)
         makers = {
             "overlay": lambda: view_of(found).overlay,
-            "committee": lambda: matrix_view(committee_matrix(others, first)).picture,
+            "committee": lambda: matrix_view(committee_matrix(others, first), others).picture,
         }
         if picture not in makers:
             raise UnknownNameError("picture", picture, list(makers))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phexplore.model.topdown import SpineChoice
-from phexplore.spine.settings import OWN_SETTINGS, choice_of, settings_of
+from phexplore.spine.settings import CLASS_TITLES, OWN_SETTINGS, choice_of, settings_of
 
 SPINES = {"standard": "non_aian_spine", "aian": "aian_spine", "optimised": "opt_spine", "prim": "opt_spine"}
 """Value of ``spine`` for each kind (topdown, section 10)."""
@@ -43,8 +44,7 @@ def geodict_of(choice: SpineChoice) -> Geodict:
     sentences = []
     if settings.targets != plain.targets and settings.shapes_block_groups:
         sentences.append(
-            f"Production cannot keep just {', '.join(settings.targets)} together: its block groups follow "
-            f"{', '.join(plain.targets)}."
+            f"Production cannot keep together just {_areas(settings.targets)}: its block groups follow {_areas(plain.targets)}."
         )
     if settings.shapes_block_groups and settings.grouping != "production":
         sentences.append("Production's block groups may hold one block more than the paper's bound, always.")
@@ -71,3 +71,8 @@ def same_spine(one: SpineChoice, other: SpineChoice) -> bool:
     read = {name for name, _ in choice_of(settings_of(one)).settings}
     left, right = dict(one.settings), dict(other.settings)
     return all(left[name] == right[name] for name in set(left) & set(right) - read)
+
+
+def _areas(targets: Sequence[str]) -> str:
+    titles = (CLASS_TITLES.get(target, target) for target in targets)
+    return "; ".join(title if title.startswith("American") else title[0].lower() + title[1:] for title in titles)

@@ -95,6 +95,7 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("County: detailed ±5.23; Block_Group: total", "County: every cell ±5.23; Block group: total"),
         ("a detailed list, detailed", "a detailed list, every cell"),
         ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
+        ("most at block group 440070001023 (−94)", "most at block group 3, tract 1.02, Providence County, RI (−94)"),
     ],
 )
 def test_that_codes_are_read_and_the_rest_is_left(text, read):

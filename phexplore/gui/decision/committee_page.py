@@ -169,7 +169,7 @@ class CommitteePage(TickPage):
             return
         self._matrix = matrix
         self.draft.setEnabled(len(members) > 1 and bool(matrix.rows))
-        view = matrix_view(matrix)
+        view = matrix_view(matrix, members)
         has_rows = bool(view.numbers.rows)
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
         self.table.set_numbers(view.numbers)

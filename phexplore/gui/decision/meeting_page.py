@@ -18,7 +18,7 @@ from phexplore.gui.editors.live_noise import LiveNoise
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
-from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text, describe
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Section, scrolling
@@ -42,7 +42,7 @@ class MeetingSlider(QFrame):
         super().__init__()
         self.parameter, self._session = parameter, session
         self.setProperty("look", "card")
-        self.setAccessibleName(parameter.title)
+        describe(self, name=parameter.title)
         self._title = Paragraph(f"{number}  {parameter.title}", bold=True)
         self.value = Figure(relative=1.8, bold=True)
         self._unit = Figure(parameter.unit, look="muted")

@@ -47,8 +47,8 @@ def _offer(row: RunRow, own: str) -> RunOffer:
     title = run_title(row)
     if row.spec is None:
         return RunOffer(row.directory, title, "it cannot be read")
-    if (theirs := fingerprint(row.spec.scenario)) != own:
-        return RunOffer(row.directory, title, f"it simulated other parameters ({theirs[:8]}… instead of {own[:8]}…)")
+    if fingerprint(row.spec.scenario) != own:
+        return RunOffer(row.directory, title, "it simulated other parameters")
     if row.state is not RunState.COMPLETE:
         return RunOffer(row.directory, title, "it is not complete")
     return RunOffer(row.directory, title, "")

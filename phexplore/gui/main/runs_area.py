@@ -26,7 +26,7 @@ from phexplore.gui.run_manager.run_controller import DoubtedRun, RunController
 from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.gui.theme.metrics import GRID, MARGIN
-from phexplore.gui.widgets.labels import Paragraph
+from phexplore.gui.widgets.labels import Paragraph, describe
 from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -127,7 +127,7 @@ class ResultPages(QWidget):
             return
         verdicts = judge(rules, row.spec.scenario, summary)
         self.line.setText(verdict_summary(verdicts))
-        self.line.setToolTip("\n\n".join(verdict_detail(each) for each in verdicts))
+        describe(self.line, tip="\n\n".join(map(verdict_detail, verdicts)))
         failed = any(each.outcome is Outcome.FAIL for each in verdicts)
         self.line.set_look("refused" if failed else "good")
 

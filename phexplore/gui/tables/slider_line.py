@@ -13,6 +13,7 @@ from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.exact_field import ExactField
+from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
@@ -74,8 +75,8 @@ class SliderLine(QObject):
         if key != self.key:
             self.key = key
             self.field.forget()
-            self.slider.setAccessibleName(name or self.slider.accessibleName())
-            self.field.line.setAccessibleName(name or self.field.line.accessibleName())
+            for widget in (self.slider, self.field.line):
+                describe(widget, name=name or None)
 
     def show(self, value: Fraction | None, text: str, *, mark: Fraction | None = None, reason: str = "") -> None:
         """Show a value.
@@ -92,7 +93,7 @@ class SliderLine(QObject):
         self.field.set_value(text)
         for widget in (self.slider, self.field):
             widget.setEnabled(not reason)
-            widget.setToolTip(reason)
+            describe(widget, tip=reason)
 
     def _take(self, typed: str) -> str:
         return refusal_of(self._session, lambda: self._step(typed))

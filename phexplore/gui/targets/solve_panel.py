@@ -24,6 +24,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.wording import budget_text, sentence
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.exact_field import ExactField
@@ -218,7 +219,9 @@ class SolvePanel(QFrame):
             words, tip = sentence(way.text), f"{sentence(way.text)} Changes the goals as one edit and solves again."
             choose = partial(self._choose, way)
             name = f"Way out: {way.text}"
-            self._way_column.addWidget(TextButton(fill(words, _LETTERS), look="link", name=name, tip=tip, run=choose))
+            self._way_column.addWidget(
+                TextButton(fill(localised(words), _LETTERS), look="link", name=name, tip=tip, run=choose)
+            )
 
     def _choose(self, way: Relaxation, _checked: bool = False) -> None:
         self.way_chosen.emit(way)

@@ -21,6 +21,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.labels import describe
 
 Run = Callable[..., object] | SignalInstance | None
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
@@ -60,8 +61,7 @@ class SymbolButton(QToolButton):
         super().__init__()
         self._symbol, self._role = symbol, ""
         self._drawn: object = None
-        self.setAccessibleName(spoken_name(text, name))
-        self.setToolTip(tip or name)
+        describe(self, name=spoken_name(text, name), tip=tip or name)
         self.setCheckable(checkable)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setIconSize(QSize(2 * GRID + 2, 2 * GRID + 2))
@@ -116,13 +116,11 @@ class TextButton(QPushButton):
             tip: shown when the pointer rests on it.
             run: what a click does.
         """
-        super().__init__(text)
-        if tip:
-            self.setToolTip(tip)
+        super().__init__(localised(text))
         if run is not None:
             self.clicked.connect(run)
         self._symbol, self._look = symbol, look
-        self.setAccessibleName(spoken_name(text, name))
+        describe(self, name=spoken_name(text, name), tip=tip or None)
         self.setAutoDefault(False)
         if look:
             self.setProperty("look", look)
@@ -162,8 +160,7 @@ class Chooser(QComboBox):
         """
         super().__init__(parent)
         self._written: tuple[list[str], Sequence[str]] = [], ()
-        self.setAccessibleName(name)
-        self.setToolTip(tip)
+        describe(self, name=name, tip=tip)
         self.offer(options)
         if run is not None:
             self.currentIndexChanged.connect(run)

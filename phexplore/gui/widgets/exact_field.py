@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import Reason, Text
+from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.labels import Reason, Text, describe
 from phexplore.gui.widgets.layout import column, row
 from phexplore.model.numbers import exact_text, parse_exact
 
@@ -37,18 +38,17 @@ class ExactLine(QLineEdit):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName(name)
+        describe(self, name=name)
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setMaxLength(400)
         self.returnPressed.connect(self._offer)
 
     def set_refused(self, reason: str) -> None:
         """Mark the text as refused for a reason, "" for accepted."""
-        if self.toolTip() == reason and bool(reason) == (self.property("refused") == "true"):
+        if self.toolTip() == localised(reason) and bool(reason) == (self.property("refused") == "true"):
             return
         self.setProperty("refused", "true" if reason else "false")
-        self.setAccessibleDescription(reason)
-        self.setToolTip(reason)
+        describe(self, tip=reason, more=reason)
         self.style().unpolish(self)
         self.style().polish(self)
 
@@ -214,7 +214,7 @@ class LineText(QPlainTextEdit):
         super().__init__()
         self._take, self._value, self._lines, self._hint = take, "", lines, hint
         self.reason = Reason(relative=0.92)
-        self.setAccessibleName(name)
+        describe(self, name=name)
         self.setTabChangesFocus(True)
         if not is_wrapped:
             self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -240,7 +240,7 @@ class LineText(QPlainTextEdit):
             self._show()
             return
         reason = self._take(text)
-        self.setAccessibleDescription(reason)
+        describe(self, more=reason)
         if not self.reason.say(reason):
             self._show()
 
@@ -263,7 +263,7 @@ class LineText(QPlainTextEdit):
             self.setPlainText(self._value)
         self.document().setModified(False)
         self.reason.say("")
-        self.setAccessibleDescription("")
+        describe(self, more="")
 
     def _fit(self, _colours: object = None) -> None:
         self.setFixedHeight((self._lines * 5 + 3) * HALF * appearance().scale // 100)

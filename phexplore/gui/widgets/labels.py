@@ -294,8 +294,9 @@ def describe(widget: QWidget, *, name: str | None = None, tip: str | None = None
         tip: shown when the pointer rests on it; so with it,
         more: and with its description.
     """
-    said = [name, tip, more]
-    if widget.property(_SAID) != said:
+    before = widget.property(_SAID)
+    said = [new if new is not None else old for new, old in zip((name, tip, more), before or (None,) * 3, strict=True)]
+    if before != said:
         widget.setProperty(_SAID, said)
         _describe(widget)
 

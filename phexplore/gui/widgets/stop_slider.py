@@ -12,6 +12,7 @@ from PySide6.QtGui import QAccessible, QColor, QKeyEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.speech import SpokenNumber, speak_as
 
 
@@ -49,7 +50,7 @@ class StopSlider(QSlider):
         self.exact: Fraction | None = None
         self._mark: Fraction | None = None
         self._safe: tuple[Fraction | None, Fraction | None] | None = None
-        self.setAccessibleName(name)
+        describe(self, name=name)
         self.setRange(0, len(self.stops) - 1)
         self.setPageStep(12)
         self.setMinimumSize(120, 22)

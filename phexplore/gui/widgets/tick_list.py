@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.labels import describe
 
 _KEY = Qt.ItemDataRole.UserRole
 _TICKED, _FREE = Qt.CheckState.Checked, Qt.CheckState.Unchecked
@@ -49,7 +50,7 @@ class TickList(QListWidget):
         """
         super().__init__()
         self._entries: tuple[TickEntry, ...] = ()
-        self.setAccessibleName(name)
+        describe(self, name=name)
         self.setWordWrap(True)
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -85,6 +86,12 @@ class TickList(QListWidget):
                 if entry.key is not None:
                     item.setCheckState(_TICKED if entry.is_open and entry.key in keys else _FREE)
 
+    def rewrite(self) -> None:
+        """Show the same lines again, after another style of numbers or names was chosen."""
+        with QSignalBlocker(self):
+            for item, entry in zip(self._items(), self._entries, strict=True):
+                _write(item, entry)
+
     def _items(self) -> Iterator[QListWidgetItem]:
         return (self.item(place) for place in range(self.count()))
 
@@ -96,13 +103,19 @@ class TickList(QListWidget):
 
 
 def _item(entry: TickEntry) -> QListWidgetItem:
-    item = QListWidgetItem(localised(entry.title))
+    item = QListWidgetItem()
+    _write(item, entry)
     if entry.key is None:
         item.setFlags(Qt.ItemFlag.NoItemFlags)
         item.setFont(appearance().font(relative=0.92, bold=True))
         return item
     item.setData(_KEY, entry.key)
-    item.setToolTip(localised(entry.tip or entry.title))
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable if entry.is_open else Qt.ItemFlag.ItemIsSelectable)
     item.setCheckState(_FREE)
     return item
+
+
+def _write(item: QListWidgetItem, entry: TickEntry) -> None:
+    item.setText(localised(entry.title))
+    if entry.key is not None:
+        item.setToolTip(localised(entry.tip or entry.title))

@@ -18,7 +18,6 @@ from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people, share_percent
-from phexplore.model.numbers import exact_text
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
@@ -28,7 +27,7 @@ from phexplore.systems.topdown.spine_views import (
     MarginsContent,
     SpineMap,
 )
-from phexplore.systems.topdown.wording import level_title, plural_level
+from phexplore.systems.topdown.wording import level_title, plural_level, taken_over
 
 THIS = "this spine"
 MOST_ROWS = 1000
@@ -244,18 +243,16 @@ def bypass_rows(content: BypassContent) -> Figure:
     rule = RULES.get(content.rule, content.rule)
     title = "No unit was bypassed"
     if content.count:
-        title = (
-            f"{content.count:,} unit{'s were' if content.count != 1 else ' was'} bypassed; the budgets they freed add up to "
-            f"{exact_text(content.moved)} of the total"
-        )
-    freed = (
-        f"{content.symbol} {exact_text(content.moved * content.total)}, summed over units that are measured in parallel"
-    )
-    summary = f"Rule: {rule}. " + (f"Freed: {freed}. " if content.count else "")
-    summary += f"Every path from the root to a block carries exactly {exact_text(content.carried)} of the total."
+        title = taken_over(content.count)
+    freed_loss = float(content.moved * content.total)
+    freed = f"{content.symbol} {freed_loss:.6g}, summed over units that are measured in parallel"
+    summary = f"Rule: {rule}. " + (f"Moved: {freed}. " if content.count else "")
+    summary += f"Every path from the root to a block carries {share_percent(content.carried)} of the total."
     for level, share in content.unspent:
         if share:
-            summary += f" Unspent, because these blocks have no such level: {level_title(level)} ({exact_text(share)})."
+            summary += (
+                f" Unspent, because these blocks have no such level: {level_title(level)} ({share_percent(share)})."
+            )
     if len(content.listed) < content.count:
         summary += f" The table lists the first {len(content.listed):,}."
     table = tuple(

@@ -17,9 +17,9 @@ from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
 from phexplore.figures.marks import Box, Ink, Mark, Role
 from phexplore.figures.marks import Fill as FillOf
 from phexplore.figures.table import Table, Value
-from phexplore.model.numbers import exact_text
+from phexplore.figures.wording import share_percent
 from phexplore.systems.topdown.spine_views import TreeContent
-from phexplore.systems.topdown.wording import level_title, plural_level, short_level
+from phexplore.systems.topdown.wording import level_title, plural_level, short_level, taken_over
 
 WIDE = 3.0
 """Columns from which on a unit is drawn with its borders."""
@@ -259,16 +259,16 @@ class SpineTree:
         share, own = self.share(unit), self.content.level_shares[unit.level]
         if share is not None and own is not None:
             spent = share * self.content.total
-            budget = f"{self.content.symbol} = {exact_text(spent)} ({float(spent):.6g})"
+            budget = f"{self.content.symbol} {float(spent):.6g}, {share_percent(share)} of the total"
             if share == 0:
                 words.append(" It is not measured: an only child copies its parent, which has its budget.")
             elif share > own:
                 words.append(
-                    f" Bypassed: it has {budget}, {exact_text(share)} of the total instead of {exact_text(own)}; what is "
+                    f" Bypassed: it has {budget} instead of {share_percent(own)}; what is "
                     "below it as an only child passed its budget up."
                 )
             else:
-                words.append(f" It has {budget}, {exact_text(share)} of the total.")
+                words.append(f" It has {budget}.")
         if (margin := self.margin(unit)) is not None:
             words.append(f" Predicted margin of its total: ±{margin:,.2f} people.")
         sign = 0 if level.sign is None else int(level.sign[unit.place])
@@ -397,6 +397,6 @@ def _finding(tree: SpineTree) -> str:
 
 def _summary(tree: SpineTree) -> str:
     bypassed = sum(units for _, units in tree.content.bypassed)
-    first = f"{bypassed:,} units with one child pass their budget on to it. " if bypassed else ""
+    first = f"{taken_over(bypassed)}. " if bypassed else ""
     area = f"{tree.content.parts:,} units make up {tree.content.area}. " if tree.content.area else ""
     return f"{first}{area}One row per level from the root down to blocks, each unit as wide as the blocks it holds."

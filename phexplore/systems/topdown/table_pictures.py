@@ -96,7 +96,7 @@ def tables_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         "tables",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
-        f"{place_name}, {table.id}: farthest off is “{table.cells[farthest].label}”, by {people(abs(float(means[farthest] - truth[farthest])))}",
+        f"{place_name}: farthest off in table {table.id} is “{table.cells[farthest].label}”, by {people(abs(float(means[farthest] - truth[farthest])))}",
         f"{table.title}. {table.universe}, {trials_words(len(published))}: strokes are true, dots published (large: their mean).",
         Table(
             (

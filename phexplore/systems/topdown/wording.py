@@ -152,3 +152,12 @@ def place_name(place: str) -> PlaceName:
         return plain_place(place)
     group, name = level_title(level), query_title(query)
     return PlaceName(group, name, f"{group}: {name}")
+
+
+def taken_over(units: int) -> str:
+    """Return that units were bypassed, in words."""
+    return (
+        f"{units:,} unit takes over its children's budget"
+        if units == 1
+        else f"{units:,} units take over their children's budgets"
+    )

@@ -79,6 +79,15 @@ def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
     assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget PH3 (State, A-G)")
 
 
+def test_that_budgets_are_shown_as_the_margins_that_they_give(us, query, proposals) -> None:
+    view = matrix_view(committee_matrix(proposals, us), proposals)
+    found = _cells(view, f"Margin of {query.title}")
+    assert (found["Start"], found["Min"], found["Median"], found["Max"]) == (20, 22, 25, 40)
+    assert not [row for row in view.numbers.rows if str(row[0]).startswith("Budget")]
+    empty = [place for place, row in enumerate(view.numbers.rows) if not row[-1]]
+    assert all(view.numbers.details[place, len(view.numbers.headers) - 1] for place in empty)
+
+
 def test_that_the_picture_measures_in_multiples_of_the_start(us, query, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us))
     (mark,) = [row for row in view.picture.marks if row.name == f"Target {query.title}"]

@@ -67,7 +67,7 @@ def test_that_looks_say_what_became_of_the_budget(tree):
 def test_that_a_unit_is_explained_with_its_exact_budget(tree):
     words = tree.sentence(Unit(1, 1))
     assert "County C1: 1 block." in words
-    assert "ρ = 1 (1), 0.5 of the total instead of 0.25" in words
+    assert "ρ 1, 50.00 % of the total instead of 25.00 %" in words
     assert "±3.29 people" in words
     assert "copies its parent" in tree.sentence(Unit(2, 5))
 
