@@ -7,9 +7,11 @@ leave out. So a bundle of an earlier version goes on verifying, and one that sta
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
+_DIGIT = re.compile(r"[\d∞]")
 RELATIVE_TOLERANCE = 1e-9
 """Floats differ in their last digits between computers; everything exact is text and compared as such."""
 
@@ -17,8 +19,8 @@ CONVERSIONS = frozenset({"bun-steinke", "zcdp-optimal-alpha", "gaussian-continuo
 """Conversions of ρ to ε that versions 1 and 2 state."""
 LATER_CONVERSIONS = frozenset({"discrete-gaussian-exact"})
 """What bundles may state since; those of before do not, and go on verifying."""
-WORDING = frozenset({"errata", "spine.note", "derived[].label", "derived[].expected.of"})
-"""Keys of the forecast whose text explains values and is none."""
+WORDING = frozenset({"errata[]", "spine.note"})
+"""Keys of the forecast whose text explains values: another release may word it otherwise, where it names no number."""
 _MARGINS = ("moe.exact", "moe.normal", "moe.paper")
 _FORECAST = frozenset(
     {
@@ -36,7 +38,8 @@ _FORECAST = frozenset(
         *(f"cells[].{key}" for key in ("table", "tau", "sensitivity", "bounded_rho", "target", "query", "cells", "sigma2")),
         *(f"cells[].{key}" for key in ("level", "rho", "share", "sigma", *_MARGINS)),
         *(f"derived[].{key}" for key in ("table", "level", "cell", "kind", "source", "source_cells[]", "ratio")),
-        *(f"derived[].{key}" for key in ("interval[]", "reliable", "expected.numerator", "expected.denominator")),
+        *(f"derived[].{key}" for key in ("interval[]", "reliable", "label")),
+        *(f"derived[].expected.{key}" for key in ("numerator", "denominator", "of")),
         *(f"derived[].{key}" for key in _MARGINS),
         *(f"spine.{key}" for key in ("blocks", "kind", "settings")),
     }
@@ -83,7 +86,10 @@ def forecast_differences(stated: object, made: object, version: int) -> Iterator
     known = CONVERSIONS | (_conversions_of(stated) & LATER_CONVERSIONS)
     ours = _leaves(_with_conversions(made, known))
     theirs = _leaves(_with_conversions(stated, known))
+    explained = [value for key, value in ours.values() if key in WORDING]
     for place, (key, value) in theirs.items():
+        if key in WORDING and (value in explained or (isinstance(value, str) and not _DIGIT.search(value))):
+            continue
         formerly = (*place[:-1], former.get(key, ""))
         if formerly in ours and formerly not in theirs and _agree(value, ours[formerly][1]):
             continue
@@ -98,8 +104,6 @@ def _leaves(
     value: object, place: tuple[str | int, ...] = (), key: str = ""
 ) -> dict[tuple[str | int, ...], tuple[str, object]]:
     """Return the values of a JSON value by their place, each with its key in the spelling of `_FORECAST`."""
-    if key in WORDING:
-        return {}
     found: dict[tuple[str | int, ...], tuple[str, object]] = {}
     if isinstance(value, dict) and key != "spine.settings":
         for name, inner in value.items():

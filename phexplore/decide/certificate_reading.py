@@ -1,9 +1,9 @@
-"""A certificate read back: its values are compared with recomputed ones, its sentences with those of all releases.
+"""A certificate read back: it has to say, in its order, what the same parts say when the certificate is made again.
 
-A certificate is HTML without script, picture or reference to anything outside. What stands in it is either a value,
-which has to be the recomputed one at the same place, or wording, which has to be that of this release or of an earlier
-one. Later releases word things otherwise: the sentences of every release that wrote bundles are kept in
-``certificates/wording.txt``.
+A certificate is HTML without script, picture or reference to anything outside. Everything in it is compared with the one made
+again: elements as they are spelled, sentences, tiles, facts, heads and cells of tables. It may lack what a later release added,
+and nothing else: whatever stands in it stands in the other one, in the same order. Libraries and style sheets of all releases
+that wrote bundles are kept in ``certificates/known.txt``.
 """
 
 from __future__ import annotations
@@ -15,92 +15,23 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html.parser import HTMLParser
 
+from phexplore import __version__
 from phexplore.decide.bundle_values import CONVERSIONS, RELATIVE_TOLERANCE
 from phexplore.errors import PhexploreError
 from phexplore.resources import resource
 
-_TAGS = frozenset(
-    [
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "a",
-        "header",
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "strong",
-        "dl",
-        "div",
-        "dt",
-        "dd",
-        "nav",
-        "ul",
-        "li",
-        "main",
-        "section",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-    ]
-)
-_ATTRIBUTES = frozenset(
-    [
-        "lang",
-        "charset",
-        "name",
-        "content",
-        "http-equiv",
-        "class",
-        "href",
-        "role",
-        "id",
-        "aria-labelledby",
-        "aria-label",
-        "tabindex",
-        "scope",
-        "rowspan",
-    ]
-)
-_EMPTY = frozenset({"meta"})
+_EMPTY = "meta"
 _BLOCKS = frozenset({"title", "style", "a", "p", "h1", "h2", "h3", "dt", "dd", "li", "caption", "th", "td"})
-_CLASSES = frozenset(
-    [
-        "skip",
-        "kind",
-        "colophon",
-        "warning",
-        "tiles",
-        "tile",
-        "tile attention",
-        "value",
-        "detail",
-        "table",
-        "number",
-        "attention",
-        "whole",
-        "note",
-        "facts",
-        "number attention",
-        "number whole",
-        "attention whole",
-        "number attention whole",
-    ]
-)
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 MATERIALS = "materials"
 _UNORDERED = "cited"
 """The table of runs: a bundle does not say in which order they were named."""
 _VERSION = re.compile(r"\d+(\.[0-9a-z]+)*([+-][0-9A-Za-z.]+)?")
+_ALIGNED = re.compile(r' class="(number|whole|number whole)"(?=>$)')
+"""How a cell is aligned and broken into lines, which says nothing and changed between releases."""
 _MOST_BLOCKS = 100_000
+_ROWS = frozenset({"tbody", "tr"})
+
+Row = list[str]
 
 
 class CertificateError(PhexploreError):
@@ -113,17 +44,21 @@ class CertificateText:
 
     Attributes:
         tiles: text of labels and values of the tiles, in order.
+        heads: texts of the heads of tables, by the table's id.
         tables: cells of the bodies of tables, row by row, by the table's id.
+        spelled: the start tags of the same cells, row by row.
         facts: name and text of every entry of the lists of facts.
-        wording: everything else.
+        lines: start tags, ends and texts of everything but the bodies of tables, in order.
         style: SHA-256 of the style sheet.
         is_warning: whether it warns that the parameters are not approved.
     """
 
     tiles: list[str] = field(default_factory=list)
-    tables: dict[str, list[list[str]]] = field(default_factory=dict)
+    heads: dict[str, Row] = field(default_factory=dict)
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    spelled: dict[str, list[Row]] = field(default_factory=dict)
     facts: list[tuple[str, str]] = field(default_factory=list)
-    wording: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
     style: str = ""
     is_warning: bool = False
 
@@ -134,55 +69,58 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.found = CertificateText()
-        self._open: list[tuple[str, dict[str, str]]] = []
+        self._open: list[tuple[str, str]] = []
         self._text: list[str] = []
         self._blocks = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        if tag not in _TAGS or len(values) != len(attrs) or not values.keys() <= _ATTRIBUTES:
-            raise CertificateError(f"It holds the element {tag[:40]!r}.", "")
-        if values.get("class", "value") not in _CLASSES or not values.get("href", "#").startswith("#"):
-            raise CertificateError(f"Its element {tag} has attributes of no certificate.", "")
-        if values.get("http-equiv") and (values["http-equiv"], values.get("content")) != (
-            "Content-Security-Policy",
-            _POLICY,
-        ):
-            raise CertificateError("It may load or run what stands elsewhere.", "")
+        spelled = _ALIGNED.sub("", self.get_starttag_text() or "")
         self._blocks += 1
         if self._blocks > _MOST_BLOCKS:
             raise CertificateError("It is longer than any certificate.", "")
-        if tag == "meta":
-            if values.get("name") in {"keywords", "description"}:
-                self.found.wording.append(values.get("content", ""))
+        if self._is_in_body(tag):
+            self._begin_in_body(tag, spelled)
+        else:
+            self.found.lines.append(spelled)
+        if tag == _EMPTY:
             return
-        self._open.append((tag, values))
         if tag == "table":
-            if (name := values.get("id", "")) in self.found.tables:
+            name = dict(attrs).get("id") or ""
+            if name in self.found.tables:
                 raise CertificateError(f"It has the table {name[:40]!r} twice.", "")
-            self.found.tables[name] = []
-        elif tag == "tr" and self._is_in("tbody"):
-            self._rows().append([])
+            self.found.tables[name], self.found.spelled[name], self.found.heads[name] = [], [], []
+        self._open.append((tag, spelled))
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in _EMPTY:
-            self.handle_endtag(tag)
+    def _begin_in_body(self, tag: str, spelled: str) -> None:
+        """Begin a body of a table, a row or a cell: what they may stand in, and be spelled like, no later line can tell."""
+        around = self._open[-1][0] if self._open else ""
+        may = {"table": ("tbody",), "tbody": ("tr",), "tr": ("th", "td")}.get(around, ())
+        if tag not in may or (tag in _ROWS and spelled != f"<{tag}>"):
+            raise CertificateError(f"It holds the element {tag[:40]!r} where no certificate does.", "")
+        name = next(reversed(self.found.tables))
+        if tag == "tr":
+            self.found.tables[name].append([])
+            self.found.spelled[name].append([])
+        elif tag != "tbody":
+            self.found.spelled[name][-1].append(spelled)
 
     def handle_endtag(self, tag: str) -> None:
         if not self._open or self._open[-1][0] != tag:
             raise CertificateError("Its elements do not close in their order.", "")
         if tag in _BLOCKS:
             self._take(tag)
+        if not self._is_in_body(tag):
+            self.found.lines.append(f"</{tag}>")
         self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        if self._is_in("style"):
-            self.found.style = hashlib.sha256(data.strip().encode()).hexdigest()
-        elif any(tag in _BLOCKS for tag, _ in self._open):
+        if any(tag in _BLOCKS for tag, _ in self._open):
             self._text.append(data)
         elif data.strip():
             raise CertificateError("It has text where no certificate has any.", "")
+
+    def handle_decl(self, decl: str) -> None:
+        self.found.lines.append(f"<!{decl}>")
 
     def handle_pi(self, data: str) -> None:
         raise CertificateError(f"It holds an instruction: {data[:40]!r}.", "")
@@ -193,40 +131,40 @@ class _Reader(HTMLParser):
     def handle_comment(self, data: str) -> None:
         raise CertificateError(f"It holds a comment: {data[:40]!r}.", "")
 
-    def _is_in(self, tag: str) -> bool:
-        return any(open_tag == tag for open_tag, _ in self._open)
-
-    def _rows(self) -> list[list[str]]:
-        if not self.found.tables:
-            raise CertificateError("It has cells outside of a table.", "")
-        return self.found.tables[next(reversed(self.found.tables))]
+    def _is_in_body(self, tag: str) -> bool:
+        return tag == "tbody" or any(open_tag == "tbody" for open_tag, _ in self._open)
 
     def _take(self, tag: str) -> None:
         """Put the text of a block that ends where it belongs."""
-        text, self._text = " ".join("".join(self._text).split()), []
-        look = self._open[-1][1].get("class", "")
-        lists = [values.get("class") for open_tag, values in self._open if open_tag == "dl"]
-        if tag in {"td", "th"} and self._is_in("tbody"):
-            self._rows()[-1].append(text)
-        elif tag in {"dt", "dd"} and lists == ["facts"]:
-            if tag == "dt":
-                self.found.facts.append((text, ""))
-            elif not self.found.facts or self.found.facts[-1][1]:
+        whole, self._text = "".join(self._text), []
+        text = " ".join(whole.split())
+        around = [spelled for _, spelled in self._open]
+        if tag == "style":
+            self.found.style = hashlib.sha256(whole.strip().encode()).hexdigest()
+            return
+        if self._is_in_body(tag):
+            self.found.tables[next(reversed(self.found.tables))][-1].append(text)
+            return
+        if text:
+            self.found.lines.append(f"={text}")
+        if tag == "th" and self.found.heads:
+            self.found.heads[next(reversed(self.found.heads))].append(text)
+        elif tag == "dt" and '<dl class="facts">' in around:
+            self.found.facts.append((text, ""))
+        elif tag == "dd" and '<dl class="facts">' in around:
+            if not self.found.facts or self.found.facts[-1][1]:
                 raise CertificateError("Its list of facts is not one.", "")
-            else:
-                self.found.facts[-1] = (self.found.facts[-1][0], text)
-        elif tag == "dt" or (tag == "dd" and look == "value"):
+            self.found.facts[-1] = (self.found.facts[-1][0], text)
+        elif tag == "dt" or around[-1] == '<dd class="value">':
             self.found.tiles.append(text)
-        elif text:
-            self.found.wording.append(text)
-        self.found.is_warning |= tag == "p" and look == "warning"
+        self.found.is_warning |= around[-1].startswith('<p class="warning"')
 
 
 def read_certificate(content: bytes) -> CertificateText:
     """Return what a certificate says.
 
     Raises:
-        CertificateError: it holds what no release writes: script, pictures, references, comments, or loose ends.
+        CertificateError: it holds what no release writes: comments, declarations, or loose ends.
     """
     reader = _Reader()
     try:
@@ -262,9 +200,15 @@ def certificate_differences(content: bytes, made: bytes, *, program: str, names:
         yield "Its warning does not fit the status of these parameters."
     yield from _table_differences(stated, ours)
     stated_facts, our_facts = _values_of_facts(stated), _values_of_facts(ours)
-    if len(stated_facts) != len(our_facts) or not all(map(_same_values, stated_facts, our_facts)):
+    if len(stated_facts) != len(our_facts) or not all(map(_same_row, stated_facts, our_facts)):
         yield "Its facts are not those of these parameters."
-    yield from _wording_differences(stated, ours, program, names)
+    if f"style {stated.style}" not in _known():
+        yield "No release of this program looks like it."
+    yield from _line_differences(stated, ours, program)
+    everything = " ".join(stated.lines)
+    for name in names:
+        if " ".join(name.split()) not in everything:
+            yield f"It does not name {name[:80]!r}."
 
 
 def _table_differences(stated: CertificateText, ours: CertificateText) -> Iterator[str]:
@@ -272,48 +216,33 @@ def _table_differences(stated: CertificateText, ours: CertificateText) -> Iterat
         rows, our_rows = stated.tables.get(name, []), ours.tables.get(name, [])
         if name == _UNORDERED:
             rows, our_rows = sorted(rows), sorted(our_rows)
-        if not _same_rows(rows, our_rows):
+        if len(rows) != len(our_rows) or not all(map(_same_row, rows, our_rows)):
             yield f"Its table {name[:60]!r} does not hold the recomputed values."
+        if (stated.heads.get(name), stated.spelled.get(name)) != (ours.heads.get(name), ours.spelled.get(name)):
+            yield f"Its table {name[:60]!r} does not have the columns of these parameters."
     for row in stated.tables.get(MATERIALS, []):
-        if len(row) != 2 or f"material {row[0]}" not in _wording() or not _VERSION.fullmatch(row[1]):
+        if len(row) != 2 or f"material {row[0]}" not in _known() or not _VERSION.fullmatch(row[1]):
             yield f"Its bill of materials names {' '.join(row)[:60]!r}."
 
 
-def wording_of(found: CertificateText, names: Sequence[str]) -> set[str]:
-    """Return the sentences of a certificate with ``#`` for every value and ``@`` for every name.
-
-    Args:
-        found: the certificate.
-        names: of scenarios, people and files that occur in it.
-    """
-    return {_plain(text, names) for text in _sentences(found)}
-
-
-def _sentences(found: CertificateText) -> Iterator[str]:
-    yield from found.wording
-    for name, text in found.facts:
-        yield name
-        yield text
-    yield f"style {found.style}"
+def _line_differences(stated: CertificateText, ours: CertificateText, program: str) -> Iterator[str]:
+    """Yield the first line that does not stand in the other certificate behind those before it."""
+    own = f"phexplore {__version__} "
+    rest = iter([line.replace(own, f"phexplore {program} ") for line in ours.lines])
+    for line in stated.lines:
+        if not any(_same_line(line, other) for other in rest):
+            yield f"It says {line.removeprefix('=')[:80]!r}, which the certificate of these parameters does not say there."
+            return
 
 
-def _wording_differences(
-    stated: CertificateText, ours: CertificateText, program: str, names: Sequence[str]
-) -> Iterator[str]:
-    known = _wording() | wording_of(ours, names)
-    values = {value for text in _sentences(ours) for value in _values(text)} | {program}
-    for text in _sentences(stated):
-        if _plain(text, names) not in known:
-            yield f"It says {text[:80]!r}, which no release of this program says there."
-        elif not text.startswith("style ") and any(value not in values for value in _values(text)):
-            yield f"It says {text[:80]!r}, with a value that is not recomputed."
-    everything = " ".join(stated.wording)
-    for name in names:
-        if name and " ".join(name.split()) not in everything:
-            yield f"It does not name {name[:80]!r}."
+def _same_line(stated: str, made: str) -> bool:
+    """Return whether two lines are equal but for what numbers in their texts differ in between computers."""
+    if stated == made or not (stated.startswith("=") and made.startswith("=")):
+        return stated == made
+    return _same_row(*([_bare(word) for word in line.split()] for line in (stated, made)))
 
 
-def _values_of_facts(found: CertificateText) -> list[list[str]]:
+def _values_of_facts(found: CertificateText) -> list[Row]:
     """Return the values of the facts, without those about conversions that a later release added."""
     kept = [
         text
@@ -323,28 +252,18 @@ def _values_of_facts(found: CertificateText) -> list[list[str]]:
     return [values for text in kept if (values := _values(text))]
 
 
-def _values(text: str) -> list[str]:
+def _values(text: str) -> Row:
     """Return the words of a text that are values: they hold a digit or stand for infinity."""
-    words = (word.strip(".,;:()…") for word in text.split())
+    words = (_bare(word) for word in text.split())
     return [word for word in words if "∞" in word or any(sign.isdigit() for sign in word)]
 
 
-def _plain(text: str, names: Sequence[str]) -> str:
-    """Return a text without its values and names."""
-    if text.startswith("style "):
-        return text
-    for name in sorted(filter(None, (" ".join(name.split()) for name in names)), key=len, reverse=True):
-        text = text.replace(name, "@")
-    return " ".join("#" if _values(word) else word for word in text.split())
+def _bare(word: str) -> str:
+    """Return a word without the punctuation around it; a point before digits is part of the number."""
+    return word.lstrip("(").rstrip(".,;:)…")
 
 
-def _same_rows(stated: Sequence[Sequence[str]], made: Sequence[Sequence[str]]) -> bool:
-    return len(stated) == len(made) and all(
-        len(row) == len(other) and all(map(_same_text, row, other)) for row, other in zip(stated, made, strict=True)
-    )
-
-
-def _same_values(stated: Sequence[str], made: Sequence[str]) -> bool:
+def _same_row(stated: Sequence[str], made: Sequence[str]) -> bool:
     return len(stated) == len(made) and all(map(_same_text, stated, made))
 
 
@@ -360,6 +279,6 @@ def _same_text(stated: str, made: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _wording() -> frozenset[str]:
-    """Return the sentences of all releases that wrote bundles."""
-    return frozenset(resource("certificates/wording.txt").read_text(encoding="utf-8").splitlines())
+def _known() -> frozenset[str]:
+    """Return the libraries and style sheets of all releases that wrote bundles."""
+    return frozenset(resource("certificates/known.txt").read_text(encoding="utf-8").splitlines())

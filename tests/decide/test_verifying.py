@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
 
+from phexplore import __version__
 from phexplore.decide.archive import pack, unpack
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
@@ -29,7 +30,7 @@ from phexplore.decide.bundle import (
     sums,
 )
 from phexplore.decide.bundle_values import forecast_differences
-from phexplore.decide.certificate_reading import MATERIALS, read_certificate, wording_of
+from phexplore.decide.certificate_reading import MATERIALS, certificate_differences, read_certificate
 from phexplore.decide.signing import public_bytes, sign
 from phexplore.decide.verifying import ARCHIVE, opened, verify
 from phexplore.resources import resource
@@ -325,15 +326,57 @@ def test_that_what_is_no_bundle_is_said_so(text):
     assert [alteration.part for alteration in verify(text).alterations] in ([ARCHIVE], [MANIFEST, SUMS])
 
 
-@pytest.mark.parametrize("name", ["sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us"])
-def test_that_the_sentences_of_todays_certificates_are_kept_for_later_releases(name):
-    """Who words a certificate otherwise adds the new sentence to resources/certificates/wording.txt and removes none."""
-    made = make_bundle(request(preset(name).scenario, clearance="CB-1"))
-    known = resource("certificates/wording.txt").read_text(encoding="utf-8").splitlines()
-    made_of = read_certificate(made.files[CERTIFICATE_HTML])
-    materials = {f"material {row[0]}" for row in made_of.tables[MATERIALS]}
-    said = wording_of(made_of, (preset(name).scenario.name, "CB-1")) | materials
-    assert said - set(known) - {""} == set()
+def test_that_the_style_and_libraries_of_todays_certificates_are_kept_for_later_releases(us):
+    """Who changes the style sheet adds its sum to resources/certificates/known.txt and removes none."""
+    known = resource("certificates/known.txt").read_text(encoding="utf-8").splitlines()
+    made_of = read_certificate(make_bundle(request(us)).files[CERTIFICATE_HTML])
+    assert {f"style {made_of.style}", *(f"material {row[0]}" for row in made_of.tables[MATERIALS])} <= set(known)
+
+
+def exchanged(html, one, other):
+    """Two texts of a certificate in each other's place, the first time each stands there."""
+    assert one in html
+    assert other in html
+    return html.replace(one, "\0", 1).replace(other, one, 1).replace("\0", other, 1)
+
+
+def wrapped(html, begin, end, opening, closing):
+    """Something of a certificate inside of another element."""
+    start = html.index(begin)
+    stop = html.index(end, start) + len(end)
+    return html[:start] + opening + html[start:stop] + closing + html[stop:]
+
+
+TILES = ('<dl class="tiles">', "</dl>")
+FORGED_CERTIFICATES = {
+    "a style sheet before the own": lambda t: t.replace("<style>", "<style>.value{display:none}</style>\n<style>", 1),
+    "a style sheet in parts": lambda t: t.replace("<style>", "<style>.value{display:none} </x>", 1),
+    "names of facts": lambda t: exchanged(t, "<dt>Bounded ρ, total</dt>", "<dt>Unbounded ρ, total</dt>"),
+    "heads of columns": lambda t: exchanged(t, ">Unbounded\nρ<", ">Bounded\nρ<"),
+    "another true number": lambda t: t.replace("exactly 2.514562", "exactly 1.257281", 1),
+    "a point before a number": lambda t: t.replace("at δ = 1e-10,", "at δ = .1e-10,", 1),
+    "a hidden warning": lambda t: wrapped(t, '<p class="warning"', "</p>", '<div class="skip">', "</div>"),
+    "numbers not shown": lambda t: wrapped(t, *TILES, "<p>1.257281</p><title>", "</title>"),
+    "numbers not printed": lambda t: wrapped(t, *TILES, "<nav>", "</nav>"),
+    "shifted cells": lambda t: t.replace('<td rowspan="6" class="number">10', '<td rowspan="7" class="number">10', 1),
+    "what is read aloud": lambda t: t.replace('<dd class="value">', '<dd class="value" aria-label="0.1">', 1),
+    "when it was made": lambda t: t.replace('name="dcterms.created" content="2026', 'name="dcterms.created" content="2020'),
+    "a true sentence elsewhere": lambda t: t.replace("</h3>", "</h3><p>1.257281</p>", 1),
+    "the order of sentences": lambda t: exchanged(t, "void unless signed", "of exactly these parameters"),
+}  # fmt: skip
+
+
+def test_that_a_certificate_that_shows_true_values_elsewhere_or_not_at_all_is_refused(us):
+    made = make_bundle(request(us, signers=(), decisions=())).files[CERTIFICATE_HTML]
+
+    def found(content):
+        return list(certificate_differences(content, made, program=__version__, names=(us.name, "")))
+
+    assert found(made) == []
+    for forgery, forge in FORGED_CERTIFICATES.items():
+        forged = forge(made.decode()).encode()
+        assert forged != made, forgery
+        assert found(forged), forgery
 
 
 @pytest.mark.slow
