@@ -132,6 +132,7 @@ class OpenRun:
             trials=len(results.trials),  # only now it is known which can be read
             coverage=coverage,
             coverage_error=error,
+            expected=None if coverage is None else self._expected_coverage(),
             bias=float(bias.mean()) if bias.size else 0.0,
             biased=(int(np.count_nonzero(bias)), int(bias.size)),
             worst=None if worst is None else worst.mean_error,
@@ -156,6 +157,16 @@ class OpenRun:
             return None, math.inf
         shares = np.array(list(self._held.values()), dtype=np.float64) / numbers
         return coverage_of(sum(self._held.values()), numbers * len(self._held)), error_between_trials(shares)
+
+    def _expected_coverage(self) -> float:
+        """Return how often the margins of the directly measured numbers hold exactly, averaged over the numbers."""
+        margin, held, numbers = self.results.expectation.margin, 0.0, 0
+        for group in self.results.level_groups:
+            noise = self.forecast.query(group.query).noise if tables()[group.query.table].measured else None
+            if noise is not None:
+                held += len(group.rows) * noise.coverage(math.floor(margin[group.rows[0]]))
+                numbers += len(group.rows)
+        return held / numbers
 
     def samples(self, query: QueryKey, cell: int | None) -> tuple[ErrorSample, ...]:
         """Return the errors of the chosen cells, then of every cell of the table; none without trials.

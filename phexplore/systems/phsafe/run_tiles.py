@@ -19,7 +19,9 @@ from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.truncation_figures import bias_words
 
 SUSPICIOUS = 4.0
-"""A coverage further from the confidence than this many standard errors is not chance: 1 in 16,000."""
+"""A coverage further from the exact one than this many standard errors is not chance: 1 in 16,000."""
+_ROUNDED = 1e-9
+"""What sums of floats differ in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class RunHeadline:
         confidence: aimed at.
         coverage: of the scenario's margin over all directly measured numbers; None without noise or trials.
         coverage_error: standard error of the mean over trials; infinite with one trial.
+        expected: exact coverage, averaged over the same numbers: whole people make it differ from the confidence. None as `coverage`.
         bias: mean truncation bias over all directly measured numbers, people; None before the count.
         biased: how many of them are biased, and how many there are.
         worst: mean error of the worst number, people; None without trials.
@@ -45,6 +48,7 @@ class RunHeadline:
     confidence: Fraction
     coverage: Coverage | None = None
     coverage_error: float = math.inf
+    expected: float | None = None
     bias: float | None = None
     biased: tuple[int, int] = (0, 0)
     worst: float | None = None
@@ -66,9 +70,8 @@ def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileCon
     value = f"{run.coverage.share.value * 100:.1f} %"
     error = monte_carlo_error(run)
     beside = f"± {error * 100:.2f} %, {aimed}" if math.isfinite(error) else aimed
-    off = abs(run.coverage.share.value - float(run.confidence))
-    # Whole numbers make an exact coverage differ from the confidence by up to the mass of one value.
-    unusual = math.isfinite(error) and error > 0 and off > SUSPICIOUS * error + 0.01
+    off = 0.0 if run.expected is None else abs(run.coverage.share.value - run.expected)
+    unusual = off > SUSPICIOUS * error + _ROUNDED
     change = "further off than chance explains" if unusual else "as forecast, within the Monte-Carlo error"
     if other is not None and other.coverage is not None:
         points = (run.coverage.share.value - other.coverage.share.value) * 100
@@ -77,10 +80,11 @@ def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileCon
 
 
 def monte_carlo_error(run: RunHeadline) -> float:
-    """Return the standard error of the coverage: between trials, and with one trial that of independent numbers."""
+    """Return the standard error of the coverage: the larger of that between trials and that of independent numbers."""
     if run.coverage is None:
         return math.inf
-    return run.coverage_error if math.isfinite(run.coverage_error) else run.coverage.standard_error
+    independent = run.coverage.standard_error
+    return max(run.coverage_error, independent) if math.isfinite(run.coverage_error) else independent
 
 
 def bias_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:

@@ -25,7 +25,7 @@ def run(us, run_data):
     spec = RunSpec(us, run_data, 20, 1)
     coverage = coverage_of(9020, 10000)
     return RunHeadline(
-        spec, RunState.COMPLETE, 20, Fraction(9, 10), coverage, 0.004, -0.34, (37, 100), 505.0, "PH3, Texas"
+        spec, RunState.COMPLETE, 20, Fraction(9, 10), coverage, 0.004, 0.9, -0.34, (37, 100), 505.0, "PH3, Texas"
     )
 
 
@@ -45,6 +45,22 @@ def test_that_a_coverage_chance_cannot_explain_is_marked(run):
     off = replace(run, coverage=coverage_of(8000, 10000))
     assert coverage_tile(off).tone is Tone.ATTENTION
     assert "further off than chance explains" in coverage_tile(off).change
+
+
+def test_that_the_coverage_of_narrow_noise_is_held_against_its_exact_one(run):
+    """A margin of 2 people for σ = 1.216: the discrete Gaussian, added up, lies within it with 96 %, not 90."""
+    weights = [math.exp(-x * x / (2 * 1.216**2)) for x in range(-40, 41)]
+    exact = sum(weights[38:43]) / sum(weights)
+    narrow = replace(run, coverage=coverage_of(round(10000 * exact), 10000), coverage_error=0.002, expected=exact)
+    assert exact > 0.95
+    assert coverage_tile(narrow).tone is Tone.NEUTRAL
+    assert coverage_tile(replace(narrow, coverage=coverage_of(9000, 10000))).tone is Tone.ATTENTION
+
+
+def test_that_two_trials_alike_by_chance_do_not_make_the_coverage_certain(run):
+    alike = replace(run, trials=2, coverage=coverage_of(9030, 10000), coverage_error=1e-6)
+    assert coverage_tile(alike).tone is Tone.NEUTRAL
+    assert coverage_tile(alike).beside.startswith("± 0.30 %")
 
 
 def test_that_runs_without_noise_or_trials_have_no_coverage(run):

@@ -73,7 +73,17 @@ def test_that_the_figures_of_the_run_are_those_of_its_files(ask, write_run):
     assert headline.biased == (int((bias != 0).sum()), len(measured))
     shares = [np.mean([abs(n[r]) <= _margin(margins, run.keys, r) for r in measured]) for n in run.noise]
     assert headline.coverage_error == pytest.approx(np.std(shares, ddof=1) / 2)
+    queries = forecast(run.spec.scenario).queries
+    exactly = {q.query: _share_within(float(q.noise.sigma2), q.margins.normal) for q in queries if q.noise}
+    assert headline.expected == pytest.approx(np.mean([_margin(exactly, run.keys, r) for r in measured]), rel=1e-9)
     assert headline.trials == 4
+
+
+def _share_within(sigma2, margin):
+    """The discrete Gaussian, added up."""
+    values = np.arange(-10 * math.ceil(sigma2**0.5), 10 * math.ceil(sigma2**0.5) + 1)
+    weights = np.exp(-(values**2) / (2 * sigma2))
+    return weights[np.abs(values) <= margin].sum() / weights.sum()
 
 
 def _holds(query, keys, row):
