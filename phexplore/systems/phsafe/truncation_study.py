@@ -54,11 +54,13 @@ class HouseholdSizes:
         counts: households by size; size 0 allowed and without effect.
         of: where they come from, in words.
         is_open: the largest size stands for itself and all above, so that the loss is a lower bound.
+        part: of these households that is meant, exact: an average area has a part of a large household, too.
     """
 
     counts: Mapping[int, int]
     of: str = ""
     is_open: bool = False
+    part: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         """Refuse what is no distribution.
@@ -68,18 +70,26 @@ class HouseholdSizes:
         """
         if any(size < 0 or count < 0 for size, count in self.counts.items()):
             raise StudyError("Sizes and numbers of households are 0 or more.", "Correct the distribution.")
-        if not self.people:
+        if not self._whole_people or self.part <= 0:
             raise StudyError("The distribution holds nobody.", "Give at least one household with people.")
         object.__setattr__(self, "counts", MappingProxyType(dict(sorted(self.counts.items()))))
 
     @property
     def households(self) -> int:
-        """Households with at least one person."""
-        return sum(count for size, count in self.counts.items() if size)
+        """Households with at least one person, rounded."""
+        return round(self.part * self._whole_households)
 
     @property
     def people(self) -> int:
-        """People in all."""
+        """People in all, rounded."""
+        return round(self.part * self._whole_people)
+
+    @property
+    def _whole_households(self) -> int:
+        return sum(count for size, count in self.counts.items() if size)
+
+    @property
+    def _whole_people(self) -> int:
         return sum(size * count for size, count in self.counts.items())
 
     @property
@@ -87,13 +97,17 @@ class HouseholdSizes:
         """The largest size that occurs."""
         return max(size for size, count in self.counts.items() if count)
 
-    def cut(self, threshold: int) -> int:
-        """Return how many people a threshold cuts away."""
-        return sum(count * max(0, size - threshold) for size, count in self.counts.items())
+    def cut(self, threshold: int) -> Fraction:
+        """Return how many people a threshold cuts away, exact."""
+        return self.part * sum(count * max(0, size - threshold) for size, count in self.counts.items())
 
-    def households_cut(self, threshold: int) -> int:
-        """Return how many households lose somebody."""
-        return sum(count for size, count in self.counts.items() if size > threshold)
+    def share_cut(self, threshold: int) -> float:
+        """Return the share of the people that a threshold cuts away."""
+        return float(self.cut(threshold) / (self.part * self._whole_people))
+
+    def share_of_households_cut(self, threshold: int) -> float:
+        """Return the share of the households that lose somebody."""
+        return sum(count for size, count in self.counts.items() if size > threshold) / self._whole_households
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,15 +302,14 @@ def _point(
         deviation,
         margin_of_number,
         math.hypot(bias, deviation),
-        sizes.cut(threshold) / sizes.people,
-        sizes.households_cut(threshold) / sizes.households if sizes.households else 0.0,
+        sizes.share_cut(threshold),
+        sizes.share_of_households_cut(threshold),
     )
 
 
 def scaled(sizes: HouseholdSizes, part: Fraction) -> HouseholdSizes:
-    """Return the sizes of a smaller place with the same distribution: every count times `part`, rounded."""
-    counts = {size: round(count * part) for size, count in sizes.counts.items()}
-    return replace(sizes, counts=counts, of=f"{exact_text(part)} of the households: {sizes.of}")
+    """Return the sizes of a smaller place with the same distribution."""
+    return replace(sizes, part=sizes.part * part, of=f"{exact_text(part)} of the households: {sizes.of}")
 
 
 def sizes_of_run(entries: Sequence[Mapping[str, object]], table: str) -> HouseholdSizes:

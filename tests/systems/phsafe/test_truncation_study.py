@@ -78,8 +78,17 @@ def test_that_a_part_of_the_people_has_its_part_of_the_bias_and_sums_more_noise(
 
 def test_that_a_smaller_place_has_the_same_shape():
     small = scaled(SIZES, Fraction(1, 10))
-    assert small.counts[2] == 50
+    assert (small.households, small.people) == (129, round(sum(s * n for s, n in SIZES.counts.items()) / 10))
     assert study(small, ZCDP, Conventions(), budget=RHO).best <= study(SIZES, ZCDP, Conventions(), budget=RHO).best
+
+
+@pytest.mark.parametrize("areas", [2, 7, 51])
+def test_that_areas_lose_together_what_the_whole_loses_however_few_households_are_large(areas):
+    found = study(scaled(SIZES, Fraction(1, areas)), ZCDP, Conventions(), budget=RHO)
+    for point in found.points:
+        lost = sum(count * max(0, size - point.threshold) for size, count in SIZES.counts.items())
+        assert point.bias * areas == pytest.approx(-lost)
+        assert point.people_cut == pytest.approx(lost / sum(size * count for size, count in SIZES.counts.items()))
 
 
 def test_that_the_study_predicts_what_a_run_cuts(tmp_path):
