@@ -83,6 +83,7 @@ def margins_figure(figures: SubspaceForecast, conventions: Conventions) -> Figur
     convention = conventions.margin
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
+    widest = max((kind.margins.by(convention) for each in figures.releases for kind in each.classes), default=0.0)
     for release in figures.releases:
         for kind in release.classes:
             value = kind.margins.by(convention)
@@ -102,7 +103,6 @@ def margins_figure(figures: SubspaceForecast, conventions: Conventions) -> Figur
                         tip=tip,
                     )
                 )
-    widest = max((row.value or 0.0 for row in rows), default=0.0)
     rule = f"{percent(conventions.confidence, places=0)}, {margin_word(convention)} convention"
     more = f" {len(table) - len(rows):,} more kinds are in the table." if len(table) > len(rows) else ""
     factors = " ".join(_factor(release) for release in figures.releases)

@@ -282,10 +282,10 @@ def _alternative(method: Subspace, name: str, mechanism: Mechanism, basis: Basis
     if mechanism.is_gaussian and method.delta == 0:
         return Alternative(mechanism, basis, None, "Gaussian noise needs a δ above 0")
     other = replace(release, mechanism=mechanism, basis=basis or release.basis)
-    # Alone within the share it has now, so that the figures compare.
-    alone = replace(method, releases={name: replace(other, share=Fraction(1))}, epsilon=method.epsilon * release.share)
+    # Beside the other releases: Gaussian ones together have more than each has of its share alone.
+    changed = replace(method, releases={**method.releases, name: other})
     try:
-        return Alternative(mechanism, basis, expected_squared_error(noise_plan(alone, name)))
+        return Alternative(mechanism, basis, expected_squared_error(noise_plan(changed, name)))
     except PhexploreError as error:
         return Alternative(mechanism, basis, None, error.sentence)
 

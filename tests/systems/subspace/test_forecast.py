@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from phexplore.accounting.gaussian_calibration import delta_is_at_most
+from phexplore.figures.wording import people
 from phexplore.model.conventions import Conventions, Conversion
 from phexplore.model.subspace import (
     Axis,
@@ -21,6 +22,7 @@ from phexplore.model.subspace import (
     Totals,
 )
 from phexplore.systems.registry import preset
+from phexplore.systems.subspace.figures import margins_figure
 from phexplore.systems.subspace.forecast import alternatives, disclosed, forecast_subspace
 from phexplore.workload.subspace.shapes import best_shape
 
@@ -78,6 +80,29 @@ def test_that_extended_gaussian_is_never_worse_in_the_comparison(illinois):
     found = {other.mechanism: other.squared_error for other in alternatives(method, "counties", shaped=True)}
     assert found[Mechanism.EXTENDED_GAUSSIAN] <= found[Mechanism.PROJECTED_GAUSSIAN]
     assert found[Mechanism.CORRELATED_GAUSSIAN] <= 1.01 * found[Mechanism.EXTENDED_GAUSSIAN]
+
+
+def test_that_the_chosen_mechanism_has_the_error_in_the_comparison_that_it_has_beside_the_other_releases(illinois):
+    each = illinois.releases["counties"]
+    mechanisms = [Mechanism.EXTENDED_GAUSSIAN, Mechanism.EXTENDED_GAUSSIAN, Mechanism.PROJECTED_LAPLACE]
+    shares = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    named = {
+        f"{n}": replace(each, mechanism=m, share=s) for n, (m, s) in enumerate(zip(mechanisms, shares, strict=True))
+    }
+    method = replace(illinois, delta=DELTA, epsilon=Fraction(1), releases=named)
+    for release in forecast_subspace(method, Conventions()).releases:
+        own = named[release.plan.name].mechanism
+        stated = [other.squared_error for other in alternatives(method, release.plan.name) if other.mechanism is own]
+        assert stated == [release.squared_error]
+
+
+def test_that_the_margin_in_the_title_is_the_widest_of_all_answers_drawn_or_not(illinois):
+    each = replace(illinois.releases["counties"], mechanism=Mechanism.EXTENDED_LAPLACE, basis=Basis.HELMERT)
+    found = forecast_subspace(replace(illinois, releases={"counties": each}), Conventions())
+    figure = margins_figure(found, Conventions())
+    assert len(figure.marks) < len(found.releases[0].classes)
+    widest = max(kind.margins.normal for kind in found.releases[0].classes)
+    assert figure.title == f"Every answer is within ±{people(widest)} people"
 
 
 def test_that_the_bases_of_large_releases_are_not_compared():
