@@ -253,20 +253,25 @@ def cap_conflict(
     total = base
     for increment, member in leading:
         total += increment
-        margin = exact_text(goals.margins[member.query])
-        parts_list.append(
-            ConflictPart(ConflictKind.TARGET, f"{title_of(member.query)} within {margin} people", member.query)
-        )
+        parts_list.append(_asked_by(goals, member.query))
         if total > allowed:
             break
     symbol = f"{'an unbounded' if system.doubles else 'a total'} {system.framework.symbol}"
     named = ", ".join(part.text for part in parts_list[:_NAMED])
     named += f" and {len(parts_list) - _NAMED} more" if len(parts_list) > _NAMED else ""
+    word = "target" if all(part.kind is ConflictKind.TARGET for part in parts_list) else "goal"
     sentence = (
-        f"The targets need {symbol} of {short_text(needed)}, but {cap.title} allows {short_text(allowed)}. "
-        f"The smallest set in conflict has {len(parts_list)} {'target' if len(parts_list) == 1 else 'targets'}: {named}."
+        f"The {word}s need {symbol} of {short_text(needed)}, but {cap.title} allows {short_text(allowed)}. "
+        f"The smallest set in conflict has {len(parts_list)} {word}{'' if len(parts_list) == 1 else 's'}: {named}."
     )
     return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)
+
+
+def _asked_by(goals: Goals, query: Key) -> ConflictPart:
+    """Return what asks for the budget of a query: its target, or the tie to the most accurate of queries without one."""
+    if (margin := goals.margins.get(query)) is None:
+        return _tie_of(goals, query)[0]
+    return ConflictPart(ConflictKind.TARGET, f"{title_of(query)} within {exact_text(margin)} people", query)
 
 
 def _fixed_parts(separated: Separated, cap: Cap, allowed: Fraction) -> list[ConflictPart]:

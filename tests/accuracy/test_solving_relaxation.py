@@ -178,3 +178,13 @@ def test_that_a_relaxed_margin_is_the_margin_of_the_solved_budget(us):
     (query, (_, new)), *_ = error.relaxations[0].margins.items()
     solved = solve(budgets_of(_with_margins(us, {query: new})), Goals(caps=(Cap(CapOn.BOUNDED, Fraction(2)),))).scenario
     assert budgets_of(us).margin(query, solved.phsafe.budgets[query]) <= new
+
+
+@pytest.mark.parametrize("equal", list(TiedBy))
+def test_that_a_tie_without_targets_that_exceeds_a_cap_is_the_conflict(us, equal):
+    """Nothing but the tie is asked: the most accurate of its queries leads, and raises the other one above the cap."""
+    scenario = set_budget(set_budget(bare(us), CHILDREN, Fraction(1, 2)), TENURE, Fraction(1, 100))
+    tie = Tie((CHILDREN, TENURE), equal)
+    error = conflict_of(scenario, Goals(ties=(tie,), caps=(Cap(CapOn.UNBOUNDED, Fraction(51, 100)),)))
+    assert [part.text for part in error.conflict if part.kind is ConflictKind.TIE] == [tie.title]
+    assert error.needed > error.allowed == Fraction(51, 100)
