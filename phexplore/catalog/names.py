@@ -10,7 +10,8 @@ import csv
 import enum
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -51,6 +52,17 @@ _UNIT = {_TRACT: "tract", _BLOCK_GROUP: "block group", 15: "block", 16: "block"}
 def choose_naming(naming: Naming) -> None:
     """Call things by names, codes or both from now on, in this process."""
     _CHOSEN[:] = [naming]
+
+
+@contextmanager
+def called(naming: Naming) -> Iterator[None]:
+    """Call things by names, codes or both inside of a ``with`` statement, and as before behind it."""
+    before = chosen_naming()
+    choose_naming(naming)
+    try:
+        yield
+    finally:
+        choose_naming(before)
 
 
 def chosen_naming() -> Naming:

@@ -28,13 +28,14 @@ from phexplore.decide.bundle import (
     RUNS,
     SCENARIO,
     VERSION,
+    certificate_html,
     certificate_pdf,
     one_spelling,
     steps_text,
     version_of,
 )
 from phexplore.decide.bundle_values import forecast_differences, is_contained
-from phexplore.decide.certificate import CertificateFacts, certificate
+from phexplore.decide.certificate import CertificateFacts
 from phexplore.decide.certificate_reading import certificate_differences
 from phexplore.decide.citing import RunEvidence
 from phexplore.errors import PhexploreError
@@ -397,10 +398,7 @@ def _moment(manifest: Mapping[str, Any]) -> datetime | None:
 
 
 def _certificate_alterations(files: Mapping[str, bytes], facts: CertificateFacts, program: str) -> Iterator[Alteration]:
-    from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
-
-    html = files[CERTIFICATE_HTML]
-    made = document_html(certificate(facts))
+    html, made = files[CERTIFICATE_HTML], certificate_html(facts)
     for sentence in certificate_differences(html, made, program=program, names=(facts.scenario.name, facts.clearance)):
         yield Alteration(CERTIFICATE_HTML, sentence)
 

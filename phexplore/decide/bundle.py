@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore import __version__
+from phexplore.catalog.names import Naming, called
 from phexplore.decide.archive import is_safe_name, pack, unpack
 from phexplore.decide.certificate import CertificateFacts, certificate
 from phexplore.decide.citing import RunEvidence
@@ -289,10 +290,9 @@ def write_bundle(bundle: Bundle, out: Path) -> None:
 
 def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_pdf: bool) -> list[str]:
     """Add the certificate; return why there is no PDF, if there is none."""
-    from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
-    from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - as above
+    from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - brings the template engine
 
-    files[CERTIFICATE_HTML] = document_html(certificate(facts))
+    files[CERTIFICATE_HTML] = certificate_html(facts)
     if not has_pdf:
         return []
     try:
@@ -300,6 +300,14 @@ def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_
     except PdfUnavailableError as error:
         return [f"{error.sentence} The certificate is in the bundle as HTML."]
     return []
+
+
+def certificate_html(facts: CertificateFacts) -> bytes:
+    """Return the certificate as HTML, with production's codes whatever this process calls things."""
+    from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
+
+    with called(Naming.CODES):
+        return document_html(certificate(facts))
 
 
 def certificate_pdf(files: Mapping[str, bytes], now: datetime) -> bytes:

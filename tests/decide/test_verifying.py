@@ -16,6 +16,7 @@ import pytest
 from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
 
 from phexplore import __version__
+from phexplore.catalog.names import Naming, called
 from phexplore.decide.archive import pack, unpack
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
@@ -364,6 +365,14 @@ FORGED_CERTIFICATES = {
     "a true sentence elsewhere": lambda t: t.replace("</h3>", "</h3><p>1.257281</p>", 1),
     "the order of sentences": lambda t: exchanged(t, "void unless signed", "of exactly these parameters"),
 }  # fmt: skip
+
+
+def test_that_a_bundle_is_the_same_and_intact_whatever_the_window_calls_things(us):
+    made = make_bundle(request(us, signers=())).packed()
+    for naming in (Naming.NAMES, Naming.BOTH):
+        with called(naming):
+            assert make_bundle(request(us, signers=())).packed() == made
+            assert verify(made).alterations == ()
 
 
 def test_that_a_certificate_that_shows_true_values_elsewhere_or_not_at_all_is_refused(us):
