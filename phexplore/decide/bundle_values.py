@@ -85,7 +85,7 @@ def forecast_differences(stated: object, made: object, version: int) -> Iterator
     former = _FORMERLY if version < _WITH_LINKED else {}
     known = CONVERSIONS | (_conversions_of(stated) & LATER_CONVERSIONS)
     ours = _leaves(_with_conversions(made, known))
-    theirs = _leaves(_with_conversions(stated, known))
+    theirs = _leaves(stated)
     explained = [value for key, value in ours.values() if key in WORDING]
     for place, (key, value) in theirs.items():
         if key in WORDING and (value in explained or (isinstance(value, str) and not _DIGIT.search(value))):

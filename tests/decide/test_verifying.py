@@ -289,6 +289,15 @@ def test_that_bundles_of_later_versions_go_on_verifying(path):
     assert result.status == "approved"
 
 
+def test_that_an_invented_conversion_is_not_passed_over(us):
+    made = json.loads(json.dumps(system_of(us).forecast_json(us, None)))
+    entries = made["privacy"]["epsilon"]
+    for changed in ([*entries, {**entries[0], "conversion": "our-own", "value": 0.1}],
+                    [*entries[:-1], {**entries[-1], "conversion": "our-own", "value": 0.1}]):  # fmt: skip
+        stated = {**made, "privacy": {**made["privacy"], "epsilon": changed}}
+        assert "privacy.epsilon[].conversion" in set(forecast_differences(stated, made, 3))
+
+
 def test_that_only_early_bundles_may_leave_out_what_the_counts_of_units_tell_of_tenure():
     scenario = preset("dhc-2020-units-us").scenario
     made = json.loads(json.dumps(system_of(scenario).forecast_json(scenario, None)))
