@@ -487,6 +487,6 @@ def allocate_polytope(
         np.zeros(rows, np.float64),
         np.zeros(rows, np.int64),
         np.zeros((classes * width if rows > 0 else 0, width), np.float64),
-        np.zeros((rows, rows), np.float64),
+        np.zeros((rows, padded(rows)), np.float64),
         np.full(1, -1, np.int64),
     )

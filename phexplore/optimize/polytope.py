@@ -32,8 +32,14 @@ from phexplore.optimize.marginals import Floats, Ints
 BARRED = -1e30
 """Added to a child's class that must stay empty."""
 
-PANEL = 8
-"""Columns that a factorisation takes at a time: each number is loaded and stored once for so many of them."""
+PANEL = 4
+"""Columns that a factorisation makes at a time, number by number: a multiple of `LANE`."""
+
+TOGETHER = 16
+"""Columns whose shares are taken from the curvature at a time: its numbers are loaded and stored once for so many."""
+
+BLOCK = 32
+"""Columns after which a factorisation reduces everything behind them: a multiple of `PANEL`."""
 
 DEPENDENT = 1e-11
 """A pivot below this fraction of its diagonal entry marks a row that others already determine."""
@@ -69,8 +75,8 @@ class Polytope(NamedTuple):
         shift, class_sum: ``float64[classes, children]``, scratch.
         sums, residual, step, trial, slid: ``float64[rows]``, scratch.
         free: ``int64[rows]``, scratch: place of the row in the Newton system, or -1.
-        curvature: ``float64[classes * children, children]``, scratch.
-        system: ``float64[rows, rows]``, scratch: Cholesky factor of the Newton system.
+        curvature: ``float64[classes * children, children]``, scratch, of each class the lower triangle.
+        system: ``float64[rows, padded rows]``, scratch: Cholesky factor of the Newton system.
         known: ``int64[1]``, unknowns of the factor at hand; -1 when there is none.
     """
 
@@ -231,30 +237,37 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
     for row in range(unknowns):
         for column in range(row + 1):
             system[row, column] = 0.0
-    place = np.empty((margins * classes, width), np.int64)
+    # Of every class of every margin the children whose row is free, and its place; not those fixed in every column.
+    free_child = np.empty((margins * classes, width), np.int64)
+    free_place = np.empty((margins * classes, width), np.int64)
+    found = np.zeros(margins * classes, np.int64)
+    curvature = polytope.curvature
     for line in range(margins * classes):
         for child in range(width):
             row = polytope.row_of[line, child]
-            place[line, child] = polytope.free[row] if row >= 0 else -1
+            if row >= 0 and polytope.free[row] >= 0 and curvature[line % classes * width + child, child] > 0.0:
+                free_child[line, found[line]] = child
+                free_place[line, found[line]] = polytope.free[row]
+                found[line] += 1
     for index in range(classes):
-        for child in range(width):
-            line = index * width + child
-            if polytope.curvature[line, child] == 0.0:
-                continue  # fixed in every column of the class
-            for first in range(margins):
-                row = place[first * classes + index, child]
-                for second in range(margins if row >= 0 else 0):
-                    for other in range(width):
-                        column = place[second * classes + index, other]
-                        if 0 <= column <= row:
-                            system[row, column] += polytope.curvature[line, other]
+        for first in range(index, margins * classes, classes):
+            for one in range(found[first]):
+                row, mine = free_place[first, one], free_child[first, one]
+                for second in range(index, margins * classes, classes):
+                    for other in range(found[second]):
+                        column, theirs = free_place[second, other], free_child[second, other]
+                        if column <= row:
+                            system[row, column] += curvature[index * width + max(mine, theirs), min(mine, theirs)]
     cholesky(system, unknowns)
     return unknowns
 
 
 @float_kernel
 def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
-    """Fill, per class with a free row, Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|)."""
+    """Fill, per class with a free row, the lower triangle of Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|).
+
+    Lines of children that are positive in no column have their diagonal only, which is 0.
+    """
     classes, width = polytope.class_sum.shape
     # Indexed in full: a view of a row costs two atomic counts of references, more than the row's few children.
     curvature, shift = polytope.curvature, polytope.shift
@@ -265,9 +278,8 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
                 row = polytope.row_of[margin * classes + index, child]
                 touched = touched or (row >= 0 and polytope.free[row] >= 0)
         shift[index, 0] = 1.0 if touched else 0.0
-        for line in range(index * width, (index + 1) * width):
-            for other in range(width):
-                curvature[line, other] = 0.0
+    spread = np.zeros(point.shape[0])
+    diagonal = np.zeros((classes, width))
     for column in range(point.shape[0]):
         index = polytope.column_class[column]
         if shift[index, 0] == 0.0:
@@ -279,15 +291,55 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
         positive = total(members)
         if closed and positive < 2.0:
             continue
-        spread = alike(scale / positive if closed else 0.0)
+        spread[column] = scale / positive if closed else 0.0
+        for child in range(0, width, LANE):
+            member = is_positive(load(point, column, child))
+            own = plus(load(diagonal, index, child), times(alike(scale), member))
+            store(diagonal, index, child, minus(own, times(alike(spread[column]), member)))
+    for index in range(classes):
         for child in range(width):
-            if point[column, child] > 0.0:
-                line = index * width + child
-                curvature[line, child] += scale
-                if closed:
-                    for other in range(0, width, LANE):
-                        share = times(spread, is_positive(load(point, column, other)))
-                        store(curvature, line, other, minus(load(curvature, line, other), share))
+            line = index * width + child
+            for other in range(0, child if diagonal[index, child] > 0.0 else 0, LANE):
+                store(curvature, line, other, alike(0.0))
+    share = np.empty((TOGETHER, width))
+    held, of_class = 0, 0
+    for column in range(point.shape[0]):
+        if spread[column] == 0.0:
+            continue
+        index = polytope.column_class[column]
+        if held == TOGETHER or index != of_class:
+            take_shares(share, held, of_class * width, curvature)
+            held, of_class = 0, index
+        for child in range(0, width, LANE):
+            store(share, held, child, times(alike(spread[column]), is_positive(load(point, column, child))))
+        held += 1
+    take_shares(share, held, of_class * width, curvature)
+    for index in range(classes):
+        for child in range(width):
+            curvature[index * width + child, child] = diagonal[index, child]
+
+
+@float_kernel
+def take_shares(share: Floats, held: int, first: int, curvature: Floats) -> None:
+    """Subtract, for some columns in their order, the outer product of their members from the lower triangle of a class.
+
+    Args:
+        share: ``share[columns, width]``, 1 / (h |F|) of a column's members, 0 of the other children.
+        held: how many columns.
+        first: line of the class's first child.
+        curvature: ``curvature[classes × width, width]``; the diagonal is left to the caller.
+    """
+    among = np.empty(TOGETHER, np.int64)
+    for child in range(share.shape[1]):
+        members = 0
+        for column in range(held):
+            among[members] = column
+            members += 1 if share[column, child] > 0.0 else 0
+        for other in range(0, child + 1 if members > 0 else 0, LANE):
+            left = load(curvature, first + child, other)
+            for member in range(members):
+                left = minus(left, load(share, among[member], other))
+            store(curvature, first + child, other, left)
 
 
 @float_kernel
@@ -295,38 +347,78 @@ def cholesky(system: Floats, unknowns: int) -> None:
     """Factorise in place, lower triangle. A dependent unknown gets a pivot so large that its step is 0.
 
     Args:
-        system: ``system[>= unknowns, >= unknowns]``, symmetric; its lower triangle receives the factor.
+        system: ``system[>= unknowns, >= unknowns]``, rows padded to a multiple of `LANE`; its lower triangle receives the
+            factor.
     """
     diagonal = np.empty(unknowns)
     for row in range(unknowns):
         diagonal[row] = system[row, row]
-    # Panel by panel, so that the innermost loop runs along rows; every entry is reduced in the order of the columns.
-    pivots = np.zeros((PANEL, unknowns))
-    for begin in range(0, unknowns, PANEL):
-        end = min(begin + PANEL, unknowns)
-        for row in range(begin, unknowns):
-            for column in range(begin, min(end, row + 1)):
-                value = system[row, column]
-                for before in range(begin, column):
-                    value -= system[row, before] * system[column, before]
-                if row > column:
-                    value /= system[column, column]
-                elif value > DEPENDENT * diagonal[column]:
-                    value = np.sqrt(value)
-                else:
-                    # The row of the factor stays: it says how the others determine this one.
-                    value = DETERMINED if diagonal[column] > 0.0 else STUCK
-                system[row, column] = value
-                pivots[column - begin, row] = value
-            whole = end + max(row + 1 - end, 0) // LANE * LANE
-            for inner in range(end, whole, LANE):
-                reduced = load(system, row, inner)
-                for panel in range(PANEL):
-                    reduced = minus(reduced, times(alike(pivots[panel, row]), load(pivots, panel, inner)))
-                store(system, row, inner, reduced)
-            for inner in range(whole, row + 1):
-                for panel in range(PANEL):
-                    system[row, inner] -= pivots[panel, row] * pivots[panel, inner]
+    # Block by block of columns, panel by panel within it, so that the innermost loop runs along rows and what lies behind is
+    # read once per block; every entry is reduced in the order of the columns.
+    pivots = np.zeros((system.shape[1] // LANE, BLOCK * LANE))
+    for first in range(0, unknowns, BLOCK):
+        last = min(first + BLOCK, unknowns)
+        for begin in range(first, last, PANEL):
+            end = min(begin + PANEL, last)
+            for row in range(begin, unknowns):
+                for column in range(begin, min(end, row + 1)):
+                    value = system[row, column]
+                    for before in range(begin, column):
+                        value -= system[row, before] * system[column, before]
+                    if row > column:
+                        value /= system[column, column]
+                    elif value > DEPENDENT * diagonal[column]:
+                        value = np.sqrt(value)
+                    else:
+                        # The row of the factor stays: it says how the others determine this one.
+                        value = DETERMINED if diagonal[column] > 0.0 else STUCK
+                    system[row, column] = value
+                    pivots[row // LANE, (column - first) * LANE + row % LANE] = value
+            reduce_rows(system, pivots, first, begin, end, end, last, unknowns)
+        reduce_rows(system, pivots, first, first, last, last, unknowns, unknowns)
+
+
+@float_kernel
+def reduce_rows(
+    system: Floats, pivots: Floats, first: int, begin: int, end: int, row: int, behind: int, unknowns: int
+) -> None:
+    """Subtract what some columns of the factor take from the lower triangle behind them, four rows at a time.
+
+    Args:
+        system: as in `cholesky`; beyond the lower triangle anything may be written.
+        pivots: ``pivots[rows / LANE, BLOCK × LANE]``, the same columns, `LANE` rows of one next to those of the following one.
+        first: column that `pivots` begins with.
+        begin: first of the columns to take.
+        end: behind the last of them, a multiple of `LANE` where anything is behind.
+        row: first row; the columns to reduce begin at `end`.
+        behind: last column to reduce, and one.
+        unknowns: behind the last row.
+    """
+    while row + 4 <= unknowns:
+        for inner in range(end, min(row + 4, behind), LANE):
+            one, two = load(system, row, inner), load(system, row + 1, inner)
+            three, four = load(system, row + 2, inner), load(system, row + 3, inner)
+            line = inner // LANE
+            for column in range(begin, end):
+                taken = load(pivots, line, (column - first) * LANE)
+                one = minus(one, times(alike(system[row, column]), taken))
+                two = minus(two, times(alike(system[row + 1, column]), taken))
+                three = minus(three, times(alike(system[row + 2, column]), taken))
+                four = minus(four, times(alike(system[row + 3, column]), taken))
+            store(system, row, inner, one)
+            store(system, row + 1, inner, two)
+            store(system, row + 2, inner, three)
+            store(system, row + 3, inner, four)
+        row += 4
+    while row < unknowns:
+        for inner in range(end, min(row + 1, behind), LANE):
+            one = load(system, row, inner)
+            for column in range(begin, end):
+                one = minus(
+                    one, times(alike(system[row, column]), load(pivots, inner // LANE, (column - first) * LANE))
+                )
+            store(system, row, inner, one)
+        row += 1
 
 
 @float_kernel

@@ -28,8 +28,14 @@ from phexplore.spine.tree import GeoTree
 
 Ints = NDArray[np.int64]
 
-_LEAST_BYTES, _MOST_BYTES, _RANGES = 1 << 19, 48 << 20, 24
-"""Ranges of families take between these many bytes of answers and estimates, about so many per level."""
+_LEAST_BYTES, _MOST_BYTES, _RANGES = 1 << 19, 24 << 20, 24
+"""Ranges of families take between these many bytes of answers and estimates, about so many per level.
+
+Memory of more than 32 MB goes back to the system each time, and taking it again costs more than filling it.
+"""
+
+_LEAVES = 8
+"""The least range of leaves is so many times the least of others: every range begins streams of noise, most of their work."""
 
 _MOST_THREADS = 8
 
@@ -352,7 +358,7 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
     size = np.diff(child_start) * (4 * level.plan.answers + 24 * support)
     shared = world.shared[number] if world.shared else None
     found = []
-    for first, last in pairwise(range_edges(size)):
+    for first, last in pairwise(range_edges(size, _LEAVES if number == len(world.design.levels) - 1 else 1)):
         low, high = int(child_start[first]), int(child_start[last])
         found.append(
             FamilyRange(
@@ -372,10 +378,15 @@ def family_ranges(world: World, number: int, parents: Histograms | None) -> list
     return found
 
 
-def range_edges(size: NDArray[np.integer]) -> list[int]:
-    """Return where ranges of families begin, and the number of families; ``size[families]`` is in bytes."""
+def range_edges(size: NDArray[np.integer], times: int = 1) -> list[int]:
+    """Return where ranges of families begin, and the number of families.
+
+    Args:
+        size: ``size[families]``, in bytes.
+        times: how many times larger than usual the least range is.
+    """
     ends = np.cumsum(size)
     total = int(ends[-1]) if len(ends) else 0
-    limit = min(max(total // _RANGES, _LEAST_BYTES), _MOST_BYTES)
+    limit = min(max(total // _RANGES, times * _LEAST_BYTES), _MOST_BYTES)
     edges = np.searchsorted(ends, np.arange(limit, total, limit), side="left") + 1
     return sorted({0, len(size), *(edge for edge in edges.tolist() if edge < len(size))})

@@ -125,7 +125,9 @@ class DrawnMeasurements:
         from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
 
         answer_of, starts = answer_tables(level.plan)
-        out = np.zeros((truth.units, level.plan.answers), answer_type(level))
+        # Not np.zeros: its pages would come from the system one by one, which takes as long as drawing what they hold.
+        out = np.empty((truth.units, level.plan.answers), answer_type(level))
+        out.fill(0)
         kernels.add_answers(truth.starts, truth.cells, truth.counts, 0, answer_of, starts, out)
         if self._draw.exact:
             return Measured(out, 0, 0)
@@ -177,23 +179,15 @@ def _add(  # noqa: PLR0913, PLR0917 - one query of one class of units
     signs = np.empty(PIECE // 8, np.uint8)
     within = 0
     for piece in range(begin // PIECE, -(-end // PIECE)):
+        offset = piece * PIECE - begin
+        low, high = max(0, offset), min(end - begin, offset + PIECE)
+        if not wanted[low // answers : -(-high // answers)].any():
+            continue
         entropy = system if system is not None else SeededEntropy(key.seed or 0, (key.trial, *names, piece))
         entropy.fill(signs)
         sampler.fill(entropy, sizes)
         negative = np.unpackbits(signs, bitorder="little")
-        offset = piece * PIECE - begin
-        within += kernels.add_noise(
-            sizes,
-            negative,
-            offset,
-            max(0, offset),
-            min(end - begin, offset + PIECE),
-            answers,
-            start,
-            wanted,
-            margin,
-            out,
-        )
+        within += kernels.add_noise(sizes, negative, offset, low, high, answers, start, wanted, margin, out)
     return within
 
 
