@@ -14,14 +14,17 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import inf
+from operator import itemgetter
 from pathlib import Path
 
+from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.proven_caps import proven_under
 from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import budget_text, percent, signed_budget
+from phexplore.figures.wording import budget_text, people, percent, signed_budget
 from phexplore.model.goal_edits import restricted, with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
@@ -193,6 +196,18 @@ def change_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
          f"{budget_text(entry.before)} → {budget_text(entry.budget)}")
         for entry in sorted(moved, key=size, reverse=True)
     )  # fmt: skip
+
+
+def margin_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
+    """Return every query whose margin by itself changes, the largest change first: name, before → after in people."""
+    model, changes = budgets_of(found.scenario), []
+    for entry in (each for each in found.queries if each.budget != each.before):
+        old, new = (margin_of(model, entry.query, budget) for budget in (entry.before, entry.budget))
+        if old is None or new is None:
+            changes.append((inf, title_of(entry.query), f"{budget_text(entry.before)} → {budget_text(entry.budget)}"))
+        elif people(old) != people(new):
+            changes.append((abs(new - old) / old, title_of(entry.query), f"± {people(old)} → ± {people(new)}"))
+    return tuple((title, words) for _, title, words in sorted(changes, key=itemgetter(0), reverse=True))
 
 
 def applied(workbook: Workbook, found: SolvedGoals) -> Workbook:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,10 +28,10 @@ TICK_LENGTH = 4
 
 
 LOCK_SIZE = 12
-LABEL_PART = 0.42
+LABEL_PART = 0.55
 """Most of the width that names may take."""
-GROUP_PART = 0.3
-"""Most of the width that the words of groups may take."""
+GROUP_PART = 0.24
+"""Most of the width that the words of groups may take; longer ones go on beside the next row."""
 
 
 class Tick(NamedTuple):
@@ -174,7 +175,7 @@ class RowAxis(Axis):
         self.labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
         self._shown: tuple[str, ...] = ()
-        self._groups: dict[str, str] = {}
+        self._groups: dict[str, tuple[str, ...]] = {}
         self.chosen: int | None = None
 
     def set_room(self, pixels: float) -> None:
@@ -193,8 +194,9 @@ class RowAxis(Axis):
         """Make room for the longest label in the current font."""
         plain, bold = lettering(), lettering(bold=True)
         room = self._room * GROUP_PART
-        self._groups = {label.group: bold.elided(label.group, room) for label in self.labels}
-        groups = max(map(bold.width, self._groups.values()), default=0)
+        counts = Counter(label.group for label in self.labels)
+        self._groups = {group: bold.lines(group, room, rows) for group, rows in counts.items()}
+        groups = max((bold.width(each) for lines in self._groups.values() for each in lines), default=0)
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
         self._shown = tuple(plain.elided(each.name, most) for each in self.labels)
         names = max((plain.width(name) for name in self._shown), default=0)
@@ -208,7 +210,7 @@ class RowAxis(Axis):
     def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
         """Draw the labels of the visible rows."""
         colours, area = appearance().colours, pixels.area
-        left, right, shown_group = room.left() + HALF, room.right() - GAP, ""
+        left, right, shown_group, line = room.left() + HALF, room.right() - GAP, "", 0
         first = max(0, math.floor(-pixels.value_y(area.top())) - 1)
         last = math.ceil(-pixels.value_y(area.bottom())) + 1
         for index in range(first, min(last + 1, len(self.labels))):
@@ -216,9 +218,10 @@ class RowAxis(Axis):
             if not area.top() <= y <= area.bottom():
                 continue
             chosen = index == self.chosen
-            if label.group != shown_group:
-                shown_group = label.group
-                draw_text(painter, QPointF(left, y), self._groups[label.group], colours.text, bold=True)
+            line = line + 1 if label.group == shown_group else 0
+            shown_group = label.group
+            if line < len(lines := self._groups[label.group]):
+                draw_text(painter, QPointF(left, y), lines[line], colours.text, bold=True)
             ink = colours.accent_ink if chosen else colours.text
             name = self._shown[index]
             draw_text(painter, QPointF(right, y), name, ink, align=1, bold=chosen)

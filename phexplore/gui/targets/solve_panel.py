@@ -17,12 +17,14 @@ from phexplore.decide.solving import (
     change_lines,
     direction_matters,
     headline,
+    margin_lines,
     published_line,
     rounding_line,
 )
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import budget_text, sentence
 from phexplore.gui.binding.session import Refusal
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
@@ -133,7 +135,7 @@ class SolvePanel(QFrame):
         self._ways = QWidget()
         self._way_column = column(of=self._ways, gap=HALF)
         self._caps = CompactList("Caps and how much of them is used")
-        self._changes = CompactList("Budgets that change")
+        self._changes = CompactList("What changes")
         self._directions = CompactList("Budgets that depend on the direction of rounding")
         self._parts = (
             (Text("In conflict, smallest set", bold=True), self._conflict),
@@ -147,6 +149,7 @@ class SolvePanel(QFrame):
         margins = (MARGIN, GRID + HALF, MARGIN, MARGIN)
         column(self.title, self._note, self.sentence, apply, *parts, 1, of=self, margins=margins)
         self.clear()
+        appearance().changed.connect(self._follow_depth)
 
     @property
     def ways(self) -> list[TextButton]:
@@ -169,6 +172,10 @@ class SolvePanel(QFrame):
             self.apply.setEnabled(False)
             self._ways.setEnabled(False)
 
+    def _follow_depth(self, _colours: object = None) -> None:
+        if self.answer is not None and not self._note.text():
+            self.show_answer(self.answer)
+
     def show_busy(self) -> None:
         """Say that solving takes a while."""
         self._note.setText("Solving…")
@@ -184,11 +191,12 @@ class SolvePanel(QFrame):
             self._show_refusal(answer.refused)
 
     def _show_solution(self, answer: SolveAnswer, found: SolvedGoals) -> None:
-        self.title.setText(headline(found, answer.request.scenario))
-        lines = [rounding_line(found), published_line(found)]
+        is_expert, loss = appearance().is_expert, headline(found, answer.request.scenario)
+        self.title.setText(loss if is_expert else f"Privacy loss, {loss[0].lower()}{loss[1:]}")
+        lines = [rounding_line(found) if is_expert else "", published_line(found)]
         self.sentence.setText("\n".join(each for each in lines if each))
-        changes = change_lines(found)
-        directions = direction_matters(found)
+        changes = change_lines(found) if is_expert or answer.margins else margin_lines(found)
+        directions = direction_matters(found) if is_expert else ()
         self._caps.show_lines(cap_lines(found))
         self._changes.show_lines(changes or (("Nothing: the budgets are the smallest already", ""),))
         self._directions.show_lines(

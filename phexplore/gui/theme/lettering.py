@@ -55,6 +55,25 @@ class Lettering:
             return text
         return self._metrics.elidedText(worded(text), Qt.TextElideMode.ElideRight, width)
 
+    def lines(self, text: str, width: float, most: int) -> tuple[str, ...]:
+        """Return a text in lines no wider than so many pixels, the last ending in … where it is too much for them.
+
+        Args:
+            text: one line.
+            width: of the room, in pixels.
+            most: lines there is room for.
+        """
+        if most == 1 or self.width(text) <= width:
+            return (self.elided(text, width),)
+        found = [""]
+        for word in worded(text).split(" "):
+            longer = f"{found[-1]} {word}".strip()
+            if not found[-1] or self.width(longer) <= width or len(found) == most:
+                found[-1] = longer
+            else:
+                found.append(word)
+        return tuple(self.elided(line, width) for line in found)
+
 
 def lettering(*, bold: bool = False) -> Lettering:
     """Return the program's font at its present size."""

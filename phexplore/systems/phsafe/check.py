@@ -142,7 +142,7 @@ def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
         if not keeps_target(margin, target):
             yield Issue(
                 ("targets", query.text),
-                f"{query.title} aims at {exact_text(target)} people but reaches {margin:.1f}.",
+                f"The margin of {query.title} is {margin:.1f} people, wider than its target of {exact_text(target)}.",
                 "Raise its budget, lower its threshold, or accept the wider margin as the new target.",
                 Severity.WARNING,
             )
