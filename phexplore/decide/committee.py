@@ -70,11 +70,13 @@ class CommitteeMatrix:
         members: their names, in order.
         baseline: where all started.
         rows: every number that somebody moved or has otherwise than the others, in the baseline's order.
+        remarks: what people say about a scenario, a picture or a number that has no row.
     """
 
     members: tuple[str, ...]
     baseline: Scenario
     rows: tuple[MatrixRow, ...]
+    remarks: tuple[Comment, ...] = ()
 
 
 def committee_matrix(proposals: Sequence[Scenario], baseline: Scenario) -> CommitteeMatrix:
@@ -111,7 +113,9 @@ def committee_matrix(proposals: Sequence[Scenario], baseline: Scenario) -> Commi
             moved = tuple(value != start.get(key) for value in values)
         if any(moved) or len(set(compared)) > 1:
             rows.append(_row(key, start.get(key), values, moved, reasons))
-    return CommitteeMatrix(tuple(proposal.name for proposal in proposals), baseline, tuple(rows))
+    paths = {row.path for row in rows}
+    remarks = tuple(each for each in reasons if each.about not in paths)
+    return CommitteeMatrix(tuple(proposal.name for proposal in proposals), baseline, tuple(rows), remarks)
 
 
 def _row(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from phexplore.decide.comments import about_words
 from phexplore.decide.committee import CommitteeMatrix, MatrixRow
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
@@ -54,7 +55,7 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
     members = matrix.members
     headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone", "Reasons")
     system = system_of(matrix.baseline)
-    rows = tuple(_row(system, row) for row in matrix.rows)
+    rows = (*(_row(system, row) for row in matrix.rows), *_remarks(matrix))
     looks: dict[tuple[int, int], Look] = {}
     details: dict[tuple[int, int], str] = {}
     for place, row in enumerate(matrix.rows):
@@ -148,6 +149,14 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
         alone,
         "; ".join(row.reasons),
     )
+
+
+def _remarks(matrix: CommitteeMatrix) -> Iterator[tuple[Value, ...]]:
+    """Yield a row for everything that is spoken of and was not moved."""
+    for about in dict.fromkeys(each.about for each in matrix.remarks):
+        words = about_words(matrix.baseline, about)
+        said = "; ".join(f"{each.who}: {each.text}" for each in matrix.remarks if each.about == about)
+        yield words[:1].upper() + words[1:], *("",) * (len(matrix.members) + 6), said
 
 
 def _title(matrix: CommitteeMatrix) -> str:

@@ -72,8 +72,4 @@ def _issues(shown: ScenarioView) -> SummaryEntry:
     if not issues:
         return SummaryEntry("Open issues", ("none",), Tone.GOOD)
     worst = Tone.REFUSED if any(issue.severity is Severity.ERROR for issue in issues) else Tone.ATTENTION
-    return SummaryEntry(
-        f"Open issues: {len(issues)}",
-        tuple(i.sentence if i.path and i.path[-1] in i.sentence else f"{i.place}: {i.sentence}" for i in issues),
-        worst,
-    )
+    return SummaryEntry(f"Open issues: {len(issues)}", tuple(each.sentence for each in issues), worst)

@@ -193,7 +193,7 @@ class RowAxis(Axis):
     def fit(self) -> None:
         """Make room for the longest label in the current font."""
         plain, bold = lettering(), lettering(bold=True)
-        room = self._room * GROUP_PART
+        room = self._room * (GROUP_PART if any(label.name for label in self.labels) else LABEL_PART)
         counts = Counter(label.group for label in self.labels)
         self._groups = {group: bold.lines(group, room, rows) for group, rows in counts.items()}
         groups = max((bold.width(each) for lines in self._groups.values() for each in lines), default=0)

@@ -12,7 +12,8 @@ from phexplore.document.project import Project
 from phexplore.figures.table import Look
 from phexplore.gui.decision.committee_page import CommitteePage
 from phexplore.gui.main.decision_area import read_proposal
-from phexplore.model.keys import TableId
+from phexplore.model.comment import Comment
+from phexplore.model.keys import TableId, parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
@@ -86,6 +87,13 @@ def test_that_budgets_are_shown_as_the_margins_that_they_give(us, query, proposa
     assert not [row for row in view.numbers.rows if str(row[0]).startswith("Budget")]
     empty = [place for place, row in enumerate(view.numbers.rows) if not row[-1]]
     assert all(view.numbers.details[place, len(view.numbers.headers) - 1] for place in empty)
+
+
+def test_that_a_comment_on_what_nobody_moved_has_a_row(us, proposals) -> None:
+    place = parse_query("PH2/usa_*")
+    said = Comment("keep it", "Ada", about=place.text)
+    view = matrix_view(committee_matrix([replace(proposals[0], comments=(said,)), *proposals[1:]], us))
+    assert _cells(view, place.title)["Reasons"] == "Ada: keep it"
 
 
 def test_that_the_picture_measures_in_multiples_of_the_start(us, query, proposals) -> None:
