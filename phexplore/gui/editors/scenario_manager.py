@@ -12,6 +12,7 @@ from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton
 from phexplore.gui.widgets.flow import FlowRow
@@ -56,7 +57,7 @@ class ScenarioManager(QWidget):
         self.compare = _button("overview", "Compare with the chosen scenario", "Compare with", self._compare)
         buttons = FlowRow(self.new, self.work_on, self.compare, self.copy, self.rename, self.delete, gap=GRID)
         column(self.list, buttons, of=self)
-        self._seen = WhenSeen(self, self._refresh, session.updated)
+        self._seen = WhenSeen(self, self._refresh, session.updated, appearance().changed)
         self._refresh()
 
     def add_preset(self, preset_id: str) -> None:

@@ -227,6 +227,6 @@ class _FormPlace(QScrollArea):
         return QSize(max(FORM_WIDTH, width), super().minimumSizeHint().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.LayoutRequest:
-            self.updateGeometry()  # larger text needs a wider place
+        if event.type() in {QEvent.Type.LayoutRequest, QEvent.Type.Show}:
+            self.updateGeometry()  # larger text needs a wider place; a splitter out of sight does not see to it
         return super().eventFilter(watched, event)

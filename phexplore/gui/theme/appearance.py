@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 from string import Template
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
@@ -81,6 +81,8 @@ class Appearance(QObject):
         self.colours = LIGHT
         self._applied: tuple[Colours, int] | None = None
         application.setStyle("Fusion")
+        # Else another font reaches no widget of a style sheet, unless each is styled anew: seconds where there are thousands.
+        application.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         _ensure_font(application)
         application.styleHints().colorSchemeChanged.connect(self._follow_system)
         self._apply()
@@ -137,16 +139,18 @@ class Appearance(QObject):
 
     def _apply(self) -> None:
         wanted = (self._wanted(), self.scale)
-        if wanted == self._applied:  # every widget would be styled anew for nothing
+        before, self._applied = self._applied, wanted
+        if wanted == before:
             return
-        self._applied = wanted
         self.colours = wanted[0]
         font = QFont(self._application.font())
         font.setPointSizeF(BASE_POINT_SIZE * self.scale / 100)
         font.setFeature(QFont.Tag("tnum"), 1)
         self._application.setFont(font)
-        self._application.setPalette(qt_palette(self.colours))
-        self._application.setStyleSheet(stylesheet(self.colours))
+        QApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange)  # who is told measures text
+        if before is None or before[0] is not self.colours:
+            self._application.setPalette(qt_palette(self.colours))
+            self._application.setStyleSheet(stylesheet(self.colours))
         self.changed.emit(self.colours)
 
     def _wanted(self) -> Colours:

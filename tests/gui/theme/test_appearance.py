@@ -3,10 +3,11 @@ from __future__ import annotations
 import sys
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from phexplore.gui.theme.appearance import Appearance, ThemeChoice, appearance, qt_palette
+from phexplore.gui.theme.appearance import BASE_POINT_SIZE, Appearance, ThemeChoice, appearance, qt_palette
 from phexplore.gui.theme.colours import DARK, LIGHT, THEMES, contrast
 
 PAIRS = [
@@ -58,3 +59,27 @@ def test_that_qt_keeps_the_references_of_none(qapp) -> None:
     for number in range(1000):
         label.setText(str(number))
     assert abs(sys.getrefcount(None) - before) < 100
+
+
+def test_that_a_text_size_reaches_every_widget_at_once_without_styling_it_anew(qtbot):
+    """Styling anew took a thousandth of a second for each of thousands of widgets."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    button = QPushButton("a button", window)
+    window.show()
+    styled = []
+
+    class Watch(QObject):
+        def eventFilter(self, _watched, event):
+            styled.extend([event.type()] if event.type() is QEvent.Type.StyleChange else [])
+            return False
+
+    watch = Watch()
+    button.installEventFilter(watch)
+    told = []
+    appearance().changed.connect(lambda _colours: told.append(button.font().pointSizeF()))
+    appearance().set_scale(150)
+    assert told == [pytest.approx(1.5 * BASE_POINT_SIZE)]
+    assert not styled
+    appearance().choose(ThemeChoice.DARK)
+    assert styled  # a theme does
