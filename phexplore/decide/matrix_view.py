@@ -66,6 +66,8 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
             looks[place, _AGREEMENT] = Look.ATTENTION
         elif not row.is_open:
             looks[place, _AGREEMENT] = Look.GOOD
+    for place in range(len(matrix.rows), len(rows)):
+        details |= {(place, column): "Nobody moved it; it is only spoken of." for column in range(1, len(headers) - 1)}
     sentence = (
         f"Reference: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
         "by the largest."

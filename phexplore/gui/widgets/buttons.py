@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, SignalInstance
-from PySide6.QtGui import QPaintEvent, QShowEvent, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
@@ -129,6 +129,13 @@ class TextButton(QPushButton):
         if symbol:
             appearance().changed.connect(self._restyle)
             self._restyle()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the button that has the focus with Enter, too; a dialog would press its main one instead."""
+        if event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            super().keyPressEvent(event)
+        elif not event.isAutoRepeat():
+            self.click()
 
     def _restyle(self) -> None:
         role = "accent_text" if self._look == "primary" else "text"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QToolTip, QVBoxLayout, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.tables.cells import Bubble
@@ -13,6 +13,7 @@ from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
@@ -55,6 +56,18 @@ def test_that_a_long_text_is_elided_with_the_whole_in_its_tip(shown) -> None:
     label.setText("short")
     label.grab()
     assert label.toolTip() == ""
+
+
+def test_that_enter_presses_the_button_in_hand_and_not_the_main_one(qtbot) -> None:
+    dialog, pressed = QDialog(), []
+    qtbot.addWidget(dialog)
+    create, cancel = (TextButton(text, run=lambda *_, said=text: pressed.append(said)) for text in ("Create", "Cancel"))
+    create.setDefault(True)
+    column(create, cancel, of=dialog)
+    dialog.show()
+    cancel.setFocus()
+    qtbot.keyClick(cancel, Qt.Key.Key_Return)
+    assert pressed == ["Cancel"]
 
 
 def test_that_text_follows_size_and_theme(shown) -> None:
