@@ -180,7 +180,7 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
     else:
         more = f", {failed:,} other promises broken" if failed else ""
         kept = TileContent(
-            "Broken sums", f"{broken:,.0f}", "per trial", f"regions and sizes that do not add up{more}", Tone.ATTENTION
+            "Broken sums", people(broken), "per trial", f"regions and sizes that do not add up{more}", Tone.ATTENTION
         )
     return error, kept, spent, trials
 
@@ -216,9 +216,8 @@ def _by_level(run: SizeRun) -> Figure:
 def _shape(run: SizeRun, number: int) -> Figure:
     level, name = run.levels[number], run.tree.levels[number]
     # Regions without groups of a size would hide everything else.
-    whole = (
-        merge(found for place, found in level.classes.items() if place) if len(level.classes) > 1 else level.classes[0]
-    )
+    filled = [found for place, found in level.classes.items() if place]
+    whole = merge(filled) if filled else level.classes[0]
     empty = level.classes[0].within(0) if 0 in level.classes else 1.0
     low, high = whole.quantile(0.0005), whole.quantile(0.9995)
     width = max(1, -(-(high - low + 1) // BINS))
@@ -344,7 +343,7 @@ def _promises(run: SizeRun) -> Figure:
     table: list[tuple[Value, ...]] = []
     for title, what, counts in checks:
         mean = float(np.mean(counts))
-        text = "always kept" if not any(counts) else f"{mean:,.0f} broken per trial"
+        text = "always kept" if not any(counts) else f"{people(mean)} broken per trial"
         rows.append(
             Row(
                 title,

@@ -11,12 +11,16 @@ import subspace_runs
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QAbstractButton
 
+from phexplore.data.regions.group_size_table import GroupSizeTable
+from phexplore.data.regions.taxi_shaped import write_size_counts
 from phexplore.gui.run_manager.result_server import Readers
 from phexplore.gui.run_manager.results_page import ResultsPage
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, trial_file
+from phexplore.simulate.group_sizes.release import ConsistencyChecks
 from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
+from phexplore.systems.group_sizes.run_reader import SizeRun, show_sizes
 from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import RunRequest
@@ -72,6 +76,29 @@ def test_that_errors_by_size_are_those_of_the_summary(sizes_run) -> None:
 def test_that_classes_of_true_counts_hold_every_number(sizes_run) -> None:
     content = asked(sizes_run, "truth", level="County").picture
     assert sum(content.table.column("Numbers")) == 4 * 5 * 12
+
+
+def test_that_levels_without_empty_sizes_have_their_distribution(tmp_path) -> None:
+    """Thirty groups of every size in every county: no true count is 0, as in the nation's table of household sizes."""
+    tree = group_size_runs.small_table(np.random.default_rng(3)).tree
+    write_size_counts(GroupSizeTable(tree, np.full((5, 12), 30), "Households"), tmp_path / "groups.csv")
+    group_size_runs.run_here(tmp_path / "run", tmp_path / "groups.csv", trials=2)
+    for number, level in enumerate(group_size_runs.LEVELS):
+        picture = asked(tmp_path / "run", "shape", level=level).picture
+        exact = [
+            read_sizes(tmp_path / "run" / name, tree, 12)[number] for name in (TRUTH_FILE, trial_file(0), trial_file(1))
+        ]
+        off = np.mean([np.abs(values - exact[0]) for values in exact[1:]])
+        assert f"are {off:.3g} groups off on average" in picture.title
+
+
+def test_that_sums_broken_in_few_trials_are_not_none(sizes_run) -> None:
+    run = SizeRun(sizes_run)
+    run.refresh()
+    run.promises = [ConsistencyChecks(1, 0, 0), *run.promises[1:]]
+    shown = show_sizes(run, RunRequest(sizes_run, "promises", {}))
+    assert (shown.tiles[1].value, shown.tiles[1].beside) == ("0.25", "per trial")
+    assert shown.draw().marks[0].text == "0.25 broken per trial"
 
 
 def test_that_broken_sums_are_counted_as_in_the_summary(tmp_path) -> None:
