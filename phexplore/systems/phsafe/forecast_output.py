@@ -104,6 +104,5 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
         )
         for entry in figures.queries
     ]
-    z = exact_text(figures.conventions.z)
-    header = ("table", "level", "τ", symbol, f"bounded {symbol}", "MOE exact", f"MOE z={z}", "MOE ⌊1.64σ⌋")
+    header = ("table", "level", "τ", symbol, f"bounded {symbol}", "MOE exact", "MOE normal", "MOE ⌊1.64σ⌋")
     print_table(header, rows, right=range(2, 8))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
@@ -140,9 +139,7 @@ def _reading(snapshot: RunSnapshot) -> tuple[str, ...]:
 def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
     tiles = [Tile("Trials", people_text(snapshot.trials), snapshot.state.value)]
     if (overall := snapshot.overall) is not None:
-        held, error = overall.coverage.share.value, overall.error
-        if not math.isfinite(error):
-            error = overall.coverage.standard_error
+        held, error = overall.coverage.share.value, overall.doubt
         tiles.append(
             Tile(
                 "Coverage of the margins",

@@ -84,3 +84,13 @@ def test_that_an_unfinished_run_and_an_unreadable_trial_are_named(tmp_path, us):
 def test_that_counts_unfit_for_a_release_are_named(tmp_path, us, mode, words):
     document = run_document(run_snapshot(RunResults.open(made_run(tmp_path / "r", us, trials=1, mode=mode)), NOW))
     assert words in document.parts[-1].paragraphs[0]
+
+
+def test_that_trials_alike_by_chance_do_not_make_the_coverage_certain(run_figures):
+    held, errors = run_figures.overall.coverage.held, run_figures.overall.coverage.errors
+    alike = replace(run_figures, overall=run_figures.overall._replace(error=1e-9))
+    (tile,) = (tile for tile in run_document(alike).tiles if tile.label == "Coverage of the margins")
+    share = held / errors
+    error = (share * (1 - share) / errors) ** 0.5
+    assert tile.value == f"{100 * share:.2f} ± {100 * error:.2f} %"
+    assert tile.attention is (abs(share - alike.overall.expected) > 4 * error)
