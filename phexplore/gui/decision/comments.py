@@ -19,6 +19,7 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import form
 from phexplore.gui.widgets.number_field import LineField
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.model.comment import Comment
 from phexplore.model.comments import PICTURE, add_comment, place_of
 
@@ -63,6 +64,7 @@ class CommentDialog(AskDialog):
         """
         sentence = "A comment stays with the scenario: in its history, in comparisons, reports and bundles."
         super().__init__(parent, "Comments", sentence, width=_WIDTH)
+        self.setProperty(PAGE, "docs/decisions_of_committees.md#in-the-window-the-area-decision")
         self._session, self._settings = session, settings
         self.about = Chooser("What the comment is about", options=abouts, run=self._show)
         self.said = Paragraph(look="muted")

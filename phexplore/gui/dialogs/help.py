@@ -16,6 +16,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import Page
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.resources import resource
 
 _SENTENCE = (
@@ -46,6 +47,7 @@ class GlossaryDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Glossary")
+        self.setProperty(PAGE, "docs/index.md#what-the-numbers-mean")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(72 * GRID, 72 * GRID)
         self.search = QLineEdit()

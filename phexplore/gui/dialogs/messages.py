@@ -15,7 +15,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
-from phexplore.gui.widgets.pointers import open_page
+from phexplore.gui.widgets.pointers import PAGE, open_page
 from phexplore.model.issues import Issue
 
 Answer = Callable[[], object]
@@ -41,7 +41,8 @@ class Message(QDialog):
         heading = Text(title, bold=True, relative=1.25, wrap=True)
         column(heading, self.sentence, *shown, self._buttons, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         for page in dict.fromkeys(POINTER.findall(details)):
-            self._buttons.addWidget(TextButton(page_title(page), look="link", run=partial(self.show_manual, page)))
+            self._buttons.addWidget(TextButton(page_title(page), look="link", run=partial(open_page, self, page)))
+            self.setProperty(PAGE, self.property(PAGE) or page)
 
     def add_button(self, text: str, run: Answer | None = None, *, is_main: bool = False) -> TextButton:
         """Add a button that closes the dialog and then acts."""
@@ -58,13 +59,6 @@ class Message(QDialog):
         if is_main:
             button.setFocus()  # else Space presses the first button while Return presses this one
         return button
-
-    def show_manual(self, page: str) -> None:
-        """Close and open a page of the manual, which a dialog that asks would keep from being read."""
-        parent = self.parentWidget()
-        self.close()
-        if parent is not None:
-            open_page(parent, page)
 
     def copy_details(self) -> None:
         """Put sentence and details on the clipboard."""

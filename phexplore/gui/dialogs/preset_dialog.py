@@ -14,6 +14,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.library import KINDS, left_out, library_folder, reread
 from phexplore.systems.own_library import read_library
 from phexplore.systems.protocol import System
@@ -34,6 +35,7 @@ class PresetDialog(QDialog):
         super().__init__(parent)
         self._choose = choose
         self.setWindowTitle("New from preset")
+        self.setProperty(PAGE, "docs/library.md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumSize(72 * GRID, 56 * GRID)
         self.list = QListWidget()

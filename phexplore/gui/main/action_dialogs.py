@@ -19,6 +19,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.pointers import PAGE
 
 _MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
 
@@ -48,6 +49,7 @@ class Palette(QDialog):
         self._offers = tuple(offers)
         self._shown: list[Offer] = []
         self.setWindowTitle("Find a command or a parameter")
+        self.setProperty(PAGE, "docs/commands.md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(72 * GRID, 48 * GRID)
         self.search = QLineEdit()
@@ -122,6 +124,7 @@ class ActionLogDialog(QDialog):
         """
         super().__init__(parent)
         self.setWindowTitle("Log of actions")
+        self.setProperty(PAGE, "docs/commands.md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(112 * GRID, 64 * GRID)
         self.table = NumbersTable(self)

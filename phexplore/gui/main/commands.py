@@ -31,7 +31,7 @@ from phexplore.gui.main.actions import ActionTable, Subject
 from phexplore.gui.main.bars import HeaderBar
 from phexplore.gui.main.export_controls import ExportControls
 from phexplore.gui.main.exporting import Exports
-from phexplore.gui.main.manual_reader import ManualReader
+from phexplore.gui.main.manual_reader import KEY, ManualReader
 from phexplore.gui.main.notices import Notices
 from phexplore.gui.main.pages import Navigation
 from phexplore.gui.main.project_files import ProjectFiles
@@ -355,7 +355,7 @@ class Commands:
         find = "&Find a command or a parameter…"
         return [
             Action("help.palette", find, self.show_palette, "Ctrl+Shift+P", symbol="search"),
-            Action("help.manual", "&Manual", self.manual.show_here, "F1", hint="phexplore --help"),
+            Action("help.manual", "&Manual", self.manual.show_here, KEY, hint="phexplore --help"),
             Action("help.glossary", "&Glossary", partial(_show_glossary, self._parent), "Shift+F1"),
             Action("help.log", "&Log of actions", self.show_log),
             Action("help.tour", "&Tour of the window", self.take_tour),

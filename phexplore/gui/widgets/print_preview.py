@@ -11,6 +11,7 @@ from PySide6.QtPrintSupport import QPrinter, QPrintPreviewDialog
 from PySide6.QtWidgets import QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.gui.widgets.pointers import PAGE
 
 _MOST_DPI, _POINTS = 200, 72
 
@@ -49,6 +50,7 @@ class PdfPreview(QPrintPreviewDialog):
         super().__init__(self._paper, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Print {path.stem}")
+        self.setProperty(PAGE, "docs/decisions_of_committees.md#the-report")
         self.setAccessibleName(f"Preview of {path.stem}, {len(self.pages)} pages")
         self.paintRequested.connect(lambda target: print_pages(self.pages, target))
         self.resize(parent.window().size())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from phexplore.catalog import manual
 from phexplore.gui.binding.areas import Area
@@ -109,15 +110,29 @@ def test_that_f1_opens_the_page_about_the_area_the_system_or_what_has_the_focus(
     assert viewer.here[0] == "docs/published_files.md"
 
 
-def test_that_a_dialog_with_a_list_of_problems_closes_for_the_page_it_names(qtbot) -> None:
-    opened = []
+def test_that_a_page_opened_from_a_dialog_that_asks_can_be_read_and_outlives_it(qtbot) -> None:
     owner = QWidget()
-    owner.show_manual = opened.append
+    reader = ManualReader(owner, lambda: Area.BUDGETS, lambda: "docs/topdown.md")
+    owner.show_manual = reader.show
     qtbot.addWidget(owner)
+    owner.show()
+    reader.show_here()
+    viewer = owner.findChild(ManualWindow)
     issue = Issue(("blocks.csv",), "Nothing here is a block file.", "Name one; see docs/block_data.md.")
     message = show_problems(owner, "blocks.csv", [issue])
     title = manual.page_title("docs/block_data.md")
     (button,) = [button for button in message.findChildren(TextButton) if button.text() == title]
-    with qtbot.waitSignal(message.finished):
-        button.click()
-    assert opened == ["docs/block_data.md"]
+    qtbot.waitUntil(message.isActiveWindow)
+    button.click()
+    assert viewer.here[0] == "docs/block_data.md"
+    assert QApplication.activeModalWidget() is message
+    assert viewer.parentWidget() is message, "the dialog keeps the manual from being read"
+    viewer.show_page(manual.INDEX)
+    message.activateWindow()
+    qtbot.waitUntil(message.isActiveWindow)
+    qtbot.keyClick(message, Qt.Key.Key_F1)
+    assert viewer.here[0] == "docs/block_data.md"
+    message.close()
+    qtbot.waitUntil(lambda: not isValid(message))
+    assert viewer.isVisible()
+    assert viewer.parentWidget() is owner

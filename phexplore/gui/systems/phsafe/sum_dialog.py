@@ -19,6 +19,7 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.pointers import PAGE
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, Region, TableId
 from phexplore.systems.phsafe.forecast import Pick, sum_of
 
@@ -31,6 +32,7 @@ class SumDialog(QDialog):
         self._session = session
         self.picks: list[Pick] = []
         self.setWindowTitle("Margin of a sum")
+        self.setProperty(PAGE, "docs/sdhc.md#what-is-shown-before-any-run")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(92 * GRID, 76 * GRID)
         products = [(f"{product.id}: {product.title}", product.id) for product in tables().values()]
