@@ -164,6 +164,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
     headers += ("Trials",) if has_runs else ()
     first = _exact(found.totals[0][0])
     rows: list[tuple[Value, ...]] = []
+    details = dict.fromkeys(((0, 5), (0, 6), (0, 7)), "A is what the others are compared with.")
     for place, (column, (text, epsilon)) in enumerate(zip(found.columns, found.totals, strict=True)):
         total = _exact(text)
         change: Value = None
@@ -173,12 +174,16 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         held = None if column.summary is None else _trials(column.summary)
         high = found.proven[place]
         proven = None if high is None else AtMost(high)
+        if high is None:
+            details[place, 4] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
+        if has_runs and held is None:
+            details[place, 8] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
             (letter(place), column.name, total if total is not None else text, epsilon, proven, change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
-    return Table(headers, tuple(rows))
+    return Table(headers, tuple(rows), details=details)
 
 
 def _trials(summary: Mapping[str, Any]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
@@ -74,6 +74,21 @@ class Table:
         """
         index = self.headers.index(header)
         return tuple(row[index] for row in self.rows)
+
+    def explained(self, reasons: Mapping[str, str]) -> Table:
+        """Return the table with why a cell holds nothing, where that is not said yet.
+
+        Args:
+            reasons: by header of the column.
+        """
+        empty = {
+            (row, column): reasons[header]
+            for column, header in enumerate(self.headers)
+            if header in reasons
+            for row, values in enumerate(self.rows)
+            if values[column] in {None, "", ABSENT}
+        }
+        return replace(self, details=empty | dict(self.details))
 
     def tab_separated(self) -> str:
         """Return headers and rows as text a spreadsheet takes: tabs between, full precision, decimal point."""

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 HOW_FAR: str = "How far off?"
 WHERE: str = "Where?"
-WHICH: str = "Which groups?"
 WHO: str = "Who?"
 COMPARED: str = "Compared with what?"
 

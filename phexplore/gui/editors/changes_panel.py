@@ -100,6 +100,11 @@ class ChangesPanel(QFrame):
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
             self.list.setVisible(bool(lines or errata))
 
+    def rewrite(self) -> None:
+        """Show the same lines again, after another style of numbers or names was chosen."""
+        self._filled = None
+        self._seen.request()
+
     def _add(self, text: str) -> QListWidgetItem:
         item = QListWidgetItem(localised(text))
         item.setToolTip(localised(text))

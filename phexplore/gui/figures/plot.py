@@ -18,7 +18,7 @@ from phexplore.gui.figures.layers import FigureLayers
 from phexplore.gui.figures.viewport import Viewport
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
-from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 
 
@@ -104,7 +104,7 @@ class Plot(QWidget):
             return
         self._choice.take(item)
         self._show_choice()
-        self.canvas.setAccessibleDescription(localised(self._choice.words))
+        describe(self.canvas, more=self._choice.words)
         announce(self.canvas, self._choice.words)
         self.chosen.emit(self._choice.key)
 

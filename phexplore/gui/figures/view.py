@@ -32,7 +32,7 @@ from phexplore.gui.figures.sheet import PictureError, Sheet, wrong_suffix
 from phexplore.gui.theme.metrics import GAP, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import ask_to_save
-from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.labels import Paragraph, Text, describe
 from phexplore.gui.widgets.layout import column, row
 
 TITLE_SIZE, EMPTY_SIZE = 1.3, 1.1
@@ -215,7 +215,7 @@ class FigureView(QFrame):
         self._twin.use(figure, description)
         self._twin.choose(self.plot.chosen_key)
         for widget in (self, self.canvas):
-            widget.setAccessibleDescription(localised(description))
+            describe(widget, more=description)
 
     def _show_page(self) -> None:
         if self._table_button.isEnabled():

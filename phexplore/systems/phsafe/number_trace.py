@@ -90,7 +90,13 @@ def trace_table(story: NumberTrace) -> Table:
         (f"Measured, trial {trial + 1}", value, None, value - story.truncated)
         for trial, value in zip(story.trials, story.measured, strict=True)
     ]
-    return Table(("Step", "Count, people", "Truncation bias, people", "Noise, people"), tuple(rows))
+    table = Table(("Step", "Count, people", "Truncation bias, people", "Noise, people"), tuple(rows))
+    return table.explained(
+        {
+            table.headers[2]: "Only truncation makes this bias.",
+            table.headers[3]: "Noise is added by the measurement alone.",
+        }
+    )
 
 
 MOST_DOTS = 600

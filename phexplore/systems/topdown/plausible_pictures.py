@@ -5,7 +5,7 @@ What fails comes first; the truth stands beside what was published, and the odde
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +90,8 @@ def plausible_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 "Why not, notes",
             ),
             tuple(_cells(check) for check in listed),
-        ),
+            details=_reasons(listed),
+        ).explained({"Oddest places": "No place was found.", "Why not, notes": "The check was made."}),
     )
 
 
@@ -285,6 +286,18 @@ def _place_words(place: _OddPlace, trials: int) -> str:
     code = place.code or "the root"
     truth = ", true as well" if place.in_truth else ""
     return f"{code} ({place.people:,}, in {place.trials} of {trials_words(trials)}{truth})"
+
+
+def _reasons(listed: Sequence[PlausibleCheck]) -> dict[tuple[int, int], str]:
+    """Return why cells of checks hold nothing, by row and column."""
+    missing = {
+        (row, column): f"{check.result.missing}."
+        for row, check in enumerate(listed)
+        if check.result.missing
+        for column in range(4, 10)
+    }
+    alone = ((row, 5) for row, check in enumerate(listed) if check.result.found_truth is None)
+    return dict.fromkeys(alone, "The true counts are what this check compares with.") | missing
 
 
 def _cells(check: PlausibleCheck) -> tuple[Value, ...]:

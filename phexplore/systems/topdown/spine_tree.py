@@ -270,7 +270,8 @@ class SpineTree:
             else:
                 words.append(f" It has {budget}.")
         if (margin := self.margin(unit)) is not None:
-            words.append(f" Predicted margin of its total: ±{margin:,.2f} people.")
+            spread = f"±{margin:,.2f} people" if margin else "none, it is published exactly"
+            words.append(f" Predicted margin of its total: {spread}.")
         sign = 0 if level.sign is None else int(level.sign[unit.place])
         if sign:
             words.append(f" It is {'added' if sign > 0 else 'subtracted'} to make up {self.content.area}.")
@@ -307,7 +308,7 @@ class SpineTree:
             "Copying their parent",
             "Share of the total",
         )
-        return Table(headers, tuple(rows))
+        return Table(headers, tuple(rows)).explained(dict.fromkeys(headers[2:5], "Blocks have no units below them."))
 
     def labels(self) -> tuple[str, ...]:
         """Return the names of the levels."""

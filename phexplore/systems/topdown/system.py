@@ -8,7 +8,7 @@ from phexplore.report.export_formats import ExportFormat, formats_by_id
 from phexplore.runs.place import cores
 from phexplore.runs.spec import RunMode
 from phexplore.systems.protocol import Handover, ParameterFile, System
-from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHICH, WHO, Results, ResultTab
+from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO, Results, ResultTab
 from phexplore.systems.run_offer import RunOffer
 from phexplore.systems.scenario_reports import report_formats
 from phexplore.systems.topdown.run_options import TopDownOptions
@@ -62,9 +62,9 @@ TOPDOWN: System = System(
             ResultTab("worst", "Worst units", "Units farthest off", question=WHERE),
             ResultTab("place", "One place", "One place"),
             ResultTab("path", "Measurements", "Measurements of one place"),
-            ResultTab("groups", "By group", "Errors by group", question=WHICH),
+            ResultTab("groups", "By group", "Errors by group", question=WHO),
             ResultTab("tables", "Tables", "Published tables", is_table=True),
-            ResultTab("criterion", "Redistricting", "Redistricting criterion", question=WHO),
+            ResultTab("criterion", "Redistricting", "Redistricting criterion"),
             ResultTab("plausible", "Plausibility", "Checks of plausibility"),
             ResultTab("compare", "Compare runs", "Runs compared", question=COMPARED),
             ResultTab("map", "Map", "Map of errors"),

@@ -10,7 +10,7 @@ from phexplore.gui.targets.targets_page import SOLVE
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.systems.registry import systems
-from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHICH, WHO
+from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_that_targets_are_solved_and_nothing_else_is_asked(committee, window):
 @pytest.mark.parametrize("system", systems().values(), ids=lambda system: system.id)
 def test_that_every_question_has_at_most_one_picture_and_they_come_in_order(system):
     asked = [tab.question for tab in system.results.tabs if tab.question]
-    order = [HOW_FAR, WHERE, WHICH, WHO, COMPARED]
+    order = [HOW_FAR, WHERE, WHO, COMPARED]
     assert asked == [question for question in order if question in asked]
     assert asked[0] == HOW_FAR
     assert WHERE in asked
