@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-
 from phexplore.__main__ import start
 
 if __name__ == "__main__":
-    multiprocessing.freeze_support()
     start()
