@@ -127,6 +127,7 @@ class NumbersTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)
         self._add_copy_actions()

@@ -104,8 +104,9 @@ class CellPainter:
     def _paint_text(self, rect: QRect, text: str, kind: Kind, pen: QColor, *, bold: bool) -> None:
         letters = self._letters[bold]
         room = rect.width() - 2 * _PADDING
-        # A number cut off at its end would be another number: what has no room ends in an ellipsis.
-        text = letters.elided(text, room)
+        # A number cut off at its end would be another number: what has no room ends in an ellipsis. Names differ at their end.
+        mode = Qt.TextElideMode.ElideRight if kind is Kind.NUMBER else Qt.TextElideMode.ElideMiddle
+        text = letters.elided(text, room, mode)
         left = rect.left() + _PADDING
         if kind is Kind.NUMBER:
             left += round(room - letters.width(text))

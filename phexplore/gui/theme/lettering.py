@@ -27,7 +27,7 @@ class Lettering:
         self._metrics = metrics
         self._shaped = lru_cache(maxsize=_KEPT)(self._shape)
         self.elided = lru_cache(maxsize=_KEPT)(self._elide)
-        """The text, ending in … where it is wider than so many pixels."""
+        """The text with … at its end, or where asked in its middle, where it is wider than so many pixels."""
 
     def paint(self, painter: QPainter, left: float, top: float, text: str) -> None:
         """Paint a line in the painter's pen.
@@ -50,10 +50,10 @@ class Lettering:
     def _measure(self, text: str) -> float:
         return self._metrics.horizontalAdvance(localised(text))
 
-    def _elide(self, text: str, width: float) -> str:
+    def _elide(self, text: str, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
         if self._measure(text) <= width:
             return text
-        return self._metrics.elidedText(worded(text), Qt.TextElideMode.ElideRight, width)
+        return self._metrics.elidedText(worded(text), mode, width)
 
     def lines(self, text: str, width: float, most: int) -> tuple[str, ...]:
         """Return a text in lines no wider than so many pixels, the last ending in … where it is too much for them.

@@ -30,6 +30,7 @@ class CompactList(QTableWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.setTabKeyNavigation(False)
         self.horizontalHeader().hide()
         self.verticalHeader().hide()
