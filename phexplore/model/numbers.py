@@ -140,6 +140,12 @@ def exact_text(value: Budget) -> str:
     return decimal_text(value) or f"{value.numerator}/{value.denominator}"
 
 
+def scientific_text(value: Fraction) -> str:
+    """Return a small number such as δ exactly: ``1e-10``, ``2.5e-10``, or a fraction where no short decimal equals it."""
+    texts = (f"{float(value):.0e}", repr(float(value)))
+    return next((text for text in texts if Fraction(text) == value), exact_text(value))
+
+
 def round_exact(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction:
     """Return a multiple of `step`: the smallest not below `value` (UP), or the nearest one (ties to even).
 

@@ -8,7 +8,7 @@ from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
-from phexplore.model.numbers import Rounding, exact_text
+from phexplore.model.numbers import Rounding, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
 
 
@@ -63,8 +63,8 @@ def epsilon_text(figure: EpsilonFigure) -> str:
             if figure.bypass_high is None
             else f", at most {rounded_up(figure.bypass_high, 6)} where units gave budgets away"
         )
-        return f"at most {rounded_up(figure.value, 6)} at δ = {float(figure.delta):.0e}, proven{moved}"
-    return f"{figure.value:.6f} at δ = {float(figure.delta):.0e}, from ρ = {exact_text(figure.rho)}"
+        return f"at most {rounded_up(figure.value, 6)} at δ = {scientific_text(figure.delta)}, proven{moved}"
+    return f"{figure.value:.6f} at δ = {scientific_text(figure.delta)}, from ρ = {exact_text(figure.rho)}"
 
 
 def conventions_section(conventions: Conventions, framework: PrivacyFramework) -> Section:
@@ -84,6 +84,6 @@ def conventions_section(conventions: Conventions, framework: PrivacyFramework) -
         ("Solved budgets", f"multiples of {exact_text(conventions.rounding_step)}, {direction[conventions.rounding]}"),
     ]
     if framework is PrivacyFramework.ZCDP:
-        entries.append(("δ of the headline ε", f"{float(conventions.delta):.0e}"))
+        entries.append(("δ of the headline ε", scientific_text(conventions.delta)))
         entries += [(f"Conversion {conversion.value}", text) for conversion, text in CONVERSIONS.items()]
     return Section("Conventions", tuple(entries))

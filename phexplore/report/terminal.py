@@ -75,18 +75,21 @@ def say_if_confidential(path: Path) -> None:
 def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
     """Print every ε with its δ, conversion and neighbours."""
     from phexplore.accuracy.proven_loss import rounded_down, rounded_up  # noqa: PLC0415 - to print a failure loads no figures
+    from phexplore.model.numbers import scientific_text  # noqa: PLC0415 - as above
 
     for figure in figures:
         how = figure.conversion.value if figure.conversion else "pure DP"
         if figure.low is not None:
             tell(
-                f"ε ≤ {rounded_up(figure.value, 4)} at δ = {float(figure.delta):.0e}  "
+                f"ε ≤ {rounded_up(figure.value, 4)} at δ = {scientific_text(figure.delta)}  "
                 f"({how}: proven, not below {rounded_down(figure.low, 4)}, {figure.neighbours.value} neighbours)"
             )
             if figure.bypass_high is not None:
                 tell(f"ε ≤ {rounded_up(figure.bypass_high, 4)} on any path of a spine whose units gave budgets away")
             continue
-        tell(f"ε = {figure.value:.4f} at δ = {float(figure.delta):.0e}  ({how}, {figure.neighbours.value} neighbours)")
+        tell(
+            f"ε = {figure.value:.4f} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbours)"
+        )
 
 
 def print_guarantees(protected: Iterable[str], not_protected: Iterable[str], errata: Iterable[str] = ()) -> None:

@@ -9,7 +9,7 @@ from statistics import median
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.proven_loss import epsilon_bracket, largest_of_pairs, noise_factor, rounded_up
 from phexplore.model.conventions import Conversion, Neighbours
-from phexplore.model.numbers import Unlimited
+from phexplore.model.numbers import Unlimited, scientific_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Forecast, UnsupportedError
 from phexplore.systems.registry import budgets_of, forecast
@@ -53,7 +53,7 @@ class LessNoise:
         return (
             f"{100 * self.variance_saved:.2f} % less variance, {100 * (1 - float(self.factor) ** -0.5):.2f} % narrower margins "
             f"(half of them within ± {before:,.2f} before, ± {after:,.2f} now): its proven ε ≤ {rounded_up(self.proven, 6)} stays within the "
-            f"published {rounded_up(self.published, 6)} at δ = {float(self.delta):.0e}. Its ρ is larger."
+            f"published {rounded_up(self.published, 6)} at δ = {scientific_text(self.delta)}. Its ρ is larger."
         )
 
 

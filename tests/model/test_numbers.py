@@ -17,6 +17,7 @@ from phexplore.model.numbers import (
     parse_budget,
     parse_exact,
     round_exact,
+    scientific_text,
     total_budget,
 )
 
@@ -149,3 +150,17 @@ def test_that_a_number_has_a_decimal_exactly_where_one_is_written(value):
 def test_that_long_decimals_are_decimals(twos, fives, above):
     assert has_decimal(Fraction(above, 2**twos * 5**fives))
     assert not has_decimal(Fraction(1, 2**twos * 5**fives * 7))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(1, 10**10), "1e-10"),
+        (Fraction(1, 20), "5e-02"),
+        (Fraction(25, 10**11), "2.5e-10"),
+        (Fraction(1, 330_000_000), "1/330000000"),
+    ],
+)
+def test_that_a_small_number_is_written_exactly(value, text):
+    assert scientific_text(value) == text
+    assert Fraction(text) == value

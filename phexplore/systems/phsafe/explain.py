@@ -15,7 +15,7 @@ from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.accuracy.proven_loss import rounded_down, rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
-from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.numbers import Unlimited, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.systems.phsafe.forecast import DerivedForecast, Forecast, QueryForecast
 
@@ -185,7 +185,7 @@ def explain_epsilon(figure: EpsilonFigure) -> Explanation:
             "Certified from the noise of every answer, not from ρ: docs/proven_epsilon.md",
         ),
     }[figure.conversion]
-    result, moved = f"ε = {figure.value:.4f} (rounded up)", ""
+    result, moved = f"ε = {rounded_up(figure.value, 4)} (rounded up)", ""
     if figure.low is not None:
         result = f"{rounded_down(figure.low, 6)} ≤ ε ≤ {rounded_up(figure.value, 6)}"
     if figure.bypass_high is not None:
@@ -195,9 +195,9 @@ def explain_epsilon(figure: EpsilonFigure) -> Explanation:
             "this makes possible ε is at most the last number."
         )
     return Explanation(
-        f"ε at δ = {float(figure.delta):.0e}",
+        f"ε at δ = {scientific_text(figure.delta)}",
         formula,
-        f"ρ = {exact_text(figure.rho)}, δ = {float(figure.delta):.0e}",
+        f"ρ = {exact_text(figure.rho)}, δ = {scientific_text(figure.delta)}",
         result,
         f"For {whose}.{moved}",
         source,

@@ -17,7 +17,7 @@ from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import errors_first
-from phexplore.model.numbers import exact_text
+from phexplore.model.numbers import exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import (
@@ -148,7 +148,7 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
     headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
     if headline is not None and figures.framework is PrivacyFramework.ZCDP:
-        tiles.append(Tile("ε", f"{headline.value:.2f}", f"δ = {float(headline.delta):.0e}, optimal α"))
+        tiles.append(Tile("ε", f"{headline.value:.2f}", f"δ = {scientific_text(headline.delta)}, optimal α"))
     convention = scenario.conventions.margin
     for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
         entries = (entry for entry in figures.entries if entry.key.level == level)

@@ -1,0 +1,35 @@
+"""What explanations and reports say of ε and δ: never less ε than there is, and the δ it holds at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.report.provenance import conventions_section, epsilon_text
+from phexplore.report.terminal import print_epsilons
+from phexplore.systems.phsafe.explain import explain_epsilon
+
+DELTA = Fraction(25, 10**11)
+
+
+def figure(value):
+    rho = Fraction(2514562, 10**6)
+    return EpsilonFigure(Conversion.ZCDP_OPTIMAL_ALPHA, Neighbours.BOUNDED, rho, DELTA, value)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(16.980112, "16.9802"), (2.5, "2.5000")])
+def test_that_an_epsilon_said_to_be_rounded_up_is(value, shown):
+    assert f"ε = {shown} " in explain_epsilon(figure(value)).result
+
+
+def test_that_the_delta_is_the_one_of_the_scenario(us, capsys):
+    print_epsilons([figure(17.5)])
+    explained = explain_epsilon(figure(17.5))
+    conventions = replace(us.conventions, delta=DELTA)
+    told = dict(conventions_section(conventions, us.phsafe.framework).entries)["δ of the headline ε"]
+    for text in (capsys.readouterr().out, explained.title, epsilon_text(figure(17.5)), told):
+        assert "2.5e-10" in text
