@@ -5,8 +5,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from phexplore.data.blocks.aggregation import add_answers, add_rows, units_of
+from phexplore.data.blocks.aggregation import add_answers, units_of
 from phexplore.data.blocks.population import from_dense
+from phexplore.data.blocks.published_tables import published_tables, tabulate
 from phexplore.errors import UnknownNameError
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
@@ -38,13 +39,9 @@ def test_that_an_empty_population_has_no_units():
     schema = load_schema("pl94_reduced16")
     none = from_dense(schema, np.empty(0, "U15"), np.zeros((0, 16), int))
     assert len(units_of(none, "Tract")) == 0
-    assert add_rows(np.zeros((0, 2), int), units_of(none, "State")).shape == (0, 2)
-
-
-def test_that_facilities_are_added_up(synthetic_full):
-    units = units_of(synthetic_full, "Tract")
-    expected = [synthetic_full.facilities[units.of_leaf == unit].sum(axis=0).tolist() for unit in range(len(units))]
-    assert add_rows(synthetic_full.facilities, units).tolist() == expected
+    for table in published_tables(schema.id):
+        (filled,) = tabulate(none, table, ["Tract"])
+        assert filled.counts.shape == (0, len(table.cells))
 
 
 def test_that_queries_of_other_schemas_and_unknown_levels_are_refused(synthetic):
