@@ -80,7 +80,7 @@ def truncation(
     )
     if run is not None and is_confidential(load_spec(run), load_summary(run) or {}):
         say(TREATED_AS_CONFIDENTIAL)
-    print_study(study_of(request), request.present, as_json=as_json)
+    print_study(study_of(request), request, as_json=as_json)
 
 
 @writes_into_out("publish")

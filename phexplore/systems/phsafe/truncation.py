@@ -21,7 +21,13 @@ from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, tell
 from phexplore.systems.phsafe.budget_edits import Keep
 from phexplore.systems.phsafe.shared import require_phsafe
-from phexplore.systems.phsafe.truncation_sources import NATION, SizeSource, StudyRequest, average_share
+from phexplore.systems.phsafe.truncation_sources import (
+    NATION,
+    SizeSource,
+    StudyRequest,
+    average_share,
+    average_words,
+)
 from phexplore.systems.phsafe.truncation_study import StudyError, TruncationStudy, judged
 
 
@@ -95,14 +101,15 @@ def printed_study(found: TruncationStudy, present: int) -> dict[str, Any]:
     return {**study_json(found), "present": {"tau": present, "judged": judged(found, present)}}
 
 
-def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
+def print_study(found: TruncationStudy, request: StudyRequest, *, as_json: bool) -> None:
     """Print bias and noise of every threshold, apart and together, and what the scenario's threshold is beside the best.
 
     Args:
         found: the study.
-        present: the scenario's τ.
+        request: what was asked.
         as_json: whether to print JSON.
     """
+    present = request.present
     if as_json:
         print_json(printed_study(found, present))
         return
@@ -122,8 +129,8 @@ def print_study(found: TruncationStudy, present: int, *, as_json: bool) -> None:
     header = ("τ", "budget", "bias", "noise σ", "MOE", "RMSE", "people cut", "households cut")
     print_table(header, rows, right=range(8))
     tell(f"* smallest root mean square error, over {found.sizes.households:,} households ({found.sizes.of})")
-    if (count := round(1 / found.share) if found.share else 0) > 1:
-        tell(f"Studied is the average of {count:,} numbers of an area; the largest numbers lose more.")
+    if average := average_words(request.query, request.share):
+        tell(average)
     tell(judged(found, present))
     if found.cheapest is not None:
         tell(f"Cheapest threshold whose bias stays within the margin: {found.cheapest}")

@@ -23,7 +23,7 @@ from phexplore.data.synthetic.counted_members import households_by_members
 from phexplore.data.synthetic.tables import puerto_rico_figures, state_figures
 from phexplore.data.synthetic.targets import OPEN_CLASS
 from phexplore.files.atomic_files import read_text
-from phexplore.model.keys import QueryKey, Region, TableId
+from phexplore.model.keys import Iteration, QueryKey, Region, TableId
 from phexplore.model.numbers import Unlimited
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import noise_for
@@ -112,6 +112,23 @@ def published_sizes(table_id: TableId, state: str = NATION) -> HouseholdSizes:
 def average_share(query: QueryKey) -> Fraction:
     """Return the share of a table's people in an area that the average number of a query counts: one by the numbers there."""
     return Fraction(1, len(table(query.table).basis_cells) * len(query.level.iteration.codes))
+
+
+def average_words(query: QueryKey, share: Fraction) -> str:
+    """Return which number an average share studies, "" for another share.
+
+    Args:
+        query: that is studied.
+        share: of the truncated people that the number counts.
+    """
+    if not share == average_share(query) != 1:
+        return ""
+    text = f"Studied is the average of {round(1 / share)} numbers of an area; the largest numbers lose more."
+    if query.level.iteration is Iteration.ETHNICITY:
+        text += (
+            " Some people are neither Hispanic nor White alone, so these numbers lose less on average than is shown."
+        )
+    return text
 
 
 def average_area(query: QueryKey, areas: int) -> Fraction:

@@ -3,7 +3,8 @@
 Truncation keeps at most τ of the people that a table counts in a household (children only, in tables of children), whichever a hash
 puts first. For a count whose share of the truncated people is π, the expected loss is π Σ h(s) max(0, s − τ) over households with s
 counted people; which of them go is as good as random, so the loss of the whole table (π = 1) is exact, and so is the mean over the
-numbers of an area (π = one by their number). The noise of a cell has σ = (2τ + 2)/√(2ρ): it grows with τ while the loss shrinks.
+numbers of an area (π = one by their number; of Hispanic origin at most so much, as its two groups do not hold everybody). The noise
+of a cell has σ = (2τ + 2)/√(2ρ): it grows with τ while the loss shrinks.
 The two are never mixed: the root mean square is beside them, not instead of them.
 
 The loss adds up over the households of an area, the noise does not. So the best τ grows with the area, and one τ for the nation and

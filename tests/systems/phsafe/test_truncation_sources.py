@@ -19,6 +19,7 @@ from phexplore.simulate.phsafe_count import CountingSpec, tabulate
 from phexplore.systems.phsafe.truncation_sources import (
     average_area,
     average_share,
+    average_words,
     counted_words,
     published_sizes,
     states_in_run,
@@ -134,3 +135,11 @@ def test_that_the_areas_of_a_run_are_told_from_its_numbers():
     assert states_in_run({}, query) == 1
     assert average_area(query, 2) == Fraction(1, 2)
     assert average_area(parse_query("PH3/usa_*"), 2) == 1
+
+
+def test_that_the_average_number_is_told_and_that_groups_by_origin_do_not_hold_everybody():
+    told = {level: average_words(key := parse_query(f"PH3/{level}"), average_share(key)) for level in
+            ("state_*", "state_A-G", "state_H,I")}  # fmt: skip
+    assert [level for level, words in told.items() if "average of" in words] == ["state_*", "state_A-G", "state_H,I"]
+    assert [level for level, words in told.items() if "lose less" in words] == ["state_H,I"]
+    assert average_words(parse_query("PH3/state_H,I"), Fraction(1, 3)) == ""

@@ -28,7 +28,14 @@ from phexplore.model.keys import QueryKey
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.systems.phsafe.budget_edits import Keep, edit_threshold
 from phexplore.systems.phsafe.threshold_figure import point_words, threshold_figure
-from phexplore.systems.phsafe.truncation_sources import SizeSource, StudyRequest, average_share, counted_words, study_of
+from phexplore.systems.phsafe.truncation_sources import (
+    SizeSource,
+    StudyRequest,
+    average_share,
+    average_words,
+    counted_words,
+    study_of,
+)
 from phexplore.systems.phsafe.truncation_study import ThresholdPoint, TruncationStudy, judged
 
 _FILES = "Household sizes (*.csv);;All files (*)"
@@ -58,12 +65,10 @@ def _basis_words(answer: StudioAnswer) -> str:
     """Return what is counted per household, where that comes from, and which number is studied."""
     if (studied := answer.found) is None:
         return ""
-    query, share = answer.request.query, answer.request.share
+    query = answer.request.query
     treated = ", treated as confidential" if answer.is_confidential else ""
     text = f"{query.table} counts {counted_words(query.table)}. Sizes: {studied.sizes.of}{treated}."
-    if share == average_share(query) != 1:
-        text += f" Studied is the average of {round(1 / share)} numbers of an area; the largest numbers lose more."
-    return text
+    return f"{text} {average_words(query, answer.request.share)}".strip()
 
 
 class StudioView(QuestionView):
