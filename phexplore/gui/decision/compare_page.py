@@ -30,6 +30,8 @@ from phexplore.systems.registry import presets
 _TEACHING = "Tick two or more at the left: every margin that differs is drawn here, all on one scale."
 _MOST_COLUMNS = 6
 """Lines of the table of columns before it scrolls."""
+_LEAST_DETAILS = 6
+"""Lines of the tables below it that are seen at least, where there are so many: a small window scrolls to the picture."""
 
 
 class Detail(enum.Enum):
@@ -134,8 +136,13 @@ class ComparePage(TickPage):
     def fit(self, _colours: object = None) -> None:
         super().fit()
         lines = min(max(len(self.columns.numbers.rows), 1), _MOST_COLUMNS)
-        height = self.columns.verticalHeader().defaultSectionSize()
-        self.columns.setFixedHeight(lines * height + self.columns.horizontalHeader().sizeHint().height() + GRID)
+        height, head = (
+            self.columns.verticalHeader().defaultSectionSize(),
+            self.columns.horizontalHeader().sizeHint().height(),
+        )
+        self.columns.setFixedHeight(lines * height + head + GRID)
+        below = min(max(1, *(len(table.numbers.rows) for table in self.tables.values())), _LEAST_DETAILS)
+        self.details.setMinimumHeight(self.details.tabBar().sizeHint().height() + head + below * height + 2 * GRID)
 
 
 def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[ColumnChoice]]:

@@ -15,6 +15,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import describe
+from phexplore.gui.widgets.when_seen import WhenSeen
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -132,6 +133,7 @@ class NumbersTable(QTableView):
         self.horizontalHeader().setHighlightSections(False)
         self._add_copy_actions()
         self._model.modelReset.connect(self._fit_columns)
+        self._seen = WhenSeen(self, self._fit_columns)
         appearance().changed.connect(self._follow_text_size)
         self._follow_text_size()
         self.selectionModel().currentRowChanged.connect(self._announce)
@@ -209,7 +211,7 @@ class NumbersTable(QTableView):
     def _follow_text_size(self, _colours: object = None) -> None:
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(appearance().font()).height() + ROW_PADDING)
         if self._model.rowCount():
-            self._fit_columns()
+            self._seen.request()
 
     def _fit_columns(self) -> None:
         """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""

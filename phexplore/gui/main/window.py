@@ -212,7 +212,7 @@ class MainWindow(QMainWindow):
         above = (self.header, self.headline, line())
         self._content = stacked(*above, (middle, 1), line(), self.issues, self.bottom, gap=0)
         self.setCentralWidget(self._content)
-        self.notice.float_above(self._content, self.bottom, self.bottom.free_room)
+        self.notice.float_over(self._content, self.bottom, self.bottom.free_room, self.headline)
         self.show_issues(shown=self.settings.read(ISSUES))
 
     def _connect(self) -> None:

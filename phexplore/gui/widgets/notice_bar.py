@@ -29,6 +29,7 @@ class NoticeBar(QFrame):
         self._action: Callable[[], object] | None = None
         self._place: QWidget | None = None
         self._bar: QWidget | None = None
+        self._head: QWidget | None = None
         self._free: Callable[[], QRect] = QRect
         self._symbol = QLabel()
         self._text = Text(wrap=True)
@@ -98,15 +99,16 @@ class NoticeBar(QFrame):
         if not self.isHidden() and (self._look == look or (action and self._button.text() == action)):
             self.hide()
 
-    def float_above(self, place: QWidget, bar: QWidget, free: Callable[[], QRect]) -> None:
-        """Lie over the free part of a bar at the foot of a widget, and above the bar what needs more room than that.
+    def float_over(self, place: QWidget, bar: QWidget, free: Callable[[], QRect], head: QWidget) -> None:
+        """Lie over the free part of a bar at the foot of a widget, else over what is above its pages: never over a page.
 
         Args:
             place: parent and room.
             bar: its other parts stay free.
             free: gives the part of the bar where nothing stands now.
+            head: stands above the pages; what needs more room than the bar has ends with it.
         """
-        self._place, self._bar, self._free = place, bar, free
+        self._place, self._bar, self._free, self._head = place, bar, free, head
         self.setParent(place)
         for watched in (place, bar):
             watched.installEventFilter(self)
@@ -119,19 +121,23 @@ class NoticeBar(QFrame):
         return False
 
     def _settle(self) -> None:
-        place, bar = self._place, self._bar
-        if place is None or bar is None or self.isHidden():
+        place, bar, head = self._place, self._bar, self._head
+        if place is None or bar is None or head is None or self.isHidden():
             return
-        width = min(_WIDEST * appearance().scale // 100, place.width() - 2 * GRID)
+        free, widest = self._free(), min(_WIDEST * appearance().scale // 100, place.width() - 2 * GRID)
+        if 2 * free.width() >= widest and self._take(min(widest, free.width())) <= free.height():
+            self.move(bar.mapTo(place, free.center()) + QPoint(free.width() // 2 - self.width(), -(self.height() // 2)))
+        else:
+            foot = head.mapTo(place, QPoint(0, head.height())).y()
+            self.move(place.width() - widest - GRID, max(foot - self._take(widest), 0))
+        self.raise_()
+
+    def _take(self, width: int) -> int:
+        """Take a width and the height that needs; return the height."""
         self.setFixedWidth(width)
         height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
         self.setFixedHeight(height)
-        free = self._free()
-        if width <= free.width() and height <= free.height():
-            self.move(bar.mapTo(place, free.center()) + QPoint(free.width() // 2 - width, -(height // 2)))
-        else:
-            self.move(place.width() - width - GRID, place.height() - bar.height() - height - GRID)
-        self.raise_()
+        return height
 
     def _act(self) -> None:
         self.hide()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtWidgets import QApplication
 
 from phexplore.gui.binding.areas import Area
@@ -14,6 +14,7 @@ from phexplore.gui.binding.tasks import Latest, Tasks
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.edits import set_item
 from phexplore.systems.registry import preset
 
@@ -110,6 +111,22 @@ def test_that_neither_a_notice_nor_another_tab_moves_what_is_below_it(window):
     moved.add(tabs.tabBar().mapTo(window, tabs.tabBar().rect().topLeft()).y())
     assert len(moved) == 1
     assert window.rect().contains(window.notice.geometry())
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+def test_that_no_notice_lies_over_a_page(window, scale):
+    appearance().set_scale(scale)
+    window.navigation.choose(Area.TARGETS)
+    for taken in (False, True):
+        window.bottom.bar.setVisible(taken)  # then the foot of the window has no free room
+        window.notice.warn(
+            "Something deserves attention, and a reader wants to know where and why and what to do. " * 2
+        )
+        QApplication.processEvents()
+        over = QRect(window.notice.mapToGlobal(QPoint(0, 0)), window.notice.size())
+        page = QRect(window.pages.mapToGlobal(QPoint(0, 0)), window.pages.size())
+        assert window.notice.isVisible()
+        assert not over.intersects(page)
 
 
 def test_that_the_headline_is_large_on_the_overview_and_a_line_elsewhere(window):
