@@ -38,11 +38,11 @@ def judge(rules: Sequence[Rule], scenario: Scenario, summary: Summary | None = N
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """What is judged: rules, scenarios, and runs with the scenario each was made of."""
+    """What is judged: rules, scenarios, and runs with the scenario each was made of and what it is called."""
 
     rules: tuple[Rule, ...]
     scenarios: tuple[Scenario, ...]
-    runs: tuple[tuple[Path, Scenario], ...]
+    runs: tuple[tuple[Path, Scenario, str], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,13 +56,13 @@ class JudgeAnswer:
 def judge_everything(request: JudgeRequest) -> JudgeAnswer:
     """Return the verdicts on every scenario and run; a run that cannot be read is left out."""
     columns = [(scenario.name, judge(request.rules, scenario)) for scenario in request.scenarios]
-    for directory, scenario in request.runs:
+    for directory, scenario, name in request.runs:
         try:
             summary = _load_summary(directory)
         except PhexploreError:
             continue
         if summary is not None:
-            columns.append((f"Run {directory.name}", judge(request.rules, scenario, summary)))
+            columns.append((name, judge(request.rules, scenario, summary)))
     return JudgeAnswer(request, tuple(columns))
 
 

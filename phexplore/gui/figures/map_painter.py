@@ -303,7 +303,7 @@ def _paint_scale(painter: QPainter, pixels: Pixels, tint: Tint, colours: Colours
     width, height = 16.0, lettering().height
     words = f"0 to {tint.limit:,.3g} {tint.unit}"
     if tint.is_signed:
-        words = f"{low:+,.3g} to {tint.limit:+,.3g} {tint.unit}"
+        words = f"{low:+,.3g} to {tint.limit:+,.3g} {tint.unit}".replace("-", "−")
     room = max(boxes * width, lettering().width(words)) + 2 * GAP
     area = QRectF(pixels.area.left() + GAP, pixels.area.bottom() - 3 * height - GAP, room, 2.6 * height)
     painter.fillRect(area, QColor(colours.base))

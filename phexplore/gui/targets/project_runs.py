@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from phexplore.catalog.names import run_name
 from phexplore.runs.spec import RunSpec
+from phexplore.runs.store import started_words
 
 
 class ListedRun(Protocol):
@@ -33,3 +35,10 @@ class ProjectRuns(Protocol):
     @property
     def rows(self) -> Sequence[ListedRun]:
         """Newest first."""
+
+
+def listed_title(run: ListedRun) -> str:
+    """Return what a run is called: scenario, when, trials."""
+    scenario = run.spec.scenario.name if run.spec is not None else ""
+    trials = f"{run.trials:,} trial" + ("" if run.trials == 1 else "s")
+    return run_name(scenario, run.directory.name, started_words(run.directory), trials)

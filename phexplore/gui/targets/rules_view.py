@@ -20,7 +20,7 @@ from phexplore.files.atomic_files import read_text
 from phexplore.files.rules_json import own_rules, read_rules, write_rules
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.data_table import NumbersTable
-from phexplore.gui.targets.project_runs import ProjectRuns
+from phexplore.gui.targets.project_runs import ProjectRuns, listed_title
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
@@ -255,7 +255,9 @@ class RulesView(QuestionView):
         self._offer_what_can_be_judged(active)
         others = tuple(each for each in book.scenarios if each.name != active.name)
         rows = self._runs.rows if self._runs is not None else ()
-        runs = [(row.directory, row.spec.scenario) for row in rows if row.spec is not None and row.trials]
+        runs = [
+            (row.directory, row.spec.scenario, listed_title(row)) for row in rows if row.spec is not None and row.trials
+        ]
         self.ask(JudgeRequest(book.rules, (active, *others), tuple(runs[:_MOST_RUNS])))
 
     def _offer_what_can_be_judged(self, scenario: Scenario) -> None:

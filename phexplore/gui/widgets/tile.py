@@ -24,7 +24,9 @@ class TileLine(ElidedText):
 
 def tile_words(content: TileContent) -> str:
     """Return caption and figure in one line."""
-    return f"{content.caption}: {content.value} {content.beside}".strip()
+    beside = content.beside
+    is_second = any(map(str.isdigit, beside)) and beside[:1].isalnum() and not beside.startswith("of ")
+    return f"{content.caption}: {content.value}{',' * is_second} {beside}".strip()
 
 
 def tile_sentence(content: TileContent) -> str:

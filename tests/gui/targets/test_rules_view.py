@@ -85,11 +85,11 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     _wait(qtbot, view)
     qtbot.waitUntil(lambda: len(view.table.numbers.headers) == 4)
     texts = dict(zip(view.table.numbers.headers, zip(*view.table.numbers.rows, strict=True), strict=True))
-    assert list(texts) == ["Rule", "Generous", "Proposal", "Run first"]
+    assert list(texts) == ["Rule", "Generous", "Proposal", "Proposal, 3 trials (first)"]
     assert texts["Generous"][1].startswith("✗ 5.18861")
     assert "missing" in texts["Generous"][1]
     assert texts["Proposal"][2] == "– not judged"
-    assert texts["Run first"][2] == "✓ 93.00 %, 3.00 points to spare"
+    assert texts["Proposal, 3 trials (first)"][2] == "✓ 93.00 %, 3.00 points to spare"
 
 
 def test_that_a_rule_is_added_changed_and_removed_and_undone(qtbot, view, session) -> None:

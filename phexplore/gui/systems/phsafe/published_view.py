@@ -11,14 +11,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.expected_counts import AVERAGES
-from phexplore.catalog.names import run_name
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns
+from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns, listed_title
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -29,7 +28,6 @@ from phexplore.gui.widgets.layout import column, split, stacked
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.phsafe import PhSafe
-from phexplore.runs.store import started_words
 from phexplore.systems.phsafe.published_figure import (
     NEAR_A_LIMIT,
     PublishedRelease,
@@ -227,9 +225,3 @@ class PublishedView(QWidget):
         self.pages.addWidget(EmptyPlace("results", title, _NOTHING_YET, action=go, run=self.runs_wanted.emit))
         self.pages.addWidget(stacked(controls, self.words, (charts, 1), margins=(MARGIN, GRID, MARGIN, GRID)))
         column(self.pages, of=self)
-
-
-def listed_title(row: ListedRun) -> str:
-    """Return what a run is called: scenario, when, trials."""
-    scenario = "" if row.spec is None else row.spec.scenario.name
-    return run_name(scenario, row.directory.name, started_words(row.directory), f"{row.trials:,} trials")

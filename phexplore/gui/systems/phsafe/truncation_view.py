@@ -12,8 +12,7 @@ from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.systems.phsafe.published_view import listed_title
-from phexplore.gui.targets.project_runs import ProjectRuns
+from phexplore.gui.targets.project_runs import ProjectRuns, listed_title
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
