@@ -96,7 +96,7 @@ if wants deb; then
   sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@SIZE@/$(du -sk $root/usr | cut -f1)/" \
     packaging/debian/control.in >$root/DEBIAN/control
   chmod -R u=rwX,go=rX $root
-  dpkg-deb --root-owner-group -Zzstd -z12 --build $root "dist/phexplore_${version}_$architecture.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zxz --build $root "dist/phexplore_${version}_$architecture.deb" >/dev/null
   state deb "$(du -m "dist/phexplore_${version}_$architecture.deb" | cut -f1) MB"
   say "dist/phexplore_${version}_$architecture.deb"
 fi
