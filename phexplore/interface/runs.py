@@ -260,7 +260,8 @@ def run(
         trials: how many releases.
         seed: of the noise; None takes it from the operating system.
         workers: trials computed at the same time, or threads; they change no byte. None for as many as the system proposes.
-        memory: what the run may take, e.g. ``"4G"``; TopDown data that need more are estimated state by state.
+        memory: what the run may take, e.g. ``"4G"``; TopDown data that need more, or have 250,000 blocks or more, are estimated
+            state by state.
         scheduler: address of a Dask cluster, for TopDown.
         release: ``private``, ``no-noise`` or ``non-private``.
         stop_at: end before the last trial once a figure's error is small, e.g. ``{"County/total/mae": 0.5}``.

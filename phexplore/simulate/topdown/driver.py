@@ -29,12 +29,9 @@ from phexplore.spine.tree import GeoTree
 Ints = NDArray[np.int64]
 
 _LEAST_BYTES, _MOST_BYTES, _RANGES = 1 << 19, 24 << 20, 24
-"""Ranges of families take between these many bytes of answers and estimates, about so many per level.
+"""Ranges of families take between these many bytes of answers and estimates, about so many per level."""
 
-Memory of more than 32 MB goes back to the system each time, and taking it again costs more than filling it.
-"""
-
-_LEAVES = 8
+_LEAVES = 24
 """The least range of leaves is so many times the least of others: every range begins streams of noise, most of their work."""
 
 _MOST_THREADS = 8

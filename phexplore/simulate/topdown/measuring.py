@@ -125,9 +125,7 @@ class DrawnMeasurements:
         from phexplore.simulate.topdown import kernels  # noqa: PLC0415 - numba takes half a second to load
 
         answer_of, starts = answer_tables(level.plan)
-        # Not np.zeros: its pages would come from the system one by one, which takes as long as drawing what they hold.
-        out = np.empty((truth.units, level.plan.answers), answer_type(level))
-        out.fill(0)
+        out = np.zeros((truth.units, level.plan.answers), answer_type(level))
         kernels.add_answers(truth.starts, truth.cells, truth.counts, 0, answer_of, starts, out)
         if self._draw.exact:
             return Measured(out, 0, 0)

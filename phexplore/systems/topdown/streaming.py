@@ -74,8 +74,13 @@ TOP_FILE = "_top.npz"
 """The estimates of the counties, while states are missing: all states of a trial start from the same."""
 
 
+WORTH_STATES = 250_000
+"""Blocks of several states from which a run is estimated by state though it would fit: states are read, and their files
+written, beside each other, in half the memory and with less work than one tree takes."""
+
+
 def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
-    """Return whether a run is estimated by state: its data hold several, and would not fit the memory it may take.
+    """Return whether a run is estimated by state: its data hold several, and are many or would not fit the memory it may take.
 
     A scenario that stands on an earlier release is always estimated as a whole.
 
@@ -104,13 +109,15 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
         return False
     blocks, states = _counted(spec)
     needed = whole_bytes(blocks, schema)
-    if needed <= limit:
+    if needed <= limit and blocks < WORTH_STATES:
         return False
     is_whole = options.keep_measurements or options.measurements or options.mechanism is not Mechanism.TOP_DOWN
     watches = spec.stop is not None and spec.stop.figure
     top = (method.levels[0] in ROOT_LEVELS, *method.levels[1:3])
     is_cut = not is_whole and not watches and top == (True, "State", "County") and len(states) > 1
     is_cut = is_cut and is_by_state(settings_for(method), method)
+    if needed <= limit:
+        return is_cut
     whose, most = "these data", blocks
     if is_cut:
         code, most = states.most_common(1)[0]

@@ -244,8 +244,12 @@ class TestResuming:
 
 
 class TestChoice:
-    def test_that_data_that_fit_are_estimated_as_a_whole(self, folder, tmp_path):
+    def test_that_data_that_fit_are_estimated_as_a_whole_unless_they_are_many(self, folder, tmp_path, monkeypatch):
         assert isinstance(make_simulation(spec_of(folder), tmp_path), TopDownSimulation)
+        monkeypatch.setattr(streaming, "WORTH_STATES", 600)
+        assert isinstance(make_simulation(spec_of(folder), tmp_path), StreamedSimulation)
+        kept = spec_of(folder, options=replace(EXPANDED, keep_measurements=KeptAnswers.YES))
+        assert isinstance(make_simulation(kept, tmp_path), TopDownSimulation)
 
     @pytest.mark.parametrize(
         "options",
