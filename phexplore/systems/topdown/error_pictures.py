@@ -132,7 +132,7 @@ def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which:
                 high=high,
                 inner_low=inner_low,
                 inner_high=inner_high,
-                text=f"mean size {people(each.mean_size)}",
+                text=f"off by {people(each.mean_size)} on average",
                 tip=f"{title}: {each.units:,} units, {each.numbers:,} errors\n"
                 f"90 % between {signed_people(low)} and {signed_people(high)}, half between {signed_people(inner_low)} and "
                 f"{signed_people(inner_high)}\nmean {signed_people(each.mean)}, mean size {people(each.mean_size)}, root mean "

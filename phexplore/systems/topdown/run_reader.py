@@ -57,8 +57,9 @@ def _where(run: TopDownRun, choice: TopDownChoice) -> Figure:
     if not choice.unit or figure.is_empty:
         return figure
     unit, shown = _unit_on_map(run, choice), {patch.key for patch in figure.patches}
-    missing = "" if unit in shown else " It is not among the shapes of this file."
-    return replace(figure, title=place_figure(run, choice).title, summary=f"{figure.summary}{missing}")
+    largest = f" Marked: the {level_title(choice.level).lower()} with most of its blocks." if choice.area else ""
+    where = largest if unit in shown else " It is not among the shapes of this file."
+    return replace(figure, title=place_figure(run, choice).title, summary=f"{figure.summary}{where}")
 
 
 def _unit_on_map(run: TopDownRun, choice: TopDownChoice) -> str | None:
