@@ -252,7 +252,7 @@ def _pattern() -> re.Pattern[str]:
         rf"(?P<table>(?:{any_of('tables')})(?! ·|[\w/]|\.\w))",
         r"(?P<bar>(?:US|St) (?:all|A-G|H-I)\b)",
         r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
-        rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|(?:^|(?<=\. ))(?:{heads})(?= ×| at |:|,|$))",
+        rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|(?:^|(?<=[.:] ))(?:{heads})(?= ×| at |:|,|$))",
         r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of ))[Dd]etailed(?=$|[,;:]| at | ±))",
         r"(?P<level>(?<!\()Block_Group(?!\w))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -156,6 +156,12 @@ class Figure:
             if number not in found:
                 found[number] = RowLabel(mark.group, mark.name, mark.is_locked)
         return tuple(found[number] for number in sorted(found))
+
+    def first_rows(self, most: int) -> Figure:
+        """Return the figure with its first rows only."""
+        marks = [mark for row, mark in zip(self.row_numbers, self.marks, strict=True) if row < most]
+        cells = [cell for cell in self.cells if cell.row < most]
+        return replace(self, marks=tuple(marks), cells=tuple(cells), labels=self.labels[:most])
 
     @cached_property
     def x_range(self) -> tuple[float, float]:

@@ -110,6 +110,7 @@ class Chart:
         width: inches.
         height: inches, without the title.
         draw: puts the content into an empty figure.
+        brief: its first rows, where all of them are too many to be read on a slide.
     """
 
     id: str
@@ -118,6 +119,7 @@ class Chart:
     width: float
     height: float
     draw: Callable[[FigureBase], None]
+    brief: Chart | None = None
 
 
 def chart_bytes(chart: Chart, form: FigureFormat, *, titled: bool = True) -> bytes:

@@ -94,15 +94,21 @@ _LEAST_TEXT = 12
 _MOST_NAME = 56
 _MOST_TITLE = 80
 _MOST_TICKS = 12
+_MOST_ROWS = 16
+"""Rows that can be read on a slide."""
 _MOST_SAID = 40
 """Marks whose words a description lists; the data table has them all."""
 
 
 def chart_of(figure: Figure) -> Chart:
     """Return what a report embeds of a figure."""
-    figure = in_chosen_words(figure)
+    return _chart_of(in_chosen_words(figure))
+
+
+def _chart_of(figure: Figure) -> Chart:
     title = "\n".join(wrap(figure.title, _MOST_TITLE))
-    return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure))
+    brief = _chart_of(figure.first_rows(_MOST_ROWS)) if len(figure.rows) > _MOST_ROWS else None
+    return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure), brief)
 
 
 def described(figure: Figure) -> str:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes
+from phexplore.figures.wording import counted
 from phexplore.report.document import Document, Part, Tile
 from phexplore.report.office_files import ACCENT, ATTENTION, MUTED, describe, describe_picture, read, steady
 
@@ -24,9 +25,10 @@ _MOST_LINES, _MOST_LETTERS = 12, 190
 
 
 def wide_charts(charts: Iterable[Chart]) -> list[Chart]:
-    """Return charts as they are drawn for slides: small ones are enlarged with their letters, tall ones get the room they need."""
+    """Return charts as they are drawn for slides: small ones are enlarged with their letters, of many rows the first ones are drawn."""
     wide, high = PICTURE_INCHES
-    sizes = ((chart, min(_LARGEST, max(_SMALLEST, chart.height / high))) for chart in charts)
+    read = (chart.brief or chart for chart in charts)
+    sizes = ((chart, min(_LARGEST, max(_SMALLEST, chart.height / high))) for chart in read)
     return [replace(chart, width=wide * size, height=high * size) for chart, size in sizes]
 
 
@@ -52,7 +54,7 @@ def document_pptx(document: Document, pictures: Mapping[str, bytes], now: dateti
         deck.say(part.title, (*part.paragraphs, *(f"– {each}" for each in part.findings)))
     left = max(0, len(charts) - room)
     tables = [table.caption for part in document.parts for table in part.tables]
-    more = (f"{left} more pictures, in the report",) if left else ()
+    more = (f"{counted(left, 'more picture')}, in the report",) if left else ()
     sections = [section.title for part in others for section in part.sections]
     deck.say("In the report with the same numbers", (*more, *tables, *sections, document.colophon), points=_SMALL + 2)
     return deck.content()
@@ -62,7 +64,7 @@ def picture_pptx(chart: Chart) -> bytes:
     """Return one picture as a slide of its own, with its finding as the title."""
     (wide,) = wide_charts([chart])
     deck = _Deck({chart.id: chart_bytes(wide, FigureFormat.PNG, titled=False)})
-    deck.show(wide)
+    deck.show(chart)
     return deck.content()
 
 
@@ -111,6 +113,10 @@ class _Deck:
     def show(self, chart: Chart) -> None:
         """Add a slide with a picture, its finding as the title."""
         slide = self._slide(chart.finding.replace("\n", " "))
+        if chart.brief is not None:
+            note = "These are the first rows; the report has all of them."
+            self._write(slide, [(note, MUTED, _SMALL)], (_LEFT, 7.12, _WIDTH, 0.35))
+            chart = chart.brief
         place = (self._inches(each) for each in (_LEFT, 1.45, *PICTURE_INCHES))
         picture = slide.shapes.add_picture(io.BytesIO(self._pictures[chart.id]), *place)
         describe_picture(picture._element.nvPicPr.cNvPr, f"{chart.finding} {chart.description}")  # noqa: SLF001 - no other way

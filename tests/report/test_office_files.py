@@ -10,13 +10,18 @@ from fractions import Fraction
 
 import pytest
 from lxml import etree
+from matplotlib.figure import Figure as MatplotlibFigure
 from report_fixtures import NOW
 
 from phexplore.decide.scenario_export import report_bytes
+from phexplore.figures.figure import row_figure
+from phexplore.figures.marks import Row
+from phexplore.figures.table import Table
+from phexplore.figures.to_matplotlib import chart_of
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.report.export_formats import Occasion
-from phexplore.report.slides import MOST_SLIDES
+from phexplore.report.slides import MOST_SLIDES, picture_pptx, wide_charts
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import preset
 
@@ -99,6 +104,23 @@ def test_that_pictures_have_words_for_those_who_do_not_see_them(reports):
             if str(e.tag).endswith(("}docPr", "}cNvPr"))
         ]
         assert sum(len(words or "") > 20 for words in named) == 4
+
+
+def test_that_a_slide_has_as_many_rows_as_can_be_read_and_says_that_there_are_more():
+    rows = tuple(Row(None, "", f"Tract {number}", value=60.0 - number) for number in range(60))
+    figure = row_figure("worst", rows, "error, people", "Tract 0 is farthest off", "Sixty.", Table(("Tract",), ()))
+    chart = chart_of(figure)
+    (wide,) = wide_charts([chart])
+    drawn = MatplotlibFigure()
+    wide.draw(drawn)
+    named = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+    assert len(named) < 30, "the letters are too small for a slide"
+    assert [name.split()[-1] for name in named] == [str(number) for number in range(len(named))]
+    boxes = {}
+    for count, each in (("few", figure.first_rows(5)), ("many", figure)):
+        (slide,) = parts(picture_pptx(chart_of(each)), r"ppt/slides/slide\d+\.xml")
+        boxes[count] = len(list(slide.iter(f"{DRAWING}t")))
+    assert boxes["many"] == boxes["few"] + 1
 
 
 def test_that_the_same_report_gives_the_same_bytes():

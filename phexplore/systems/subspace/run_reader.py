@@ -235,7 +235,7 @@ def _by_truth(run: ReleaseRun, name: str) -> Figure:
     title = (
         f"Errors go with the size: {slope[0]:+,.2f} people per unit of ln count"
         if leans and slope is not None
-        else "Errors do not go with the size: small and large counts get the same noise"
+        else "Errors do not depend on size: small and large counts get the same noise"
     )
     return scatter_figure(
         "by-truth",
