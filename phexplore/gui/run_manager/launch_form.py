@@ -24,6 +24,7 @@ from phexplore.gui.run_manager.run_rows import RunRow, run_title
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.flow import LARGE_TEXT
 from phexplore.gui.widgets.labels import Reason, Text, field_label
 from phexplore.gui.widgets.layout import column, row
 from phexplore.model.fields import Declared, Field, declared_fields
@@ -204,7 +205,6 @@ class LaunchForm(QFrame):
 
     def _lay_out(self) -> None:
         self._form = form = QFormLayout()
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
         for name, part in self._parts.items():
@@ -222,6 +222,8 @@ class LaunchForm(QFrame):
 
     def _refresh(self, _signal: object = None) -> None:
         """Show what the fields mean, which of them count, and why the run cannot be started."""
+        wrap = QFormLayout.RowWrapPolicy
+        self._form.setRowWrapPolicy(wrap.WrapAllRows if appearance().scale >= LARGE_TEXT else wrap.WrapLongRows)
         asked = self.controls if appearance().is_expert else _COMMITTEE | unusual(self.controls, self._usual)
         for name, part in self._parts.items():
             self.controls[name].setEnabled(self._counts(part))

@@ -9,7 +9,7 @@ from string import Template
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLayout
 from shiboken6 import isValid
 
 from phexplore.catalog.names import Naming, choose_naming, chosen_naming
@@ -152,6 +152,9 @@ class Appearance(QObject):
             self._application.setPalette(qt_palette(self.colours))
             self._application.setStyleSheet(stylesheet(self.colours))
         self.changed.emit(self.colours)
+        for window in self._application.topLevelWidgets():
+            for layout in window.findChildren(QLayout):
+                layout.update()  # some keep the sizes their parts had in the text before
 
     def _wanted(self) -> Colours:
         match self.choice:
