@@ -44,6 +44,7 @@ from phexplore.files.project_file import ProjectContent, read_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.approval import CitedRun, Decision, status_of
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.numbers import scientific_text
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SHARED_SUMMARY_FILE, SUMMARY_FILE
 from phexplore.systems.registry import handover, system_of
@@ -398,8 +399,15 @@ def _moment(manifest: Mapping[str, Any]) -> datetime | None:
 
 
 def _certificate_alterations(files: Mapping[str, bytes], facts: CertificateFacts, program: str) -> Iterator[Alteration]:
-    html, made = files[CERTIFICATE_HTML], certificate_html(facts)
-    for sentence in certificate_differences(html, made, program=program, names=(facts.scenario.name, facts.clearance)):
+    html, made, delta = files[CERTIFICATE_HTML], certificate_html(facts), facts.scenario.conventions.delta
+    names = (facts.scenario.name, facts.clearance)
+    wrong = list(certificate_differences(html, made, program=program, names=names))
+    if wrong:
+        # Earlier releases printed one digit of δ in certificates; their forecasts state all of it.
+        former = made.replace(scientific_text(delta).encode(), f"{float(delta):.0e}".encode())
+        if not any(certificate_differences(html, former, program=program, names=names)):
+            return
+    for sentence in wrong:
         yield Alteration(CERTIFICATE_HTML, sentence)
 
 

@@ -10,6 +10,7 @@ import random
 import warnings
 import zipfile
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -382,6 +383,18 @@ def test_that_a_bundle_is_the_same_and_intact_whatever_the_window_calls_things(u
         with called(naming):
             assert make_bundle(request(us, signers=())).packed() == made
             assert verify(made).alterations == ()
+
+
+def test_that_bundles_whose_certificate_printed_one_digit_of_delta_go_on_verifying(us):
+    finer = replace(us, conventions=replace(us.conventions, delta=Fraction(25, 10**11)))
+    files = dict(make_bundle(request(finer, signers=())).files)
+    assert verify(listed_anew(files)).alterations == ()
+    shown = files[CERTIFICATE_HTML]
+    assert shown.count(b"2.5e-10") > 2
+    files[CERTIFICATE_HTML] = shown.replace(b"2.5e-10", b"3e-10")
+    assert verify(listed_anew(files)).alterations == ()
+    files[CERTIFICATE_HTML] = shown.replace(b"2.5e-10", b"1e-10")
+    assert verify(listed_anew(files)).alterations
 
 
 def test_that_a_certificate_that_shows_true_values_elsewhere_or_not_at_all_is_refused(us):
