@@ -145,7 +145,7 @@ class HeadlineBar(Stack):
         self._lines = tuple(TileLine() for _ in self.tiles)
         self._large, self._small = QWidget(self), QWidget(self)
         row(*((tile, 1) for tile in self.tiles), of=self._large, margins=(MARGIN, 0, MARGIN, GRID))
-        row(*((each, 1) for each in self._lines), of=self._small, gap=MARGIN, margins=(MARGIN, HALF, MARGIN, HALF))
+        row(*self._lines, 1, of=self._small, gap=MARGIN, margins=(MARGIN, HALF, MARGIN, HALF))
         self.addWidget(self._large)
         self.addWidget(self._small)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure, describe
 from phexplore.gui.widgets.layout import column, row
 
+_STEP = 6 * GRID
+
 
 class TileLine(ElidedText):
-    """The same figure in one line of text, for pages whose pictures need the room; the tool tip has all of it."""
+    """The same figure in one line of text, for pages whose pictures need the room; the tool tip has all of it.
+
+    It is as wide as its words, in steps, so that a figure that changes seldom moves those beside it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        needed = Figure.sizeHint(self)
+        return QSize(-(-needed.width() // _STEP) * _STEP, needed.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return ElidedText.sizeHint(self)
 
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""
