@@ -90,6 +90,10 @@ class Run:
     is_unit: bool = False
 
 
+_LENGTHS = {"State": 3, "County": 8}
+"""Letters of codes that begin with a digit that tells tribal parts, 1, from the rest."""
+
+
 class SpineTree:
     """A tree with what can be asked of it."""
 
@@ -392,7 +396,11 @@ def _block_text(value: float) -> str:
 
 
 def _finding(tree: SpineTree) -> str:
-    counts = [f"{len(level.codes):,} {plural_level(level.name, len(level.codes))}" for level in tree.levels]
+    counts = []
+    for level in tree.levels:
+        tribal = sum(code[:1] == b"1" and len(code) == _LENGTHS.get(level.name) for code in level.codes.tolist())
+        parts = f" ({tribal:,} of tribal areas)" if tribal else ""
+        counts.append(f"{len(level.codes):,} {plural_level(level.name, len(level.codes))}{parts}")
     return f"This spine has {', '.join(counts[1:] or counts)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -140,3 +141,10 @@ def test_that_a_large_tree_has_few_marks_that_say_how_many_units_they_stand_for(
     assert len(blocks) < 10
     assert "400,000 blocks" in tree_figure(tree).title
     assert any("399,999 blocks too narrow" in mark.tip or "400,000 blocks too narrow" in mark.tip for mark in blocks)
+
+
+def test_that_the_title_counts_parts_of_tribal_areas_beside_the_counties():
+    levels = content().levels
+    parts = replace(levels[1], codes=np.array([b"04410009", b"14410009"]))
+    title = tree_figure(SpineTree(content(levels=(levels[0], parts, levels[2])))).title
+    assert "2 counties (1 of tribal areas)" in title
