@@ -104,7 +104,7 @@ class SpinePage(QWidget):
         tip = "4,000 blocks that describe no real place, with towns, places and a tribal area."
         self.demonstration = TextButton("Demonstration", name="Use the demonstration's blocks", tip=tip)
         self.demonstration.clicked.connect(lambda: self.open(resource(DEMONSTRATION_BLOCKS)))
-        self.finding, self.problem = Paragraph(bold=True, relative=1.15), Paragraph(look="refused")
+        self.finding, self.problem = Paragraph(bold=True), Paragraph(look="refused")
         self.editor, self.keys = SpineSettingsEditor(session), SpineKeysEditor(session)
         self.pictures = SpinePictures(session, controller)
         self.notes_shown = _switch("Notes", "Show what was assumed and what is odd", self.pictures.notes)
@@ -125,8 +125,8 @@ class SpinePage(QWidget):
         body = split(settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL))
         body.setHandleWidth(GRID)
         body.setCollapsible(0, True)
-        head = row(Text("Blocks", bold=True), (self._file, 1), self.notes_shown, self.browse, self.demonstration)
-        parts = (head, self._working, self.finding, self.problem, (body, 1))
+        head = row(Text("Blocks", bold=True), (self._file, 2), (self.finding, 5), self.notes_shown, self.browse, self.demonstration)
+        parts = (head, self._working, self.problem, (body, 1))
         column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
         self.setAccessibleName("Spine")
         self.pictures.chosen.connect(self._share_shapes)
@@ -170,7 +170,7 @@ class SpinePage(QWidget):
         self.path = self.answer = None
         self._file.setText("no file")
         self.browse.setToolTip("")
-        for text in (self.finding, self.problem, self.pictures.reason, self.pictures.notes):
+        for text in (self.finding, self.problem, self.pictures.notes):
             text.setText("")
         self.notes_shown.hide()
         self._pages.setCurrentWidget(self.empty)
@@ -206,10 +206,9 @@ class SpinePage(QWidget):
             return
         self.answer = answer
         self._pages.setCurrentWidget(self._scrolled)
-        notes = answer.notes
+        notes = [*filter(None, [answer.reason]), *answer.notes]
         self.finding.setText(answer.finding)
         self.problem.setText(answer.problem)
-        self.pictures.reason.setText(answer.reason)
         self.pictures.notes.setText("\n".join(notes))
         self.notes_shown.setText(f"Notes ({len(notes)})")
         self.notes_shown.setVisible(bool(notes))

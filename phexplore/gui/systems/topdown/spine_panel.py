@@ -125,13 +125,13 @@ class SpinePictures(QWidget):
         self._answer: SpineAnswer | None = None
         self._outlines: tuple[str, tuple[tuple[Any, ...], ...]] = ("", ())
         self.choices: dict[str, Choice] = {}
-        self.reason, self.notes = Paragraph(look="muted"), Paragraph(look="muted")
+        self.notes = Paragraph(look="muted")
         self.choosers = ResultChoosers(self)
         kinds: dict[SpineTab, Any] = {SpineTab.TREE: SpineTreeView}
         for tab, name in _NAMES.items():
             kinds[tab] = partial(_picture, name)
         self.tabs = LazyTabs(kinds, self, name="Pictures of the spine")
-        column((self.tabs, 1), self.reason, self.notes, of=self, margins=(GRID, 0, 0, 0))
+        column((self.tabs, 1), self.notes, of=self, margins=(GRID, 0, 0, 0))
         self.tabs.keep_under_tabs(self.choosers)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
