@@ -77,8 +77,9 @@ def test_that_a_text_size_reaches_every_widget_at_once_without_styling_it_anew(q
     watch = Watch()
     button.installEventFilter(watch)
     told = []
-    appearance().changed.connect(lambda _colours: told.append(button.font().pointSizeF()))
+    heard = appearance().changed.connect(lambda _colours: told.append(button.font().pointSizeF()))
     appearance().set_scale(150)
+    appearance().disconnect(heard)
     assert told == [pytest.approx(1.5 * BASE_POINT_SIZE)]
     assert not styled
     appearance().choose(ThemeChoice.DARK)
