@@ -10,13 +10,14 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure, describe
 from phexplore.gui.widgets.layout import column, row
 
-_STEP = 6 * GRID
+_STEP, _WIDEST = 6 * GRID, 48 * GRID
 
 
 class TileLine(ElidedText):
     """The same figure in one line of text, for pages whose pictures need the room; the tool tip has all of it.
 
-    It is as wide as its words, in steps, so that a figure that changes seldom moves those beside it.
+    It is as wide as its words, in steps, so that a figure that changes seldom moves those beside it, up to
+    a width that leaves them room.
     """
 
     def __init__(self) -> None:
@@ -25,7 +26,7 @@ class TileLine(ElidedText):
 
     def sizeHint(self) -> QSize:
         needed = Figure.sizeHint(self)
-        return QSize(-(-needed.width() // _STEP) * _STEP, needed.height())
+        return QSize(min(-(-needed.width() // _STEP) * _STEP, _WIDEST), needed.height())
 
     def minimumSizeHint(self) -> QSize:
         return ElidedText.sizeHint(self)

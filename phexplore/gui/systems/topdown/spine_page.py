@@ -125,7 +125,14 @@ class SpinePage(QWidget):
         body = split(settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL))
         body.setHandleWidth(GRID)
         body.setCollapsible(0, True)
-        head = row(Text("Blocks", bold=True), (self._file, 2), (self.finding, 5), self.notes_shown, self.browse, self.demonstration)
+        head = row(
+            Text("Blocks", bold=True),
+            (self._file, 2),
+            (self.finding, 5),
+            self.notes_shown,
+            self.browse,
+            self.demonstration,
+        )
         parts = (head, self._working, self.problem, (body, 1))
         column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
         self.setAccessibleName("Spine")
