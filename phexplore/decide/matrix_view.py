@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 
 from phexplore.decide.comments import about_words
 from phexplore.decide.committee import CommitteeMatrix, MatrixRow
+from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
@@ -48,10 +50,14 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
         matrix: who proposes what.
         proposals: the members' scenarios: a budget is shown as the margin that it gives; without them as it is.
     """
+    untold = ""
     if proposals and any(row.kind == "budget" for row in matrix.rows):
         stated = [replace(each, conventions=matrix.baseline.conventions) for each in proposals]
-        start, *margins = map(margins_of_entries, (matrix.baseline, *stated))
-        matrix = replace(matrix, rows=tuple(_in_people(row, start, margins) for row in matrix.rows))
+        try:
+            start, *margins = map(margins_of_entries, (matrix.baseline, *stated))
+            matrix = replace(matrix, rows=tuple(_in_people(row, start, margins) for row in matrix.rows))
+        except PhexploreError as error:
+            untold = f" Budgets stand as they are, without margins: {error.sentence}"
     members = matrix.members
     headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone", "Reasons")
     system = system_of(matrix.baseline)
@@ -70,7 +76,7 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
         details |= {(place, column): "Nobody moved it; it is only spoken of." for column in range(1, len(headers) - 1)}
     sentence = (
         f"Reference: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
-        "by the largest."
+        f"by the largest.{untold}"
     )
     return MatrixView(_title(matrix), sentence, Table(headers, rows, looks, details), _picture(matrix))
 
@@ -97,7 +103,13 @@ def _in_people(
 
 
 def _people(margin: float | None) -> Fraction | None:
-    """Return a margin to the hundredth of a person: it is read, not reckoned with."""
+    """Return a margin to the hundredth of a person: it is read, not reckoned with.
+
+    Raises:
+        PhexploreError: it is larger than any number.
+    """
+    if margin is not None and not isfinite(margin):
+        raise PhexploreError("A margin is larger than any number of people.")
     return None if margin is None else Fraction(str(round(margin, 2)))
 
 

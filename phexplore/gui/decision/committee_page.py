@@ -16,10 +16,10 @@ from phexplore.decide.committee import (
     read_proposals,
     with_proposals,
 )
-from phexplore.decide.matrix_view import matrix_view
+from phexplore.decide.matrix_view import MatrixView, matrix_view
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
-from phexplore.gui.binding.tasks import Tasks
+from phexplore.gui.binding.tasks import Latest, Tasks
 from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.figures.data_table import NumbersTable
@@ -70,7 +70,10 @@ class CommitteePage(TickPage):
         self._read, self._folder = read, folder
         self._matrix: CommitteeMatrix | None = None
         self._tasks = Tasks(self)
-        self._tasks.failed.connect(lambda error: self.say_empty(error.full))
+        self._tasks.failed.connect(self.refuse)
+        self._work = Latest(lambda asked: (asked[0], matrix_view(*asked)), self)
+        self._work.finished.connect(self._show)
+        self._work.failed.connect(self.refuse)
         tip = "What members' values are compared with"
         self.start = Chooser("Where all started", tip=tip, letters=12, run=self.follow)
         self.add = TextButton("Import files…", name="Import the members' files", symbol="import", run=self._choose)
@@ -102,6 +105,7 @@ class CommitteePage(TickPage):
     def stop(self) -> None:
         """Finish what was begun, because the window closes."""
         self._tasks.stop()
+        self._work.stop()
 
     def import_files(self, paths: Sequence[Path]) -> None:
         """Add the members' files to the project as one step."""
@@ -169,7 +173,12 @@ class CommitteePage(TickPage):
             return
         self._matrix = matrix
         self.draft.setEnabled(len(members) > 1 and bool(matrix.rows))
-        view = matrix_view(matrix, members)
+        self._work.request((matrix, members))
+
+    def _show(self, shown: tuple[CommitteeMatrix, MatrixView]) -> None:
+        matrix, view = shown
+        if matrix is not self._matrix:
+            return  # a tick was taken away meanwhile
         has_rows = bool(view.numbers.rows)
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
         self.table.set_numbers(view.numbers)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QTabWidget
 from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, ComparisonView, comparison_view
 from phexplore.document.project import Project
 from phexplore.document.reference_versions import ReferenceVersions
-from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.decision.tick_page import TickPage
@@ -59,7 +58,7 @@ class ComparePage(TickPage):
         self._choices: dict[object, ColumnChoice] = {}
         self._work = Latest(comparison_view, self)
         self._work.finished.connect(self._show)
-        self._work.failed.connect(self._refuse)
+        self._work.failed.connect(self.refuse)
         self.columns = NumbersTable()
         self.columns.setAccessibleName("Scenarios and runs that are compared")
         self.details = QTabWidget()
@@ -127,11 +126,6 @@ class ComparePage(TickPage):
             self.details.setTabEnabled(place, bool(numbers.rows) or detail is Detail.PARAMETERS)
         self.picture.show_figure(view.overlay)
         self.fit()
-
-    def _refuse(self, error: BaseException) -> None:
-        if not isinstance(error, PhexploreError):
-            raise error
-        self.say_empty(error.full)
 
     def fit(self, _colours: object = None) -> None:
         super().fit()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, PICTURE_HEIGHT
@@ -58,6 +59,12 @@ class TickPage(QWidget):
         self.title.setText(self._name)
         self.sentence.setText(sentence)
         self._place.setVisible(False)
+
+    def refuse(self, error: BaseException) -> None:
+        """Say why it cannot be shown; anything but an expected failure is a bug."""
+        if not isinstance(error, PhexploreError):
+            raise error
+        self.say_empty(error.full)
 
     def show_finding(self, title: str, sentence: str, *, is_visible: bool = True) -> None:
         """Say what was found above what shows it.

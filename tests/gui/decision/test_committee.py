@@ -89,6 +89,18 @@ def test_that_budgets_are_shown_as_the_margins_that_they_give(us, query, proposa
     assert all(view.numbers.details[place, len(view.numbers.headers) - 1] for place in empty)
 
 
+@pytest.mark.parametrize("budget", [Fraction(1, 10**70), Fraction(1, 10**30), Fraction(10**30)])
+def test_that_a_member_without_a_possible_margin_is_shown_beside_the_others(us, query, budget) -> None:
+    persons = preset("pl94-2020-persons-us").scenario
+    extreme = replace(persons, method=replace(persons.topdown, total=budget))
+    for start, member in ((us, set_budget(us, query, budget)), (persons, extreme)):
+        members = [replace(member, name="Ada"), replace(start, name="Grace")]
+        view = matrix_view(committee_matrix(members, start), members)
+        said = " ".join(str(cell) for row in view.numbers.rows for cell in row).split()
+        assert view.numbers.rows
+        assert not {"inf", "nan"} & set(said)
+
+
 def test_that_a_comment_on_what_nobody_moved_has_a_row(us, proposals) -> None:
     place = parse_query("PH2/usa_*")
     said = Comment("keep it", "Ada", about=place.text)
