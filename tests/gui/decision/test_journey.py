@@ -79,7 +79,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     committee = _tab(window, DecisionTab.COMMITTEE)
     committee.import_files(members)
     qtbot.waitUntil(lambda: len(committee.members) == 4)
-    assert "3 of 4 members moved" in committee.title.text()
+    qtbot.waitUntil(lambda: "3 of 4 members moved" in committee.title.text())
     committee.tick("Ada", "Grace", "Alan")
     committee.draft.click()
     assert session.scenario.name == "Consensus draft"
