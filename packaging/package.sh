@@ -40,9 +40,9 @@ install_program
 for processor in x86-64-v3 x86-64-v2; do
   [ "$(uname -m)" = x86_64 ] || continue
   say "preparing the solver for $processor"
-  (cd $BUILD && NUMBA_CPU_NAME=$processor NUMBA_CPU_FEATURES="" ./program/bin/python ../../packaging/prepare_kernels.py)
+  (cd $BUILD && NUMBA_CPU_NAME=$processor NUMBA_CPU_FEATURES="" ./program/bin/python ../../packaging/prepare_kernels.py --bare)
 done
-[ "$(uname -m)" = x86_64 ] || (cd $BUILD && ./program/bin/python ../../packaging/prepare_kernels.py)
+[ "$(uname -m)" = x86_64 ] || (cd $BUILD && ./program/bin/python ../../packaging/prepare_kernels.py --bare)
 machine_code=$($BUILD/program/bin/python -P -c 'from pathlib import Path; import phexplore; print(Path(phexplore.__file__).parent / "_machine_code")')
 version=$($BUILD/program/bin/python -c 'from importlib.metadata import version; print(version("phexplore"))')
 

@@ -2,6 +2,7 @@
 
     python packaging/prepare_kernels.py            # for this machine: of a checkout, or of the installed program
     NUMBA_CPU_NAME=x86-64-v2 NUMBA_CPU_FEATURES= python packaging/prepare_kernels.py   # for an older one
+    python packaging/prepare_kernels.py --bare     # and leave out what only a kernel that calls others is compiled with
 
 What is there already is kept: a second call takes as long as the journeys. The program says on its own what it compiles later
 (`phexplore/compiled.py`); `tests/test_compiled.py` counts that nothing is.
@@ -23,6 +24,7 @@ import numba
 import numpy as np
 
 import phexplore
+from phexplore.compiled import without_bitcode
 from phexplore.data.mafid_index import MafidIndex
 from phexplore.noise.distributions import DiscreteGaussian
 from phexplore.noise.entropy import SeededEntropy
@@ -105,17 +107,27 @@ def stamp() -> str:
 
 
 def main() -> int:
-    done = PACKAGE / "_machine_code" / f".prepared-{numba.config.CPU_NAME or 'own'}"
-    if done.is_file() and done.read_text() == stamp():
-        return 0
+    folder = PACKAGE / "_machine_code"
+    done = folder / f".prepared-{numba.config.CPU_NAME or 'own'}"
+    if not done.is_file() or done.read_text() != stamp():
+        if not prepared():
+            return 1
+        folder.mkdir(exist_ok=True)
+        done.write_text(stamp())
+    if "--bare" in sys.argv[1:]:
+        for file in folder.glob("*.bin"):
+            file.write_bytes(without_bitcode(file.read_bytes()))
+    return 0
+
+
+def prepared() -> bool:
+    """Use all there is; return whether every journey came to its end."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(LANES)) as pool:
         told = _Told(len(DATA) + sum(map(len, LANES)))
         if not (_travel(DATA, folder, told) and all(list(pool.map(lambda lane: _travel(lane, folder, told), LANES)))):
-            return 1
+            return False
         use_rare_shapes()
-    done.parent.mkdir(exist_ok=True)
-    done.write_text(stamp())
-    return 0
+    return True
 
 
 def _travel(journeys: list[str], folder: str, told: _Told) -> bool:

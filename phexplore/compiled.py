@@ -4,7 +4,8 @@ Numba's own cache asks for the time of the source file and for this machine's pr
 every copy throws it away. Here a file of machine code is named by what it was made from (bytecode of the function and
 of all it calls, constants, types, versions, processor) and made for one of few named processors: what a package was
 built with is found wherever it is installed. It lies beside the package, or, where that cannot be written and nothing
-is prepared, in the user's cache folder. What is in neither is compiled, and listeners are told.
+is prepared, in the user's cache folder. What is in neither is compiled, and listeners are told. Packages come without
+bitcode, which only a kernel that calls this one is compiled with: then both are.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ def _compiled(function: Function, **options: Any) -> Function:
 
     def resolve_types_only(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Compile once per type: numba would compile every kernel called with a literal a second time for it."""
+        dispatcher._cache.be_linked()  # noqa: SLF001 - as below
         return resolve(tuple(map(types.unliteral, arguments)), keywords)
 
     dispatcher.get_call_template = resolve_types_only
@@ -120,6 +122,14 @@ class _Kept:
     def __init__(self, dispatcher: Any, options: dict[str, Any]) -> None:
         self._dispatcher = dispatcher
         self._options = options
+        self._is_linked = self._lacks_bitcode = False
+
+    def be_linked(self) -> None:
+        """Believe no code without bitcode from now on: a kernel that calls this one is being compiled."""
+        self._is_linked = True
+        if self._lacks_bitcode:
+            self._lacks_bitcode = False
+            self._dispatcher._reset_overloads()  # noqa: SLF001 - numba has no other way
 
     @cached_property
     def _content(self) -> str:
@@ -146,13 +156,16 @@ class _Kept:
         target.refresh()
         _, name = self._name(signature)
         for folder in folders():
-            with suppress(OSError):
-                sealed = (folder / name).read_bytes()
-                content = sealed[_SEAL:]
-                if hashlib.sha256(content).digest() == sealed[:_SEAL]:
-                    # What a checkout made earlier stays as it is: a third of the size is for packages.
-                    plain = content if content.startswith(_PICKLE) else zlib.decompress(content)
-                    return _IMPLEMENTATION.rebuild(target, pickle.loads(plain))  # noqa: S301 - see above
+            with suppress(OSError, _DamagedError):
+                (library, kind, (code, bitcode)), *rest = _unsealed((folder / name).read_bytes())
+                is_bare = isinstance(bitcode, str)
+                if not (is_bare and self._is_linked):
+                    linked = llvm.parse_assembly(bitcode).as_bitcode() if is_bare else bitcode
+                    found = _IMPLEMENTATION.rebuild(target, ((library, kind, (code, linked)), *rest))
+                    if is_bare:
+                        found.library._shared_module = None  # noqa: SLF001 - numba then refuses to link it
+                        self._lacks_bitcode = True
+                    return found
         _log.info("compiling %s%s for %s", self._dispatcher.py_func.__qualname__, signature, processor())
         ready = sum(bool(known.signatures) for known in _kernels)
         for listener in listeners:
@@ -162,7 +175,8 @@ class _Kept:
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep the code for the next process; where nothing can be written, it serves this one."""
         stem, name = self._name(signature)
-        content = zlib.compress(dumps(_IMPLEMENTATION.reduce(data)))
+        # Annotations are the source again, with paths of this machine, and nobody reads them.
+        sealed = _sealed(_IMPLEMENTATION.reduce(data._replace(type_annotation="")))
         for folder in folders():
             try:
                 folder.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -170,13 +184,52 @@ class _Kept:
             except OSError:
                 continue
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(content).digest() + content)
+                file.write(sealed)
             Path(aside).chmod(0o644)
             Path(aside).replace(folder / name)
             for old in folder.glob(f"{stem}*.bin"):
                 if old.name != name:
                     old.unlink(missing_ok=True)
             return
+
+
+class _DamagedError(ValueError):
+    """A file of machine code is not what was written."""
+
+
+def without_bitcode(sealed: bytes) -> bytes:
+    """Return the content of a file of machine code as packages hold it: a third of the size.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    (library, kind, (code, bitcode)), *rest = _unsealed(sealed)
+    if isinstance(bitcode, str):
+        return sealed
+    rest[5] = ""  # what a checkout made earlier has annotations
+    # numba looks up in the bitcode which names the code defines.
+    known = llvm.parse_bitcode(bitcode)
+    named = [
+        value.name
+        for values in (known.functions, known.global_variables)
+        for value in values
+        if not value.is_declaration
+    ]
+    return _sealed(((library, kind, (code, "".join(f'@"{name}" = global i8 0\n' for name in named))), *rest))
+
+
+def _sealed(parts: tuple[Any, ...]) -> bytes:
+    content = zlib.compress(dumps(parts))
+    return hashlib.sha256(content).digest() + content
+
+
+def _unsealed(sealed: bytes) -> tuple[Any, ...]:
+    content = sealed[_SEAL:]
+    if hashlib.sha256(content).digest() != sealed[:_SEAL]:
+        raise _DamagedError
+    # What a checkout made earlier stays as it is.
+    parts = pickle.loads(content if content.startswith(_PICKLE) else zlib.decompress(content))  # noqa: S301 - sealed
+    return cast("tuple[Any, ...]", parts)
 
 
 @lru_cache(maxsize=1)

@@ -82,6 +82,23 @@ class TestStore:
             exec("def above(values):\n    return below(values) + 1\n", names)  # noqa: S102 - as above
             assert kernel(names["above"])(self.values) == sum_
 
+    def test_that_code_of_a_package_is_small_and_is_made_again_for_a_kernel_above(self, store, told):
+        doubling()(self.values)
+        (file,) = (store / "beside").iterdir()
+        whole = file.read_bytes()
+        file.write_bytes(compiled.without_bitcode(whole))
+        assert file.stat().st_size < len(whole) / 2
+        assert compiled.without_bitcode(file.read_bytes()) == file.read_bytes()
+        names = {"below": doubling(), "__name__": "phexplore.doubling"}
+        assert names["below"](self.values) == 12
+        assert len(told) == 1
+        exec("def above(values):\n    return below(values) + 1\n", names)  # noqa: S102 - as above
+        assert kernel(names["above"])(self.values) == 13
+        assert names["below"](self.values) == 12
+        assert len(told) == 3
+        assert doubling()(self.values) == 12
+        assert len(told) == 3
+
     def test_that_changed_instructions_below_are_seen(self, store, told):
         code = (
             "def times(builder, value):\n    return builder.fmul(value, ir.Constant(ir.DoubleType(), FACTOR))\n"
