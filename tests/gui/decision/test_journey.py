@@ -23,6 +23,7 @@ from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.gui.decision.status import DecisionTab
+from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.approval import Status
 from phexplore.model.fingerprint import fingerprint
@@ -177,9 +178,5 @@ def test_that_every_control_has_a_name_and_is_reached_by_tab(window, tab, scale)
         if not QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name).strip()
     ]
     assert unnamed == []
-    chain, widget = [], window.navigation
-    while widget not in chain:
-        chain.append(widget)
-        widget = widget.nextInFocusChain()
     wanted = {each for each in controls if each.isEnabled() and each.focusPolicy() & Qt.FocusPolicy.TabFocus}
-    assert wanted <= set(chain)
+    assert wanted <= set(focus_chain(window.navigation))

@@ -30,6 +30,7 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.help import GlossaryDialog, show_about
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.figures.view import FigureView
+from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
@@ -123,11 +124,7 @@ def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, 
     assert unnamed(window) == []
     assert unlabelled(window) == []
     assert misnamed(window) == []
-    chain, widget = [], window.navigation
-    while widget not in chain:
-        chain.append(widget)
-        widget = widget.nextInFocusChain()
-    assert widget is window.navigation  # a chain that does not come back is a trap
+    chain = focus_chain(window.navigation)
     focusable = {w for w in controls(window) if w.isEnabled() and w.focusPolicy() & Qt.FocusPolicy.TabFocus}
     assert focusable <= set(chain)
     unreachable = [
@@ -145,13 +142,11 @@ def test_that_the_tab_key_reaches_the_page_before_the_inspector_and_the_bottom(o
     late = [
         part for part in (window.inspector, window.rooms["topdown"].inspector, window.issues, window.bottom) if part
     ]
-    order, widget = [], window.navigation.nextInFocusChain()
-    while widget is not window.navigation:
-        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            order.append(
-                0 if window.pages.isAncestorOf(widget) else 1 if any(p.isAncestorOf(widget) for p in late) else 2
-            )
-        widget = widget.nextInFocusChain()
+    order = [
+        0 if window.pages.isAncestorOf(widget) else 1 if any(p.isAncestorOf(widget) for p in late) else 2
+        for widget in focus_chain(window.navigation)[1:]
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+    ]
     assert 0 in order
     assert 1 in order
     assert order == sorted(order)
@@ -168,11 +163,7 @@ def test_that_the_tab_key_goes_from_the_search_to_the_table_and_the_sliders(open
         row.margin.field.line,
         row.budget.slider,
     ]
-    order, widget = [], window.navigation.nextInFocusChain()
-    while widget is not window.navigation:
-        order += [widget] if widget in wanted else []
-        widget = widget.nextInFocusChain()
-    assert order == wanted
+    assert [widget for widget in focus_chain(window.navigation) if widget in wanted] == wanted
 
 
 def is_served_otherwise(widget) -> bool:

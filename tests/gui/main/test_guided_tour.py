@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import TOUR
 from phexplore.gui.main.guided_tour import _Outline, tour_stops
 from phexplore.gui.theme.appearance import appearance
@@ -51,6 +53,15 @@ def test_that_arrows_go_on_and_back_and_escape_ends(qtbot, toured) -> None:
     assert toured.commands.tour is None
     settle(qtbot)
     assert not [frame for frame in toured.findChildren(_Outline) if frame.isVisible()]
+
+
+def test_that_its_end_takes_nothing_of_the_window_away(qtbot, toured) -> None:
+    toured.navigation.choose(Area.BUDGETS)
+    tour, cells = toured.commands.tour, toured.rooms["phsafe"].budgets.view.viewport()
+    settle(qtbot)
+    tour.finish()
+    qtbot.waitUntil(lambda: not shiboken6.isValid(tour))
+    assert shiboken6.isValid(cells)
 
 
 @pytest.mark.parametrize("scale", [100, 200])

@@ -23,6 +23,7 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import GEOMETRY, TEXT_SIZE, THEME
 from phexplore.gui.experiments.page import ExperimentPage
+from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -68,11 +69,7 @@ def test_that_every_visible_control_has_a_name(window, area) -> None:
 @pytest.mark.parametrize("area", [Area.BUDGETS, Area.LEVELS, Area.SCENARIO], ids=lambda area: area.name.lower())
 def test_that_the_tab_key_reaches_every_control_once(window, area) -> None:
     _visit(window, area)
-    chain, widget = [], window.navigation
-    while widget not in chain:
-        chain.append(widget)
-        widget = widget.nextInFocusChain()
-    reached = {w for w in chain if w.isVisible() and w.focusPolicy() & Qt.FocusPolicy.TabFocus}
+    reached = {w for w in focus_chain(window.navigation) if w.isVisible() and w.focusPolicy() & Qt.FocusPolicy.TabFocus}
     wanted = {
         w for w in _controls(window) if w.isVisible() and w.isEnabled() and w.focusPolicy() & Qt.FocusPolicy.TabFocus
     }

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
+from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.systems.phsafe.published_view import PublishedView
 from phexplore.gui.systems.phsafe.truncation_view import StudioView
 from phexplore.gui.systems.topdown.tune_view import TuneView
@@ -81,10 +82,7 @@ def test_that_every_control_of_every_tab_has_a_name_and_is_reached_by_tab(page_o
         if not QAccessible.queryAccessibleInterface(w).text(QAccessible.Text.Name).strip()
     ]
     assert unnamed == []
-    chain, widget = set(), page
-    while widget not in chain:
-        chain.add(widget)
-        widget = widget.nextInFocusChain()
+    chain = set(focus_chain(page))
     wanted = {w for w in named if w.isEnabled() and w.focusPolicy() & Qt.FocusPolicy.TabFocus}
     assert wanted <= chain
     assert wanted
