@@ -19,6 +19,7 @@ from phexplore.decide.verifying import CheckedSignature, Verification, opened, r
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.moments import zoned_text
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.sources import load_scenario
 
@@ -148,7 +149,7 @@ def print_verification(result: Verification, *, as_json: bool) -> None:
     if result.checked:
         print_table(
             ("signed by", "role", "at", "key", "which is"),
-            [(c.signature.signer.name, c.signature.signer.role, c.signature.at, c.signature.key_id, key_standing(c, known))
+            [(c.signature.signer.name, c.signature.signer.role, zoned_text(c.signature.at), c.signature.key_id, key_standing(c, known))
              for c in result.checked],
         )  # fmt: skip
         if any(one.is_valid and not one.is_trusted and one.signature.public_key not in known for one in result.checked):

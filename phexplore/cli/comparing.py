@@ -23,6 +23,7 @@ from phexplore.files.project_file import LoggedStep, ProjectContent, write_proje
 from phexplore.files.rules_json import rules_named
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
+from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
@@ -140,7 +141,7 @@ def print_frontier(found: Frontier, *, as_json: bool) -> None:
     print_table(("total", "headline", "ε", f"margin weighted by {found.weighting.value}"), rows, right=range(4))
     tell(
         f"The scenario spends {float(found.present_total):.6f} for {found.present_margin:.3f}; the best for that is "
-        f"{found.best_margin:.3f}, and {found.waste:.1%} of the budget could be saved at the same weighted margin."
+        f"{found.best_margin:.3f}, and {percent(found.waste, toward=Toward.DOWN)} of the budget could be saved at the same weighted margin."
     )
     tell("One per cent more of the total would buy most people at:")
     step = float(found.present_total) / 100

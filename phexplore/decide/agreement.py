@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from phexplore.decide.approving import clock
 from phexplore.decide.bundle import (
     CERTIFICATE_HTML,
     CERTIFICATE_PDF,
@@ -44,6 +43,7 @@ from phexplore.files.project_file import ProjectContent, read_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.approval import CitedRun, Decision, status_of
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import scientific_text
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SHARED_SUMMARY_FILE, SUMMARY_FILE
@@ -123,14 +123,15 @@ class Statement:
             ("Status", self.status),
             (f"Total {self.budget[0]}", self.budget[1]),
             (FINGERPRINT_STATED, fingerprint(self.scenario)),
-            ("Made", _when(self.made)),
+            ("Made", zoned_text(self.made)),
         ]
         if self.clearance:
             found.append(("Clearance", self.clearance))
         found += [
             (
                 "Decision",
-                f"{one.status.value} by {one.who}, {one.role}, {_when(one.at)}" + (f": {one.note}" if one.note else ""),
+                f"{one.status.value} by {one.who}, {one.role}, {zoned_text(one.at)}"
+                + (f": {one.note}" if one.note else ""),
             )
             for one in self.decisions
         ]
@@ -438,8 +439,3 @@ def _producers(pdf: bytes) -> set[bytes]:
             text = stream
         found |= set(_PRODUCER.findall(text))
     return found
-
-
-def _when(at: str) -> str:
-    """Return a time of the bundle as people read it where it is in UTC, else as it stands."""
-    return f"{clock(at)} UTC" if at.endswith("+00:00") else at

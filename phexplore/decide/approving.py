@@ -9,11 +9,12 @@ from pathlib import Path
 
 from phexplore.decide.citing import evidence
 from phexplore.document.project import Project
-from phexplore.document.reference_versions import approved_scenario, day
+from phexplore.document.reference_versions import approved_scenario
 from phexplore.model.approval import FOLLOWING, Decision, DecisionError, Status, approved, status_of
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
+from phexplore.model.moments import day_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import check
 
@@ -83,7 +84,7 @@ def standing(project: Project) -> Standing:
     status = status_of(project.decisions, own)
     last = next((one for one in reversed(project.decisions) if one.fingerprint == own), None)
     if last is not None:
-        sentence = f"{status.title} by {last.who}, {last.role}, on {day(last.at)}."
+        sentence = f"{status.title} by {last.who}, {last.role}, on {day_text(last.at)}."
     else:
         sentence = _draft_sentence(project)
     return Standing(status, sentence, FOLLOWING[status], own, tuple(reversed(project.decisions)))
@@ -95,10 +96,10 @@ def _draft_sentence(project: Project) -> str:
         return "Nobody has decided about these parameters yet."
     source = approved_scenario(project)
     if source is None or type(source.method) is not type(project.scenario.method):
-        return f"Another set of parameters is approved: {force.scenario}, by {force.who} on {day(force.at)}."
+        return f"Another set of parameters is approved: {force.scenario}, by {force.who} on {day_text(force.at)}."
     count = len(parameters_only(diff(source, project.scenario)))
     words = f"{count} parameter" + (" differs" if count == 1 else "s differ")
-    return f"A new draft: {words} from what {force.who} approved on {day(force.at)}."
+    return f"A new draft: {words} from what {force.who} approved on {day_text(force.at)}."
 
 
 def superseded_sentence(project: Project, status: Status) -> str:
@@ -106,10 +107,4 @@ def superseded_sentence(project: Project, status: Status) -> str:
     force = approved(project.decisions)
     if status is not Status.APPROVED or force is None or force.fingerprint == fingerprint(project.scenario):
         return ""
-    return f"The approval of {force.scenario} by {force.who} on {day(force.at)} is superseded. "
-
-
-def clock(at: str) -> str:
-    """Return day and time to the minute of a time in ISO 8601."""
-    before, _, after = at.partition("T")
-    return f"{before} {after[:5]}".strip()
+    return f"The approval of {force.scenario} by {force.who} on {day_text(force.at)} is superseded. "

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phexplore.decide.agreement import FINGERPRINT_STATED
-from phexplore.decide.approving import clock
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
 from phexplore.decide.scenario_export import Exported, ExportJob, write_export
@@ -30,6 +29,7 @@ from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.decide.verifying import opened, read_bundle, verify
 from phexplore.errors import visible
 from phexplore.files.project_file import read_project
+from phexplore.model.moments import minute_text
 from phexplore.report.export_formats import Tell
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
         ]
     for one in report.signatures:
         who = visible(f"{one.name}, {one.role}" if one.role else one.name)
-        when = visible(f"{clock(one.at)} UTC")
+        when = visible(f"{minute_text(one.at)} UTC")
         if not report.is_intact:
             said.append(("info", f"The signature of {who}, {when}, fits the manifest; the bundle is not intact"))
         elif one.owner:

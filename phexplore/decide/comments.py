@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from phexplore.figures.table import Table
 from phexplore.model.comment import Comment
 from phexplore.model.comments import PICTURE
+from phexplore.model.moments import minute_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of
 
@@ -15,7 +16,7 @@ HEADERS = ("About", "Comment", "Who", "When (UTC)")
 
 def said_of(comment: Comment) -> str:
     """Return a comment with its author and time in one line."""
-    when = f", {_minute(comment.at)}" if comment.at else ""
+    when = f", {minute_text(comment.at)}" if comment.at else ""
     return f"{comment.who}{when}: {comment.text}"
 
 
@@ -35,7 +36,7 @@ def about_words(scenario: Scenario, about: str) -> str:
 
 def comment_rows(scenario: Scenario) -> tuple[tuple[str, str, str, str], ...]:
     """Return what stands under `HEADERS`, oldest first."""
-    return tuple((about_words(scenario, c.about), c.text, c.who, _minute(c.at)) for c in scenario.comments)
+    return tuple((about_words(scenario, c.about), c.text, c.who, minute_text(c.at)) for c in scenario.comments)
 
 
 def comments_table(scenarios: Sequence[Scenario], names: Sequence[str]) -> Table:
@@ -47,7 +48,3 @@ def comments_table(scenarios: Sequence[Scenario], names: Sequence[str]) -> Table
     """
     pairs = zip(scenarios, names, strict=True)
     return Table(("Of", *HEADERS), tuple((name, *row) for scenario, name in pairs for row in comment_rows(scenario)))
-
-
-def _minute(at: str) -> str:
-    return at[:16].replace("T", " ")

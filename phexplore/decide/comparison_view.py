@@ -16,9 +16,10 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import AtMost, Table, Value
-from phexplore.figures.wording import letter, margin_word, people, percent
+from phexplore.figures.wording import letter, margin_word, people
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.rounded import percent
 from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import load_summary

@@ -14,6 +14,7 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Look, Table, Value, shown
+from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import System
 from phexplore.systems.registry import margins_of_entries, system_of
@@ -151,7 +152,7 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
         value if moved else UNTOUCHED for value, moved in zip(row.values, row.moved, strict=True)
     )
     alone = f"{row.untouched} of {len(row.values)}"
-    agreement = f"{row.agreement:.0%}".replace("%", " %")
+    agreement = percent(row.agreement, places=0, toward=Toward.DOWN)
     return (
         row_words(system, row),
         agreement,

@@ -24,10 +24,11 @@ from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import budget_text, people, percent, signed_budget
+from phexplore.figures.wording import budget_text, people, signed_budget
 from phexplore.model.goal_edits import restricted, with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
+from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 from phexplore.systems.registry import budgets_of, presets, system_of
@@ -175,7 +176,7 @@ def cap_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
     return tuple(
         (
             cap.title,
-            f"{float(spent / allowed):.1%} used{'' if known is None else f', proven ε ≤ {rounded_up(known, 4)}'}",
+            f"{percent(spent / allowed, toward=Toward.UP)} used{'' if known is None else f', proven ε ≤ {rounded_up(known, 4)}'}",
         )
         for (cap, allowed, spent), known in zip(found.caps, proven, strict=True)
     )

@@ -30,9 +30,10 @@ from phexplore.figures.axis import Axis, Scale, number_text
 from phexplore.figures.figure import Figure, bar_figure, nothing
 from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table
-from phexplore.figures.wording import budget_text, people, percent
+from phexplore.figures.wording import budget_text, people
 from phexplore.model.goals import title_of
 from phexplore.model.numbers import parse_exact
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import budgets_of, loss_of
 

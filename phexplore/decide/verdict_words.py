@@ -17,7 +17,8 @@ from fractions import Fraction
 from phexplore.decide.rule_evaluation import judge
 from phexplore.figures.table import AtMost, shown
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import people, percent
+from phexplore.figures.wording import people
+from phexplore.model.rounded import percent
 from phexplore.model.rules import Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook

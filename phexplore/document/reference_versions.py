@@ -5,6 +5,7 @@ from __future__ import annotations
 from phexplore.document.project import Project
 from phexplore.model.approval import approved
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.moments import day_text
 from phexplore.model.scenario import Scenario
 
 SAVED, APPROVED = "#saved", "#approved"
@@ -31,7 +32,7 @@ class ReferenceVersions:
                 return None
             if self._searched != force.fingerprint:
                 self._searched, self._approved = force.fingerprint, approved_scenario(self._project)
-            return None if self._approved is None else (f"as approved on {day(force.at)}", self._approved)
+            return None if self._approved is None else (f"as approved on {day_text(force.at)}", self._approved)
         return None
 
     def offers(self) -> list[tuple[str, str]]:
@@ -60,8 +61,3 @@ def approved_scenario(project: Project) -> Scenario | None:
         if fingerprint(scenario) == force.fingerprint:
             return scenario
     return None
-
-
-def day(at: str) -> str:
-    """Return the day of a time in ISO 8601."""
-    return at.partition("T")[0]

@@ -10,30 +10,12 @@ from fractions import Fraction
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import ABSENT, fixed
 
-ABSENT = "–"
-"""Shown where there is no number."""
 BUDGET_PLACES = 6
 """Decimals of budgets: production's are multiples of a millionth."""
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
-
-
-def fixed(value: Fraction, places: int) -> str:
-    """Return the decimal nearest to `value` with this many places (ties to even), thousands separated, minus as −.
-
-    Args:
-        value: exact.
-        places: decimals.
-    """
-    # In whole numbers: a table shows fifty of these per frame, and every operation of fractions reduces them.
-    scaled, rest = divmod(abs(value.numerator) * 10**places, value.denominator)
-    if 2 * rest > value.denominator or (2 * rest == value.denominator and scaled % 2):
-        scaled += 1
-    digits = str(scaled).rjust(places + 1, "0")
-    whole = f"{int(digits[: len(digits) - places]):,}"
-    sign = "−" if value < 0 and scaled else ""
-    return sign + (f"{whole}.{digits[len(digits) - places :]}" if places else whole)
 
 
 def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
@@ -103,21 +85,6 @@ def signed_people(change: float) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return ("+" if change > 0 else "−") + text
-
-
-def percent(share: Fraction | None, *, places: int = 1) -> str:
-    """Return a share as a percentage, – when there is none; what is not 0 never reads 0.
-
-    Args:
-        share: a part of 1, None when there is none.
-        places: decimals.
-    """
-    if share is None:
-        return ABSENT
-    text = fixed(share * 100, places)
-    if share and not text.strip("0.−"):
-        return f"< {fixed(Fraction(1, 10**places), places)} %"
-    return f"{text} %"
 
 
 def parse_people(text: str) -> Fraction:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.model.edits import EditRefusedError
+from phexplore.model.rounded import percent
 
 SHARE_STEP = Fraction(1, 10**6)
 
@@ -38,15 +39,15 @@ def rebalanced(
     held = sum((value for other, value in shares.items() if other in locked), Fraction(0))
     if not 0 <= share <= 1 - held:
         raise EditRefusedError(
-            f"A share of {float(share):.4%} for {_name(key)} does not fit: locked shares hold {float(held):.4%}.",
-            f"Enter a share from 0 to {float(1 - held):.4%}, or unlock one of the others.",
+            f"A share of {percent(share, places=4)} for {_name(key)} does not fit: locked shares hold {percent(held, places=4)}.",
+            f"Enter a share from 0 to {percent(1 - held, places=4)}, or unlock one of the others.",
         )
     free = [other for other in shares if other != key and other not in locked]
     left = 1 - held - share
     if not free:
         if left != 0:
             raise EditRefusedError(
-                f"No unlocked share can take the remaining {float(left):.4%}.", "Unlock one of the others."
+                f"No unlocked share can take the remaining {percent(left, places=4)}.", "Unlock one of the others."
             )
         return {**shares, key: share}
     return {**shares, key: share, **_divided({other: shares[other] for other in free}, left)}
@@ -79,12 +80,12 @@ def rebalanced_block(
     free = [key for key in shares if key not in given and key not in locked]
     if left < 0:
         raise EditRefusedError(
-            f"The shares given and locked add to {float(1 - left):.4%}, more than 100 %.", "Make them smaller."
+            f"The shares given and locked add to {percent(1 - left, places=4)}, more than 100 %.", "Make them smaller."
         )
     if not free:
         if left != 0:
             raise EditRefusedError(
-                f"The shares given and locked add to {float(1 - left):.4%}, and no other share can take the rest.",
+                f"The shares given and locked add to {percent(1 - left, places=4)}, and no other share can take the rest.",
                 "Give shares that add to exactly 1, or leave one of them open.",
             )
         return {**shares, **given}

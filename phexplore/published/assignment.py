@@ -21,6 +21,7 @@ from phexplore.data.blocks.delimited import (
     read_header,
     refuse,
 )
+from phexplore.model.rounded import Toward, percent
 from phexplore.published.forms import Description, Published
 
 if TYPE_CHECKING:
@@ -80,13 +81,13 @@ def with_assignment(population: BlockPopulation, found: Published) -> BlockPopul
         known = geoids[at] == population.geoids
         shares.append(float(known.mean()) if len(known) else 1.0)
         if shares[-1] < LEAST_SHARE:
-            sentence = f"it knows {int(known.sum()):,} of the {population.blocks:,} blocks ({shares[-1]:.1%}): they are of another census."
+            sentence = f"it knows {int(known.sum()):,} of the {population.blocks:,} blocks ({percent(shares[-1], toward=Toward.DOWN)}): they are of another census."
             raise found.refused(
                 sentence, "Take the assignment files made for these blocks, of the same year.", part.path
             )
         before = places.get(each.name)
         places[each.name] = np.where(known, codes[at], "" if before is None else before)
-    remark = f"Areas of {', '.join(sorted(places))} were taken from block assignment files, which know {min(shares):.1%} of the blocks."
+    remark = f"Areas of {', '.join(sorted(places))} were taken from block assignment files, which know {percent(min(shares), toward=Toward.DOWN)} of the blocks."
     return replace(population, places=places, remarks=(*population.remarks, remark))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from phexplore.model.comment import Comment
+from phexplore.model.moments import minute_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Column, Document, Part, table_of, words
 
@@ -12,7 +13,7 @@ _COLUMNS: tuple[Column[Comment], ...] = (
     words("About", lambda comment: comment.about or "the whole scenario"),
     words("Comment", lambda comment: comment.text, whole=True),
     words("Who", lambda comment: comment.who),
-    words("When (UTC)", lambda comment: comment.at[:16].replace("T", " ")),
+    words("When (UTC)", lambda comment: minute_text(comment.at)),
 )
 
 

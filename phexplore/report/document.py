@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from phexplore import __version__
 from phexplore.figures.style import Chart
 from phexplore.figures.wording import people_text
+from phexplore.model.moments import zoned_text
 from phexplore.report.provenance import Section
 
 Item = TypeVar("Item")
@@ -234,11 +235,6 @@ def table_of(
     return TableView(anchor, caption, tuple(Header(column.header, column.number) for column in columns), rows, note)
 
 
-def clock_text(now: datetime) -> str:
-    """Return a time with its zone, e.g. ``2026-07-01 14:03 UTC+00:00``."""
-    return f"{now:%Y-%m-%d %H:%M} {now.tzname() or ''}".strip()
-
-
 def colophon(now: datetime, what: str) -> str:
     """Return when and by which program a document was made, and the identity of what it shows, e.g. ``run 3fa…``.
 
@@ -246,4 +242,4 @@ def colophon(now: datetime, what: str) -> str:
         now: when the document was made.
         what: identity of what it shows.
     """
-    return f"{clock_text(now)} · phexplore {__version__} · {what}"
+    return f"{zoned_text(now)} · phexplore {__version__} · {what}"

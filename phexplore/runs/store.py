@@ -31,6 +31,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.moments import day_text
 from phexplore.opening import read_bytes, refuse_irregular_target
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
 from phexplore.runs.journal import EventJournal
@@ -482,4 +483,4 @@ def started_words(directory: Path) -> str:
     except ValueError:
         return ""
     own, now = made.astimezone(), datetime.now(UTC).astimezone()
-    return f"{own.day} {own:%b %H:%M}" if own.year == now.year else f"{own.day} {own:%b %Y %H:%M}"
+    return f"{day_text(own, has_year=own.year != now.year)} {own:%H:%M}"

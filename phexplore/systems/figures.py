@@ -5,8 +5,9 @@ from __future__ import annotations
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import budget_text, margin_word, people, percent
+from phexplore.figures.wording import budget_text, margin_word, people
 from phexplore.model.conventions import Conventions
+from phexplore.model.rounded import percent
 from phexplore.systems.protocol import Forecast, System
 
 

@@ -9,11 +9,13 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import counted, margin_word, people, percent, power_text, signed_people
+from phexplore.figures.wording import counted, margin_word, people, power_text, signed_people
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Severity
+from phexplore.model.moments import day_text
 from phexplore.model.numbers import decimal_text
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Part
 from phexplore.report.provenance import Section
@@ -181,7 +183,7 @@ def _decided(scenario: Scenario, decisions: Sequence[Decision]) -> tuple[tuple[s
         return (("Nobody yet", "These parameters are a draft: no decision about exactly them is recorded."),)
     return tuple(
         (
-            f"{decision.status.title}, {decision.at[:10]}",
+            f"{decision.status.title}, {day_text(decision.at)}",
             f"{decision.who}, {decision.role}{f': {decision.note}' if decision.note else ''}",
         )
         for decision in own

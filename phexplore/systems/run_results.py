@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
+from phexplore.model.rounded import Toward, percent
 
 if TYPE_CHECKING:
     from phexplore.runs.spec import RunSpec
@@ -276,8 +277,8 @@ class WholeRun(abc.ABC):
         """Return how many numbers are within their margins, "" where nothing was added to them."""
         if not self.judged:
             return ""
-        aimed = float(self.spec.scenario.conventions.confidence)
-        return f" {self.covered / self.judged:.1%} of {numbers} are within their margins, forecast {aimed:.0%}."
+        aimed = self.spec.scenario.conventions.confidence
+        return f" {percent(self.covered / self.judged, toward=Toward.DOWN)} of {numbers} are within their margins, forecast {percent(aimed, places=0)}."
 
 
 T = TypeVar("T")

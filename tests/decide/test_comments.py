@@ -40,7 +40,7 @@ def test_that_a_comment_changes_no_number_and_no_file_without_one() -> None:
     assert "comments" not in encode_scenario(START)
     assert comments_on(commented, place_of(QUERY)) == (WHY,)
     assert comments_on(commented, "") == ()
-    assert said_of(WHY) == "Anna Member, 2026-11-23 06:00: Schools need it"
+    assert said_of(WHY) == "Anna Member, 23 Nov 2026, 06:00: Schools need it"
 
 
 @pytest.mark.parametrize("empty", [Comment("  ", "Anna"), Comment("Why", " ")])
@@ -84,7 +84,7 @@ def test_that_comparisons_reports_and_bundles_have_them_and_free_text_can_be_lef
     assert len(view_of(found).comments.rows) == 2
     table = comments_table([commented], ["A"])
     assert table.headers == ("Of", *HEADERS)
-    assert table.rows[0][2:] == ("Schools need it", "Anna Member", "2026-11-23 06:00")
+    assert table.rows[0][2:] == ("Schools need it", "Anna Member", "23 Nov 2026, 06:00")
     html = system_of(START).formats["html"].write(commented, None, datetime(2026, 11, 23, tzinfo=UTC)).decode()
     assert "Schools need it" in html
     assert "What people said" not in (

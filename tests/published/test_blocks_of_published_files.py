@@ -260,7 +260,7 @@ def test_that_block_assignments_are_joined_to_the_blocks_beside_them(real_data, 
     assert found.blocks == 3000
     expected = [f"44{place_of[code]}" if place_of[code] else "" for code in found.geoids.tolist()]
     assert found.places["place"].tolist() == expected
-    assert any("100.0%" in remark for remark in found.remarks)
+    assert any("100.0 %" in remark for remark in found.remarks)
 
 
 @pytest.mark.parametrize("blocks", ["blocks/pl94_ri_2010_blocks.csv.gz", "published/pl94/ri2018_2020Style.pl.zip"])

@@ -12,6 +12,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import localised
 from phexplore.model.comments import new_comments
+from phexplore.model.moments import minute_text
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -78,7 +79,7 @@ class HistoryList(QAbstractListModel):
             moment = datetime.fromisoformat(at).astimezone()
         except ValueError:
             return at
-        return moment.strftime("%Y-%m-%d %H:%M")
+        return minute_text(moment)
 
     def _on_updated(self) -> None:
         project = self._session.project

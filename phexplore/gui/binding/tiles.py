@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, percent, signed_budget
+from phexplore.figures.wording import budget_text, signed_budget
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.rounded import percent
 from phexplore.systems.registry import absurd_epsilon
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 
-from phexplore.decide.approving import DEEDS, clock, decision_about, standing, superseded_sentence
+from phexplore.decide.approving import DEEDS, decision_about, standing, superseded_sentence
 from phexplore.decide.rule_evaluation import judge
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -35,6 +35,7 @@ from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.moments import minute_text
 from phexplore.model.scenario import Scenario
 
 Save = Callable[[Callable[[], object]], object]
@@ -314,4 +315,13 @@ class ApprovePage(Page):
 def _row(one: Decision) -> tuple[str | None, ...]:
     runs = ", ".join(f"{run.name} ({run.trials:,} trials)" for run in one.runs) or None
     note = one.note or None
-    return (one.status.title, one.scenario, one.who, one.role, clock(one.at), note, runs, one.fingerprint[:12] + "…")
+    return (
+        one.status.title,
+        one.scenario,
+        one.who,
+        one.role,
+        minute_text(one.at),
+        note,
+        runs,
+        one.fingerprint[:12] + "…",
+    )

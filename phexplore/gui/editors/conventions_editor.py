@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.figures.wording import margin_title, neighbours_title, percent, power_text, rounding_title
+from phexplore.figures.wording import margin_title, neighbours_title, power_text, rounding_title
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
@@ -20,6 +20,7 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import AS_IN_2020, Conventions
 from phexplore.model.edits import set_field, step_label
 from phexplore.model.fields import Field, declared_fields, field_of
+from phexplore.model.rounded import percent
 
 _CONFIDENCES = (Fraction(9, 10), Fraction(95, 100), Fraction(99, 100))
 

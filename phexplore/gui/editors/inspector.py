@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from phexplore.accuracy.explanation import Explanation
 from phexplore.decide.comments import said_of
-from phexplore.figures.wording import ABSENT, people
+from phexplore.figures.wording import people
 from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.inspection import Inspection
 from phexplore.gui.binding.system_session import SystemSession
@@ -25,6 +25,7 @@ from phexplore.gui.widgets.labels import Paragraph, Text, describe
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.comments import comments_on, place_of
+from phexplore.model.rounded import ABSENT
 
 
 class ExplanationCard(QFrame):

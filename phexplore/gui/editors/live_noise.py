@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import people, percent, signed_people
+from phexplore.figures.wording import people, signed_people
 from phexplore.gui.binding.request_service import RequestService, Wording, reader_process
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -21,6 +21,7 @@ from phexplore.gui.widgets.labels import Paragraph, labelled
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.speech import announce
+from phexplore.model.rounded import percent
 from phexplore.noise.draws import DrawRequest, Draws, NoisyAnswer
 
 BEAT_MS = 50

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, margin_word, people, percent
+from phexplore.figures.wording import budget_text, margin_word, people
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
@@ -18,6 +18,7 @@ from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
+from phexplore.model.rounded import percent
 from phexplore.systems.protocol import Entry, Forecast, System
 from phexplore.systems.registry import loss_of
 

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import ABSENT
 from phexplore.gui.tables.parameter_table import Entry, ParameterColumn, ParameterRow, ParameterTable
+from phexplore.model.rounded import ABSENT
 
 Columns = Sequence[ParameterColumn[Any]]
 Rows = Sequence[ParameterRow]

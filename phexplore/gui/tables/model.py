@@ -8,12 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from phexplore.figures.wording import ABSENT
 from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, entered
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.parameter_table import Cell, Kind, ParameterColumn, ParameterTable, Tone
 from phexplore.gui.theme.number_style import localised
+from phexplore.model.rounded import ABSENT
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

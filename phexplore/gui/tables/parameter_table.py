@@ -16,9 +16,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from phexplore.figures.wording import ABSENT
 from phexplore.model.edits import EditRefusedError, apply_all, step_label
 from phexplore.model.fields import Field
+from phexplore.model.rounded import ABSENT
 from phexplore.model.scenario import Scenario
 
 Edit = Callable[[Scenario], Scenario]

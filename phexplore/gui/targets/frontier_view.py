@@ -11,7 +11,6 @@ from phexplore.decide.frontier import FrontierPoint, Weighting
 from phexplore.decide.risk import GuessRisk
 from phexplore.decide.sensitivity import leave_out
 from phexplore.decide.trade_off import TradeAnswer, TradeRequest, trade_off
-from phexplore.figures.wording import percent
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.question_view import QuestionView
@@ -26,6 +25,7 @@ from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.page import Section, scrolling
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.model.rounded import percent
 from phexplore.model.workbook import add_scenario
 
 _TEACHING = (

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.catalog.names import spellings
-from phexplore.figures.wording import ABSENT, budget_text, letter, parse_people, people, signed_budget
+from phexplore.figures.wording import budget_text, letter, parse_people, people, signed_budget
 from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.tables.parameter_table import (
@@ -29,6 +29,7 @@ from phexplore.gui.tables.parameter_table import (
 from phexplore.gui.targets.goal_edits import set_floors, set_locks, set_targets
 from phexplore.model.goals import Goals, Key
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_exact
+from phexplore.model.rounded import ABSENT
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import budgets_of, system_of

@@ -35,8 +35,6 @@ _NO_QUANTITY = re.compile(
     re.IGNORECASE,
 )
 """Numbers after these words are names."""
-_TIGHT = re.compile(r"(?<=\d)%")
-"""A percent sign without the space before it that SI asks for (SI Brochure 5.4.7)."""
 _LONGEST_WORD = 14
 
 _CHOSEN = [NumberStyle.SYSTEM]
@@ -69,7 +67,7 @@ def localised(text: str) -> str:
 
     To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped.
     """
-    text = _TIGHT.sub(" %", worded(text)) if "%" in text else worded(text)
+    text = worded(text)
     return _with_comma(text) if has_decimal_comma() else text
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from phexplore.metrics.topdown.redistricting import group_shares
 from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
+from phexplore.model.rounded import percent
 
 SMALL_UNIT = 100
 """People; noise of the same size weighs most in units smaller than this."""
@@ -100,7 +101,7 @@ class WorstUnit:
             what=what,
             truth=f"{self.truth:,}",
             estimate=_count(self.estimate),
-            share=f"{self.cell_share:.0%}",
+            share=percent(self.cell_share, places=0),
             cell=f"{cells[self.cell]}: {self.cell_truth:,} became {_count(self.cell_estimate)}",
         )
 

@@ -9,7 +9,8 @@ from typing import Any
 from phexplore import __version__
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.files.spreadsheet import csv_bytes
-from phexplore.report.document import Column, Document, Part, TableView, Tile, clock_text, figures, heading, table_of
+from phexplore.model.moments import zoned_text
+from phexplore.report.document import Column, Document, Part, TableView, Tile, figures, heading, table_of
 from phexplore.report.provenance import Section
 from phexplore.systems.group_sizes.experiment_pictures import experiment_pictures
 
@@ -98,7 +99,7 @@ def experiment_document(content: Content, now: datetime) -> Document:
     return Document(
         title="Hierarchical group sizes: the paper's experiment",
         subtitle="Every mechanism beside the published table",
-        colophon=f"{clock_text(now)} · phexplore {__version__}",
+        colophon=f"{zoned_text(now)} · phexplore {__version__}",
         tiles=tuple(tiles),
         parts=tuple(parts),
         made=now.isoformat(timespec="seconds"),

@@ -9,8 +9,9 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure, bar_figure, row_figure
 from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import margin_word, people, percent, share_percent, significant
+from phexplore.figures.wording import margin_word, people, share_percent, significant
 from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
 

@@ -19,6 +19,7 @@ from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.model.numbers import exact_text
+from phexplore.model.rounded import Toward, percent
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE
 from phexplore.simulate.group_sizes.release import ConsistencyChecks, consistency_checks_of
@@ -171,7 +172,7 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
         f"L1 error, {run.tree.levels[-1]}",
         f"{round(mean):,}",
         "groups" if deviation is None else f"± {round(deviation):,} groups",
-        f"{share:.2%} of the largest possible, two for every group",
+        f"{percent(share, places=2, toward=Toward.UP)} of the largest possible, two for every group",
     )
     broken = float(np.mean([each.consistency for each in run.promises]))
     failed = sum(each.validity + each.faithfulness for each in run.promises)
@@ -234,10 +235,10 @@ def _shape(run: SizeRun, number: int) -> Figure:
         run.sigma(number),
         "groups",
         (
-            f"{name}: numbers with groups are {whole.mean_absolute:.3g} groups off on average, {zero:.1%} are exact",
+            f"{name}: numbers with groups are {whole.mean_absolute:.3g} groups off on average, {percent(zero, toward=Toward.DOWN)} are exact",
             (
                 f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of empty sizes "
-                f"{100 * empty:.2f} % stay empty."
+                f"{percent(empty, places=2, toward=Toward.DOWN)} stay empty."
             ),
         ),
         Table(("From", "To", "Share, percent"), rows),

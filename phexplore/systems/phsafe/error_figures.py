@@ -27,6 +27,7 @@ from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE, Coverage, coverage_of
 from phexplore.model.keys import LEVELS, QueryKey
+from phexplore.model.rounded import percent
 from phexplore.noise.distributions import Noise, NoNoise
 
 BINS_PER_SIGMA = 4
@@ -273,7 +274,7 @@ def errors_figure(sample: ErrorSample) -> Figure:
         tuple(
             Mark(
                 parts=(Box(left, right, 0.0, share, Role.MAIN, Fill.SOFT),),
-                tip=f"{left + 0.5:,.0f} to {right - 0.5:,.0f} people: {share:.2%}".replace("-", "−"),
+                tip=f"{left + 0.5:,.0f} to {right - 0.5:,.0f} people: ".replace("-", "−") + percent(share, places=2),
             )
             for left, right, share in zip(edges, edges[1:], shares, strict=False)
             if share

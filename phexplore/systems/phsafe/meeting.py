@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from phexplore.figures.stops import people_stops
-from phexplore.figures.wording import budget_text, margin_word, people, percent
+from phexplore.figures.wording import budget_text, margin_word, people
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.noise.draws import NoisyAnswer
 from phexplore.systems.meeting import MeetingParameter

@@ -20,6 +20,7 @@ from phexplore.figures.scales import log_range
 from phexplore.figures.table import Table, Value, signed_tick
 from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE
+from phexplore.model.rounded import percent
 from phexplore.systems.phsafe.run_snapshot import Overall, QueryResult
 
 
@@ -220,12 +221,13 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
     rows, table = list[Row](), list[tuple[Value, ...]]()
     for each in margins:
         share = each.coverage.share
-        tip = f"{each.query.title}: {_percent(share.value)} ({_percent(share.low)} to {_percent(share.high)}), exactly {_percent(each.expected_coverage)}"
+        within, low, high = (percent(part, places=2) for part in (share.value, share.low, share.high))
+        tip = f"{each.query.title}: {within} ({low} to {high}), exactly {percent(each.expected_coverage, places=2)}"
         key, level = tuple(each.query.text.split("/")), each.query.level.title
         rows.append(
             Row(
                 key, each.query.table, level, share.value, share.low, share.high, tick=each.expected_coverage,
-                text="" if each.is_expected else _percent(share.value), tip=tip, is_warned=not each.is_expected,
+                text="" if each.is_expected else within, tip=tip, is_warned=not each.is_expected,
             )
         )  # fmt: skip
         percents = (100 * value for value in (share.value, share.low, share.high, each.expected_coverage))
@@ -240,9 +242,9 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
         Axis("share of the noise within the margin", domain=(lowest, 1.0), text=percent_text),
         f"The {float(confidence) * 100:g} % margins held {100 * held:.2f} ± {100 * doubt:.2f} % of the noise, "
         + (
-            f"as they should ({_percent(overall.expected)})"
+            f"as they should ({percent(overall.expected, places=2)})"
             if sound
-            else f"but should hold {_percent(overall.expected)}"
+            else f"but should hold {percent(overall.expected, places=2)}"
         ),
         f"Dot with its 95 % Monte-Carlo interval, the exact share as a stroke. Outside their interval: {outside or 'none'}; about "
         f"{len(rows) * (1 - INTERVAL_CONFIDENCE):.0f} are to be expected by chance.",
@@ -250,7 +252,3 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
             ("Table", "Level", "Within the margin, %", "95 % interval from", "to", "Exactly, %", "Errors"), tuple(table)
         ),
     )
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.2f} %"

@@ -8,6 +8,7 @@ from fractions import Fraction
 from phexplore.accuracy.proven_loss import proven_figures
 from phexplore.catalog.names import listed_states, preset_name
 from phexplore.model.conventions import Conventions, MarginConvention
+from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
 from phexplore.systems.phsafe.forecast import Forecast
@@ -112,7 +113,7 @@ def identity(snapshot: ScenarioSnapshot) -> Section:
         ("Privacy definition", method.framework.value),
         ("States", f"{len(method.states)}: {listed_states(method.states)}"),
         ("Fingerprint of the parameters (SHA-256)", snapshot.fingerprint),
-        ("Made", f"{snapshot.date}, phexplore {snapshot.version}"),
+        ("Made", f"{zoned_text(snapshot.now)}, phexplore {snapshot.version}"),
     ]
     if snapshot.scenario.note:
         entries.insert(1, ("Note", snapshot.scenario.note))

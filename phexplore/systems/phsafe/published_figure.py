@@ -25,6 +25,7 @@ from phexplore.figures.axis import Axis
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, bar_figure, nothing
 from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Role, Rule, Shape, Span
 from phexplore.figures.table import Table, signed_tick
+from phexplore.model.rounded import Toward, percent
 
 _WIDEST_QUANTILE = 0.98
 
@@ -122,7 +123,7 @@ def published_title(name: str, rows: Sequence[PublishedNumber]) -> str:
     before = _rms([row.noisy - row.truth for row in rows if math.isfinite(row.noisy)])
     after = _rms([row.estimate - row.truth for row in rows])
     return (
-        f"{name}: {held / len(rows):.1%} of {len(rows):,} intervals hold the truth; error {before:.3g} noisy, "
+        f"{name}: {percent(held / len(rows), toward=Toward.DOWN)} of {len(rows):,} intervals hold the truth; error {before:.3g} noisy, "
         f"{after:.3g} published"
     )
 
@@ -245,7 +246,7 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> Figure:
             words = _room_words(part)
             share = 100 * part["share"]
             wide = 50 * (part["high"] - part["low"])
-            text = f"{share:.1f} % of {part['of']:,}"
+            text = f"{percent(part['share'], toward=Toward.DOWN)} of {part['of']:,}"
             tip = (
                 f"{entry['table']}, truth {words} from a limit: {part['held']:,} of {part['of']:,} intervals hold it "
                 f"(± {wide:.1f} points by simulation)."
@@ -256,7 +257,7 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> Figure:
     held, counted = sum(part["held"] for part in far), sum(part["of"] for part in far)
     title = "No number of this release is far from its limits"
     if counted:
-        title = f"Six standard deviations from a limit and more, {held / counted:.1%} of intervals hold the truth"
+        title = f"Six standard deviations from a limit and more, {percent(held / counted, toward=Toward.DOWN)} of intervals hold the truth"
     return bar_figure(
         "coverage-bars",
         tuple(bars),

@@ -20,6 +20,7 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.metrics.coverage import Coverage
+from phexplore.model.rounded import percent
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
 from phexplore.runs.release_note import NOTE_FILE, release_note
@@ -118,4 +119,4 @@ def print_coverage(entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
 
 
 def _coverage_cells(entry: dict[str, Any]) -> tuple[str, str, str]:
-    return f"{entry['held']:,}", f"{entry['of']:,}", "-" if entry["share"] is None else f"{entry['share']:.1%}"
+    return f"{entry['held']:,}", f"{entry['of']:,}", percent(entry["share"])

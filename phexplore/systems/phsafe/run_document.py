@@ -12,6 +12,7 @@ from phexplore.figures.style import Chart
 from phexplore.figures.wording import people_text
 from phexplore.metrics.coverage import Interval
 from phexplore.model.keys import TableId
+from phexplore.model.rounded import Toward, percent
 from phexplore.report.document import (
     Column,
     Document,
@@ -143,8 +144,8 @@ def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
         tiles.append(
             Tile(
                 "Coverage of the margins",
-                f"{held * 100:.2f} ± {share_text(error, 2)}",
-                f"exactly {share_text(overall.expected, 2)}; ± is the Monte-Carlo error",
+                f"{held * 100:.2f} ± {percent(error, places=2, toward=Toward.UP)}",
+                f"exactly {percent(overall.expected, places=2)}; ± is the Monte-Carlo error",
                 attention=abs(held - overall.expected) > 4 * error,
             )
         )
@@ -158,7 +159,13 @@ def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
         )
     if snapshot.truncation:
         most = max(map(_truncated, snapshot.truncation), key=lambda found: found.share)
-        tiles.append(Tile("Cut by truncation, at most", share_text(most.share, 2), f"of the persons of {most.table}"))
+        tiles.append(
+            Tile(
+                "Cut by truncation, at most",
+                percent(most.share, places=2, toward=Toward.UP),
+                f"of the persons of {most.table}",
+            )
+        )
     return tuple(tiles)
 
 
@@ -217,14 +224,14 @@ _NOISE: tuple[Column[QueryResult], ...] = (
     figures("95 % Monte-\nCarlo interval", lambda result: _interval(result.observed, people_text)),
     figures(
         "Coverage",
-        lambda result: share_text(result.coverage.share.value, 2),
+        lambda result: percent(result.coverage.share.value, places=2, toward=Toward.DOWN),
         attention=lambda result: not result.is_expected,
     ),
     figures(
         "95 % Monte-\nCarlo interval",
         lambda result: _interval(result.coverage.share, lambda value: f"{value * 100:.1f}"),
     ),
-    figures("Exact\ncoverage", lambda result: share_text(result.expected_coverage, 2)),
+    figures("Exact\ncoverage", lambda result: percent(result.expected_coverage, places=2)),
 )
 
 _LEVELS: tuple[Column[LevelResult], ...] = (
@@ -241,16 +248,6 @@ _LEVELS: tuple[Column[LevelResult], ...] = (
 )
 
 
-def share_text(share: float, places: int = 1) -> str:
-    """Return a share in per cent, e.g. ``90.2 %``.
-
-    Args:
-        share: of 1.
-        places: decimals.
-    """
-    return f"{share * 100:.{places}f} %"
-
-
 def _truncated(entry: Mapping[str, Any]) -> TableTruncation:
     return sizes_of(entry, TableId(entry["table"]))
 
@@ -264,7 +261,7 @@ _TRUNCATION: tuple[Column[TableTruncation], ...] = (
     ),
     figures("Persons", lambda found: found.persons),
     figures("cut", lambda found: found.cut),
-    figures("share cut", lambda found: share_text(found.share, 3)),
+    figures("share cut", lambda found: percent(found.share, places=3, toward=Toward.UP)),
 )
 
 _WORST: tuple[Column[NumberResult], ...] = (
@@ -287,7 +284,7 @@ _BIASED: tuple[Column[NumberResult], ...] = (
     words("Cell", lambda number: number.cell_line),
     figures("Count without\ntruncation", lambda number: number.untruncated),
     figures("Truncation\nbias", lambda number: number.bias, attention=lambda number: abs(number.bias) > number.margin),
-    figures("of the\ncount", lambda number: share_text(number.bias / number.untruncated, 2).replace("-", "−")),
+    figures("of the\ncount", lambda number: percent(number.bias / number.untruncated, places=2)),
     figures("Margin of\nthe noise", lambda number: number.margin, 1),
 )
 

@@ -19,6 +19,7 @@ from phexplore.model.issues import Severity, errors_first
 from phexplore.model.keys import LEVELS, PopulationGroupLevel
 from phexplore.model.numbers import Budget, Unlimited, decimal_text, exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import percent
 from phexplore.report.document import (
     Column,
     Document,
@@ -48,7 +49,7 @@ from phexplore.systems.phsafe.provenance import (
 from phexplore.systems.phsafe.ratios import RatioForecast, ratio_forecasts
 from phexplore.systems.phsafe.share_figure import shares_figure
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
-from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, percent_text, table10_rows
+from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, table10_rows
 
 Published = TypeVar("Published", DerivedForecast, RatioForecast)
 
@@ -186,7 +187,7 @@ def parameter_table(rows: Sequence[Table10Row], forecast: Forecast) -> TableView
         figures("MOE\nTarget", lambda row: "–" if row.target is None else exact_text(row.target)),
         figures(f"Unbounded\n{symbol}", lambda row: exact_text(row.budget)),
         figures(f"Bounded\n{symbol}", lambda row: exact_text(row.bounded_budget)),
-        figures("Share", _share_text),
+        figures("Share", lambda row: percent(row.share, places=2)),
         figures("σ", lambda row: row.sigma, 2),
         margin("MOE\nexact", MarginConvention.EXACT, lambda margins: margins.exact),
         margin(f"MOE\n{_normal_name(conventions)}", MarginConvention.NORMAL, lambda margins: margins.normal, 2),
@@ -203,13 +204,6 @@ def parameter_table(rows: Sequence[Table10Row], forecast: Forecast) -> TableView
 
 def _normal_name(conventions: Conventions) -> str:
     return f"{exact_text(conventions.z)}σ" if conventions.confidence == Fraction(9, 10) else "zσ"
-
-
-def _share_text(row: Table10Row) -> str:
-    if row.share is None:
-        return "–"
-    rounded = percent_text(row.share, 2)
-    return "< 0.01 %" if row.share > 0 and float(rounded) == 0 else f"{rounded} %"
 
 
 def _derived(forecast: Forecast) -> tuple[TableView, ...]:

@@ -21,10 +21,11 @@ from phexplore.figures.axis import Axis
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Box, Fill, Mark
 from phexplore.figures.table import Table
-from phexplore.figures.wording import budget_text, percent
+from phexplore.figures.wording import budget_text
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import LEVELS, Iteration, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.model.numbers import Unlimited
+from phexplore.model.rounded import percent
 from phexplore.systems.phsafe.forecast import Forecast
 
 

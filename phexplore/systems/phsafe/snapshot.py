@@ -63,11 +63,6 @@ class ScenarioSnapshot:
         """Identity of the parameters, 64 hexadecimal digits."""
         return fingerprint(self.scenario)
 
-    @property
-    def date(self) -> str:
-        """The moment as text, e.g. ``2026-07-01 14:03 UTC+00:00``."""
-        return self.now.strftime("%Y-%m-%d %H:%M ") + (self.now.tzname() or "")
-
 
 def scenario_snapshot(scenario: Scenario, now: datetime, compared_with: Scenario | None = None) -> ScenarioSnapshot:
     """Return the snapshot of a scenario, its forecast computed here, optionally beside another scenario's.

@@ -14,8 +14,9 @@ from phexplore.figures.axis import Axis, Scale, Tick
 from phexplore.figures.figure import Figure, KeyEntry
 from phexplore.figures.marks import Box, Dot, Fill, Mark, Part, Path, Role, Words
 from phexplore.figures.table import Table
-from phexplore.figures.wording import people, percent
+from phexplore.figures.wording import people
 from phexplore.model.numbers import parse_exact
+from phexplore.model.rounded import percent
 from phexplore.systems.phsafe.truncation_study import ThresholdPoint, TruncationStudy
 
 _FLOOR = 0.1

@@ -17,6 +17,7 @@ from phexplore.catalog.states import state as catalogue_state
 from phexplore.errors import UnknownNameError
 from phexplore.model.keys import TableId, parse_level
 from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, tell
 from phexplore.systems.phsafe.budget_edits import Keep
@@ -121,8 +122,8 @@ def print_study(found: TruncationStudy, request: StudyRequest, *, as_json: bool)
             f"{point.deviation:,.1f}",
             f"{point.margin:,.1f}",
             f"{point.rmse:,.1f}",
-            f"{point.people_cut:.2%}",
-            f"{point.households_cut:.2%}",
+            percent(point.people_cut, places=2),
+            percent(point.households_cut, places=2),
         )
         for point in found.points
     ]

@@ -37,6 +37,7 @@ from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import exact_text, round_exact
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import percent
 from phexplore.noise.distributions import noise_for
 
 _WHOLE = re.compile(r"[0-9]{1,15}")
@@ -216,7 +217,7 @@ def judged(found: TruncationStudy, threshold: int) -> str:
         return f"τ = {threshold} has the smallest error of this number: ±{own.rmse:,.1f} people (root mean square)."
     text = (
         f"τ = {threshold} has an error of ±{own.rmse:,.1f} people (τ = {best.threshold}: ±{best.rmse:,.1f}). It cuts "
-        f"{own.people_cut:.3%} of the counted people, {-own.bias:,.1f} in this number, beside noise of {own.deviation:,.1f}."
+        f"{percent(own.people_cut, places=3)} of the counted people, {-own.bias:,.1f} in this number, beside noise of {own.deviation:,.1f}."
     )
     if found.cheapest is not None:
         return text

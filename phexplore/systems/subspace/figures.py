@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from phexplore.figures.figure import Figure, bar_figure, row_figure
 from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import capital, margin_word, people, percent
+from phexplore.figures.wording import capital, margin_word, people
 from phexplore.model.conventions import Conventions
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import Subspace
 from phexplore.systems.subspace.forecast import (

@@ -27,6 +27,7 @@ from phexplore.model.conventions import Conventions, Conversion, Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.subspace import (
     Basis,
@@ -244,7 +245,7 @@ def _explained(plan: NoisePlan) -> tuple[str, ...]:
         f"In the null space of the invariants Δ₂ is √({exact_text(reach.squared_projected)})"
         f"{bound if isinstance(plan.release.query, LinearQuery) else ''}: "
         + (
-            f"extending instead of projecting saves {float(saved):.1%} of the squared error of Gaussian noise."
+            f"extending instead of projecting saves {percent(saved, toward=Toward.DOWN)} of the squared error of Gaussian noise."
             if saved
             else "some replacements change no invariant, so extending saves nothing over projecting."
         )

@@ -16,6 +16,7 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.topdown.shapes import mean_and_error
 from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.model.rounded import percent
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.error_pictures import trials_words
@@ -241,7 +242,7 @@ def _difference_words(figure: _Compared) -> str:
     words = f"{signed_people(figure.difference)}{error}"
     if figure.better is None or figure.worse is None:
         return f"({words} to A)"
-    return f"({words}; {figure.better:.0%} nearer, {figure.worse:.0%} farther)"
+    return f"({words}; {percent(figure.better, places=0)} nearer, {percent(figure.worse, places=0)} farther)"
 
 
 def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]:

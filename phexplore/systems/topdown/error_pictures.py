@@ -24,6 +24,7 @@ from phexplore.metrics.topdown.distribution import ErrorDistribution
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED, MeetingCounts
 from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.model.rounded import Toward, percent
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold, SharesFold, TotalsFold, WorstFold
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
@@ -205,7 +206,7 @@ def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         sigma,
         run.unit,
         (
-            f"{exact:.0%} of the numbers are published as they are; the mean error is {signed_people(fold.errors.mean)}",
+            f"{percent(exact, places=0, toward=Toward.DOWN)} of the numbers are published as they are; the mean error is {signed_people(fold.errors.mean)}",
             summary,
         ),
         Table(
@@ -264,7 +265,7 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 high=mean + spread,
                 inner_low=low,
                 inner_high=high,
-                text=f"{bias.raised[place]:.0%} raised, {bias.lowered[place]:.0%} lowered",
+                text=f"{percent(bias.raised[place], places=0)} raised, {percent(bias.lowered[place], places=0)} lowered",
                 tip=f"True counts {label}: {int(bias.numbers[place]):,} numbers per trial\n"
                 f"mean error {signed_people(mean)}"
                 + (f" ± {people(2 * error)} (two standard errors)" if known else "")
@@ -383,7 +384,7 @@ def _coverage_row(key: str | None, group: str, name: str, coverage: Coverage, ti
         value=share.value * 100,
         low=share.low * 100,
         high=share.high * 100,
-        text=f"{share.value:.1%} of {grouped(coverage.errors)}",
+        text=f"{percent(share.value, toward=Toward.DOWN)} of {grouped(coverage.errors)}",
         tip=tip,
         is_warned=coverage.held < REQUIRED * coverage.errors,
     )
@@ -509,7 +510,7 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
         words,
         (
             f"{what}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
-            f"{len(values):,} units of the level {level} with shapes ({sum(patch.key in place for patch in patches) / len(patches):.0%} of the "
+            f"{len(values):,} units of the level {level} with shapes ({percent(sum(patch.key in place for patch in patches) / len(patches), places=0)} of the "
             f"shapes), mean over {trials_words(trials)}."
             + (" Blue: published too high. Orange: too low." if signed else ""),
         ),

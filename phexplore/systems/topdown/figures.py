@@ -9,8 +9,9 @@ from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
 from phexplore.figures.table import AtMost, Table, Value
-from phexplore.figures.wording import conversion_title, percent, power_text, share_percent, significant
+from phexplore.figures.wording import conversion_title, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import percent
 from phexplore.model.topdown import TopDown
 from phexplore.systems.topdown.forecast import TopDownForecast
 from phexplore.systems.topdown.wording import level_title

@@ -10,7 +10,8 @@ from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import ROWS, Figure, RowLabel, nothing
 from phexplore.figures.marks import Cell
 from phexplore.figures.table import Table
-from phexplore.figures.wording import budget_text, margin_word, people, percent
+from phexplore.figures.wording import budget_text, margin_word, people
+from phexplore.model.rounded import percent
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.share_cells import (
     Quantity,

@@ -20,6 +20,7 @@ from phexplore.figures.wording import people_text, significant
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import ABSENT, Toward, percent
 from phexplore.report.document import (
     Column,
     Document,
@@ -296,10 +297,6 @@ def _level(entry: Entry) -> str:
     return TARGETS.get(level, level.replace("_", " "))
 
 
-def _percent(share: float | None, places: int = 1) -> str:
-    return "–" if share is None else f"{share:.{places}%}"
-
-
 def _total(name: str) -> Callable[[Entry], Any]:
     return lambda entry: entry["total"].get(name, {}).get("value")
 
@@ -312,7 +309,7 @@ _FIGURES: tuple[Column[Entry], ...] = (
     figures("RMSE", _total("rmse"), 2),
     figures("Mean\nerror", _total("me"), 3),
     figures("MAPE\n%", _total("mape"), 1),
-    figures("off by\n> 5 %", lambda entry: _percent(_total("off-over-5")(entry))),
+    figures("off by\n> 5 %", lambda entry: percent(_total("off-over-5")(entry), toward=Toward.UP)),
     figures("Largest", _total("abs-max")),
 )
 
@@ -323,7 +320,7 @@ _SIZES: tuple[Column[tuple[str, str, Entry]], ...] = (
     figures("MAE", lambda each: each[2]["mae"]["value"], 2),
     figures("Mean\nerror", lambda each: each[2]["me"]["value"], 2),
     figures("MAPE\n%", lambda each: each[2]["mape"]["value"], 1),
-    figures("off by\n> 5 %", lambda each: _percent(each[2]["off-over-5"]["value"])),
+    figures("off by\n> 5 %", lambda each: percent(each[2]["off-over-5"]["value"], toward=Toward.UP)),
 )
 
 
@@ -333,13 +330,17 @@ def _is_missed(entry: Entry) -> bool:
 
 def _wilson(entry: Entry) -> str:
     share = entry["criterion"]["share"]
-    return "–" if share["value"] is None else f"{share['low']:.1%} to {share['high']:.1%}"
+    return ABSENT if share["value"] is None else f"{percent(share['low'])} to {percent(share['high'])}"
 
 
 _REDISTRICTING: tuple[Column[Entry], ...] = (
     heading("Level", _level),
     figures("Units with\n≥ 500 people", lambda entry: entry["criterion"]["units"]),
-    figures("within\n5 points", lambda entry: _percent(entry["criterion"]["share"]["value"], 2), attention=_is_missed),
+    figures(
+        "within\n5 points",
+        lambda entry: percent(entry["criterion"]["share"]["value"], places=2, toward=Toward.DOWN),
+        attention=_is_missed,
+    ),
     figures("95 % Wilson\ninterval", _wilson),
     figures("Trials\nmet", lambda entry: entry["criterion"]["trials_met"]),
     figures("Reliable from\npeople", lambda entry: entry["reliable"]["people"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phexplore.accuracy.margins import margins_of
 from phexplore.model.conventions import Conventions
+from phexplore.model.rounded import percent
 from phexplore.simulate.topdown.design import Design
 
 
@@ -37,5 +38,5 @@ def pooled_remark(design: Design, lowest: int, weight: float) -> str:
     return (
         "Pooled estimator: the noisy answers of every unit together with those of the units inside it; not the Bureau's method. "
         f"Those of {design.levels[leaves].name} are {'pooled too' if lowest == leaves else 'not pooled'}: they make up "
-        f"{weight:.1%} of what is known of the cells above them."
+        f"{percent(weight)} of what is known of the cells above them."
     )

@@ -16,6 +16,7 @@ from phexplore.figures.wording import people
 from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED
 from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.model.rounded import Toward, percent
 from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.run_files import read_mark
@@ -310,8 +311,8 @@ def _criterion_tile(coverage: Coverage | None, place: str) -> TileContent:
     met = coverage.held >= REQUIRED * coverage.errors
     return TileContent(
         _CRITERION,
-        f"{share.value:.1%}",
-        f"{place}, {share.low:.1%} to {share.high:.1%}",
+        percent(share.value, toward=Toward.DOWN),
+        f"{place}, {percent(share.low)} to {percent(share.high)}",
         "meets the 95 % of redistricting" if met else "below the 95 % of redistricting",
         Tone.GOOD if met else Tone.ATTENTION,
     )

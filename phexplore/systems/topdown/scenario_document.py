@@ -12,13 +12,14 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import percent
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import errors_first
+from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import (
     Column,
@@ -26,7 +27,6 @@ from phexplore.report.document import (
     Part,
     TableView,
     Tile,
-    clock_text,
     colophon,
     heading,
     table_of,
@@ -226,7 +226,7 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
             if names
         ),
         ("Fingerprint of the parameters (SHA-256)", fingerprint(scenario)),
-        ("Made", f"{clock_text(now)}, phexplore {__version__}"),
+        ("Made", f"{zoned_text(now)}, phexplore {__version__}"),
     ]
     loss = [(f"{figures.framework.symbol}, total, one record replaced", exact_text(figures.total))]
     loss += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]

@@ -10,8 +10,9 @@ from functools import cached_property, lru_cache
 from typing import Protocol
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import ABSENT, budget_text, people, percent, share_percent, significant
+from phexplore.figures.wording import budget_text, people, share_percent, significant
 from phexplore.model.numbers import exact_text
+from phexplore.model.rounded import ABSENT, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import LevelQueryForecast, TopDownForecast, query_of

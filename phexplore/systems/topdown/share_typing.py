@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from phexplore.figures.wording import margin_word, parse_people, percent
+from phexplore.figures.wording import margin_word, parse_people
 from phexplore.model.edits import set_item
 from phexplore.model.numbers import exact_text, parse_exact
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.model.rounded import percent
 from phexplore.model.topdown import TopDown
 from phexplore.published.shapes import Outline
 from phexplore.spine.allocation import Allocation, moved_budget
@@ -302,7 +303,7 @@ def _margins_content(
         units[2],
         _answers(pair.this),
         pair.this.z,
-        f"{float(work.request.conventions.confidence):.0%}",
+        percent(work.request.conventions.confidence, places=0),
         UNSEEN if work.look.fit is Fit.AT_ONCE else UNSEEN_TOP_DOWN,
         seen,
         unobserved,

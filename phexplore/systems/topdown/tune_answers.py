@@ -15,6 +15,7 @@ from phexplore.figures.marks import Dot, Mark, Role, Rule
 from phexplore.figures.table import Table
 from phexplore.files.atomic_files import read_text
 from phexplore.model.numbers import parse_exact
+from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.systems.topdown.tuning import Probe, starting_strategies, with_level_budgets
@@ -148,7 +149,7 @@ def probe_figure(probes: Sequence[Probe], limit: float) -> Figure:
     return Figure(
         "search",
         f"{len(probes)} settings simulated, {sum(probe.meets for probe in probes)} meet the criterion",
-        f"The line is the criterion ({limit:.1%}). Filled dots meet it, hollow ones miss it.",
+        f"The line is the criterion ({percent(limit)}). Filled dots meet it, hollow ones miss it.",
         Axis("simulated setting", domain=(0.3, max(len(probes), 10) + 0.7), text=whole_text),
         Axis("areas that meet the criterion, percent", domain=(max(0.0, lowest - 8), 104.0)),
         marks,
@@ -161,7 +162,7 @@ def probe_words(probe: Probe) -> str:
     """Return one probe in words."""
     settings = ", ".join(f"{level} {budget_words(budget)}" for level, budget in probe.budgets)
     total = "" if probe.total is None else f", {float(probe.total):.4g} in all"
-    return f"{probe.value:.1%} of areas, {'meets' if probe.meets else 'misses'}: ρ {settings}{total}"
+    return f"{percent(probe.value, toward=Toward.DOWN)} of areas, {'meets' if probe.meets else 'misses'}: ρ {settings}{total}"
 
 
 _FAR_BELOW = Fraction(1, 4)
@@ -179,7 +180,7 @@ def result_words(found: FoundBudgets, own_total: Fraction, data: str) -> str:
     text = f"{strategy_words(found.strategy)}: ρ {float(found.total):.6g} meets the criterion after {found.settings} settings."
     if found.smaller_total is not None:
         less = 1 - float(found.smaller_total / found.total)
-        text += f" A smaller ρ of {float(found.smaller_total):.6g} met the same criterion on the way ({less:.1%} less)."
+        text += f" A smaller ρ of {float(found.smaller_total):.6g} met the same criterion on the way ({percent(less, toward=Toward.DOWN)} less)."
     if found.total < _FAR_BELOW * own_total:
         text += (
             f" That is far below the scenario's ρ of {float(own_total):.4g}, because the criterion was judged on the areas of"

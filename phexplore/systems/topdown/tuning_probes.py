@@ -17,6 +17,7 @@ from phexplore.files.rules_json import encode_rule
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import parse_exact
+from phexplore.model.rounded import Toward, percent
 from phexplore.model.rules import REDISTRICTING, Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
@@ -119,7 +120,9 @@ def tune(  # noqa: PLR0913 - what a search is asked
         def store(probe: Probe) -> None:
             file.write(json.dumps(probe_json(probe)) + "\n")
             file.flush()
-            tell(f"{probe.value:.1%} {'meets' if probe.meets else 'misses'}  {_budgets_text(probe)}")
+            tell(
+                f"{percent(probe.value, toward=Toward.DOWN)} {'meets' if probe.meets else 'misses'}  {_budgets_text(probe)}"
+            )
 
         tuner = Tuner(criterion.levels, criterion, on_probe=store)
         tuner.resume(before)

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 
 from phexplore.figures.wording import (
     budget_text,
-    fixed,
     parse_people,
     people,
-    percent,
     power_text,
     sentence,
     signed_budget,
     signed_people,
 )
 from phexplore.model.numbers import UNLIMITED, parse_exact
+from phexplore.model.rounded import fixed, percent
 
 
 @given(st.decimals(min_value=-(10**9), max_value=10**9, places=9), st.integers(0, 8))

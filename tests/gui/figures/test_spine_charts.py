@@ -161,7 +161,7 @@ def margins(**changes):
         "units_title": "off-spine distance",
         "answers": "the total",
         "z": Fraction(1645, 1000),
-        "confidence": "90%",
+        "confidence": "90 %",
         "unseen": "Not seen: rounding.",
         "observed": None,
         "unobserved": "",

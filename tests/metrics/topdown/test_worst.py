@@ -50,7 +50,7 @@ def test_that_small_units_can_be_left_out(drawn):
         ([9, 9, 9, 9], [9, 9, 9, 9], Reason.EXACT, "X: nothing is off."),
         ([0, 0, 0, 0], [0, 3, 4, 0], Reason.FROM_NOTHING, "X has no people; 7 were put there."),
         ([1, 2, 0, 0], [0, 0, 0, 0], Reason.EMPTIED, "X: none of 3 people are published."),
-        ([5, 5, 5, 5], [5, 25, 6, 4], Reason.ONE_CELL, "91% of the error is in one cell (b: 5 became 25)"),
+        ([5, 5, 5, 5], [5, 25, 6, 4], Reason.ONE_CELL, "91 % of the error is in one cell (b: 5 became 25)"),
         ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "All groups gained"),
         ([9, 9, 9, 9], [6, 6, 6, 5], Reason.ALL_LOWERED, "All groups lost"),
         ([90, 90, 90, 90], [96, 84, 95, 86], Reason.MOVED, "people moved between cells"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import margin_word, people, percent, share_percent
+from phexplore.figures.wording import margin_word, people, share_percent
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
 from phexplore.model.group_sizes import SIZE_MECHANISMS, SizeMechanism
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import percent
 from phexplore.noise.draws import NoisyAnswer
 
 SIZE_EXPLANATIONS = {

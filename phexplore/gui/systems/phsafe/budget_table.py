@@ -13,13 +13,11 @@ from phexplore.catalog.names import spellings
 from phexplore.catalog.tables import tables
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import (
-    ABSENT,
     budget_text,
     first_few,
     margin_word,
     parse_people,
     people,
-    percent,
     signed_budget,
     signed_people,
 )
@@ -44,6 +42,7 @@ from phexplore.model.edits import apply_all, set_item
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text, parse_budget
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import ABSENT, percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold, set_published
 from phexplore.systems.phsafe.edits import set_bounded_budget, set_budget, set_target

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QListWidget, QListWidg
 
 from phexplore.catalog.states import states
 from phexplore.catalog.tables import table, tables
-from phexplore.figures.wording import ABSENT, people, percent
+from phexplore.figures.wording import people
 from phexplore.gui.binding.frame_throttle import FrameThrottle
 from phexplore.gui.binding.inspection import margin_lines
 from phexplore.gui.binding.system_session import PlainSession
@@ -21,6 +21,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.model.keys import LEVELS, PopulationGroupLevel, Region, TableId
+from phexplore.model.rounded import ABSENT, percent
 from phexplore.systems.phsafe.forecast import Pick, sum_of
 
 

@@ -16,7 +16,6 @@ from phexplore.figures.wording import (
     conversion_title,
     margin_word,
     people,
-    percent,
     power_text,
     share_percent,
     signed_people,
@@ -31,6 +30,7 @@ from phexplore.model.conventions import Conversion
 from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.phsafe.explain import explain_epsilon

@@ -83,8 +83,8 @@ def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> N
     qtbot.waitUntil(lambda: view.release is not None)
     assert view.release.tables == ("PH1", "PH4")
     assert [row.group for row in view.chart.marks] == ["Nation", "Rhode Island"]
-    assert "50.0% of 2 intervals" in view.chart.title
-    assert "90.0%" in view.coverage.title
+    assert "50.0 % of 2 intervals" in view.chart.title
+    assert "90.0 %" in view.coverage.title
     assert "cannot hold 90 %" in view.words.text()
     view.table.select("PH4")
     view._fill_cells()

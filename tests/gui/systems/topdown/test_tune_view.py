@@ -128,7 +128,7 @@ def test_that_settings_are_walked_by_keyboard(qtbot, make) -> None:
     qtbot.waitUntil(lambda: bool(view.found))
     view.chart.canvas.setFocus()
     qtbot.keyClick(view.chart.canvas, Qt.Key.Key_End)
-    assert "93.1%" in view.detail.text()
+    assert "93.1 %" in view.detail.text()
     view.chart.plot.gestures.pointer_moved(QPointF(200, 100))
     view.chart.show_table(visible=True)
     assert view.chart.numbers.column("Meets") == ("yes", "no")
@@ -155,7 +155,7 @@ def test_that_a_line_being_written_is_left_out(tmp_path) -> None:
     path = tmp_path / "p.jsonl"
     assert read_probes(path) == ()
     path.write_text('{"asked": 1}\n{"budgets": {"US": null}, "value": 1.0, "meets": true}\n{"budgets": {"US"')
-    assert [probe_words(probe) for probe in read_probes(path)] == ["100.0% of areas, meets: ρ US ∞"]
+    assert [probe_words(probe) for probe in read_probes(path)] == ["100.0 % of areas, meets: ρ US ∞"]
 
 
 def test_that_a_result_becomes_parameters_of_its_strategy(session) -> None:

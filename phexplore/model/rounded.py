@@ -1,0 +1,62 @@
+"""Numbers as people read them, rounded in a direction that has a name: what is lost is never shown smaller than it is."""
+
+from __future__ import annotations
+
+import enum
+import math
+from fractions import Fraction
+
+ABSENT = "–"
+"""Shown where there is no number."""
+
+
+class Toward(enum.Enum):
+    """Where a number goes that has more decimals than are shown."""
+
+    NEAREST = "nearest"
+    """To the nearest one, ties to even."""
+    UP = "up"
+    """Never less than it is: what is lost, and what is held against an upper limit."""
+    DOWN = "down"
+    """Never more than it is: what is gained, and what is held against a lower limit."""
+
+
+def fixed(value: Fraction, places: int, toward: Toward = Toward.NEAREST) -> str:
+    """Return a number with this many places, thousands separated, minus as −.
+
+    Args:
+        value: exact.
+        places: decimals.
+        toward: where it is rounded.
+    """
+    # In whole numbers: a table shows fifty of these per frame, and every operation of fractions reduces them.
+    scaled, rest = divmod(abs(value.numerator) * 10**places, value.denominator)
+    if toward is Toward.NEAREST:
+        is_over = 2 * rest > value.denominator or (2 * rest == value.denominator and scaled % 2 == 1)
+    else:
+        is_over = rest > 0 and (toward is Toward.UP) == (value > 0)
+    scaled += is_over
+    digits = str(scaled).rjust(places + 1, "0")
+    whole = f"{int(digits[: len(digits) - places]):,}"
+    sign = "−" if value < 0 and scaled else ""
+    return sign + (f"{whole}.{digits[len(digits) - places :]}" if places else whole)
+
+
+def percent(share: Fraction | float | None, *, places: int = 1, toward: Toward = Toward.NEAREST) -> str:
+    """Return a share as a percentage, – when there is none; what is not 0 never reads 0, what is not all never reads 100.
+
+    Args:
+        share: a part of 1, None or not a number when there is none.
+        places: decimals.
+        toward: where it is rounded.
+    """
+    if share is None or (isinstance(share, float) and not math.isfinite(share)):
+        return ABSENT
+    exact = Fraction(share)
+    text = fixed(exact * 100, places, toward)
+    step = Fraction(1, 10**places)
+    if exact and not text.strip("0.−"):
+        return f"< {fixed(step, places)} %" if exact > 0 else f"> {fixed(-step, places)} %"
+    if exact < 1 and text == fixed(Fraction(100), places):
+        return f"> {fixed(100 - step, places)} %"
+    return f"{text} %"

@@ -1,0 +1,47 @@
+"""Numbers for people: one way to write a share, and never better than it is."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import phexplore
+from phexplore.model.rounded import Toward, fixed, percent
+
+
+@given(st.fractions(max_denominator=10**6), st.integers(0, 6))
+def test_that_a_direction_is_kept_and_the_next_decimal_is_taken(value, places) -> None:
+    down, near, up = (Fraction(fixed(value, places, each).replace(",", "").replace("−", "-"))
+                      for each in (Toward.DOWN, Toward.NEAREST, Toward.UP))  # fmt: skip
+    assert down <= value <= up
+    assert up - down == (0 if down == value else Fraction(1, 10**places))
+    assert abs(near - value) == min(value - down, up - value)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (None, "–"), (float("nan"), "–"), (0, "0.0 %"), (1.0, "100.0 %"), (0.042, "4.2 %"),
+        (Fraction(1, 10**9), "< 0.1 %"), (Fraction(-1, 10**9), "> −0.1 %"), (0.9999, "> 99.9 %"), (10**400, None),
+    ],
+)  # fmt: skip
+def test_that_a_share_reads_0_or_100_only_when_it_is(share, text) -> None:
+    assert percent(share) == text or text is None
+
+
+def test_that_what_misses_a_limit_never_reads_as_met() -> None:
+    assert percent(Fraction(10004, 10000), toward=Toward.UP) == "100.1 %"
+    assert percent(0.94996, toward=Toward.DOWN) == "94.9 %"
+
+
+def test_that_shares_are_written_by_the_one_function() -> None:
+    tight = re.compile(r"%\}|\{[a-z]+\}%\}|(?<=[\w)])\}%")
+    sources = Path(phexplore.__file__).parent.rglob("*.py")
+    found = [f"{file.name}: {line.strip()}" for file in sources for line in file.read_text("utf-8").splitlines()
+             if tight.search(line) and "strftime" not in line]  # fmt: skip
+    assert found == []
