@@ -240,4 +240,6 @@ def people_text(value: float | None, places: int = 0) -> str:
         value: in people.
         places: digits behind the point.
     """
-    return "–" if value is None or math.isnan(value) else f"{value:,.{places}f}".replace("-", "−")
+    if value is None or math.isnan(value):
+        return "–"
+    return "∞" if math.isinf(value) else f"{value:,.{places}f}".replace("-", "−")

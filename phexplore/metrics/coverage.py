@@ -22,7 +22,7 @@ class Interval:
     Attributes:
         value: the figure; NaN when nothing was simulated.
         low: lower end at `INTERVAL_CONFIDENCE`.
-        high: upper end.
+        high: upper end, infinite where nothing simulated bounds the figure.
     """
 
     value: float
@@ -98,7 +98,8 @@ def observed_margin(errors: Values, probability: float) -> Interval:
 
     The value is interpolated linearly, as PHSafe's accuracy report does. The interval is made of the order statistics
     that hold the true quantile at `INTERVAL_CONFIDENCE` by the normal approximation of the binomial count below it; it
-    assumes nothing about the errors' distribution but that they share one and are independent.
+    assumes nothing about the errors' distribution but that they share one and are independent. Where there are too few errors for
+    an order statistic to be an end, no observed error bounds the quantile: the interval is open, from 0 or to infinity.
 
     Args:
         errors: any shape, pooled.
@@ -108,12 +109,16 @@ def observed_margin(errors: Values, probability: float) -> Interval:
     if not len(sizes):
         return Interval(math.nan, math.nan, math.nan)
     reach = _z(INTERVAL_CONFIDENCE) * math.sqrt(len(sizes) * probability * (1 - probability))
-    first = max(0, math.floor(len(sizes) * probability - reach) - 1)
-    last = min(len(sizes) - 1, math.ceil(len(sizes) * probability + reach) - 1)
+    first = math.floor(len(sizes) * probability - reach) - 1
+    last = math.ceil(len(sizes) * probability + reach) - 1
     place = probability * (len(sizes) - 1)
     below = math.floor(place)
     low, high = float(sizes[below]), float(sizes[min(below + 1, len(sizes) - 1)])
-    return Interval(low + (place - below) * (high - low), float(sizes[first]), float(sizes[last]))
+    return Interval(
+        low + (place - below) * (high - low),
+        float(sizes[first]) if first >= 0 else 0.0,
+        float(sizes[last]) if last < len(sizes) else math.inf,
+    )
 
 
 def _z(confidence: float) -> float:

@@ -58,11 +58,14 @@ def test_that_the_interval_of_a_margin_holds_it_as_often_as_stated() -> None:
     assert low <= held <= high
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_that_few_errors_give_their_extremes(size: int) -> None:
-    interval = observed_margin(np.arange(1, size + 1), 0.9)
-    assert interval.high == size
-    assert interval.low <= interval.value <= interval.high
+@pytest.mark.parametrize(("size", "confidence"), [(1, 0.9), (5, 0.9), (20, 0.9), (20, 0.99), (60, 0.9), (200, 0.99)])
+def test_that_few_errors_claim_no_narrower_an_interval_than_they_know(size: int, confidence: float) -> None:
+    """The largest of 20 errors is below the 99 % quantile four times out of five: it is no upper end."""
+    rng = np.random.default_rng(12)
+    true = stats.norm.ppf((1 + confidence) / 2)
+    found = [observed_margin(rng.standard_normal(size), confidence) for _ in range(400)]
+    assert all(each.low <= each.value <= each.high for each in found)
+    assert sum(each.low <= true <= each.high for each in found) >= stats.binom.ppf(1e-6, 400, 0.95)
 
 
 def test_that_no_errors_give_no_margin() -> None:

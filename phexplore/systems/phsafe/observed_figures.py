@@ -188,7 +188,7 @@ def diagonal_figure(margins: Sequence[QueryResult], confidence: Fraction, trials
         observed_summary(margins, confidence, trials),
         Axis("expected margin, people", Scale.LOG, (low, high), people, most=12),
         Axis("observed margin, people", Scale.LOG, (low, high), people, most=12),
-        tuple(_point(each) for each in margins),
+        tuple(_point(each, high) for each in margins),
         partial(observed_numbers, tuple(margins)),
         under=(
             Path((low, high), (low, high), Role.MUTED, 1.4, Dash.DASHED),
@@ -197,11 +197,11 @@ def diagonal_figure(margins: Sequence[QueryResult], confidence: Fraction, trials
     )
 
 
-def _point(each: QueryResult) -> Mark:
+def _point(each: QueryResult, top: float) -> Mark:
     ink = Role.MAIN if each.agrees else Role.MISSED
     x = each.margin
     parts: list[Part] = [
-        Path((x, x), (each.observed.low, each.observed.high), ink, 1.8),
+        Path((x, x), (each.observed.low, min(each.observed.high, top)), ink, 1.8),
         Dot(x, each.observed.value, ink, Shape.DISC if each.agrees else Shape.DIAMOND),
     ]
     if not each.agrees:
