@@ -278,7 +278,7 @@ class WholeRun(abc.ABC):
         if not self.judged:
             return ""
         aimed = self.spec.scenario.conventions.confidence
-        return f" {percent(self.covered / self.judged, toward=Toward.DOWN)} of {numbers} are within their margins, forecast {percent(aimed, places=0)}."
+        return f" {percent(self.covered / self.judged, toward=Toward.DOWN)} of {numbers} are within their margins, aimed at {100 * float(aimed):g} %."
 
 
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.figures.style import Chart
 from phexplore.files.spreadsheet import csv_bytes
+from phexplore.model.numbers import exact_text
 from phexplore.report.document import Column, Document, Part, TableView, Tile, figures, heading, table_of
 from phexplore.report.provenance import Section
 from phexplore.report.run_report import RunReport
@@ -88,7 +89,7 @@ def run_document(spec: RunSpec, summary: Summary, charts: tuple[Chart, ...], now
     violations = summary["violations"]["mean"]
     tiles = (
         Tile("Trials", f"{summary['trials']:,}", f"mechanism {method.mechanism.value}"),
-        Tile(method.framework.symbol, f"{float(method.total):g}", "one individual of a group more or less"),
+        Tile(method.framework.symbol, exact_text(method.total), "one individual of a group more or less"),
         Tile(
             "Sums broken per trial",
             f"{violations:,.0f}",

@@ -123,8 +123,8 @@ def published_title(name: str, rows: Sequence[PublishedNumber]) -> str:
     before = _rms([row.noisy - row.truth for row in rows if math.isfinite(row.noisy)])
     after = _rms([row.estimate - row.truth for row in rows])
     return (
-        f"{name}: {percent(held / len(rows), toward=Toward.DOWN)} of {len(rows):,} intervals hold the truth; error {before:.3g} noisy, "
-        f"{after:.3g} published"
+        f"{name}: {percent(held / len(rows), toward=Toward.DOWN)} of {len(rows):,} intervals hold the truth; error {_digits(before, 3)} noisy, "
+        f"{_digits(after, 3)} published"
     )
 
 
@@ -141,9 +141,14 @@ def number_words(row: PublishedNumber) -> str:
     """Return one number in words."""
     held = "holds" if row.is_held else "does not hold"
     return (
-        f"{row.group} {row.name}: measured {row.noisy:,.4g}, published {row.estimate:,.4g}, interval {row.low:,.4g} to "
-        f"{row.high:,.4g} {held} the truth {row.truth:,.4g}"
+        f"{row.group} {row.name}: measured {_digits(row.noisy)}, published {_digits(row.estimate)}, interval {_digits(row.low)} to "
+        f"{_digits(row.high)} {held} the truth {_digits(row.truth)}"
     )
+
+
+def _digits(value: float, digits: int = 4) -> str:
+    """Return an average with so many digits, a count with all of them."""
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:,.{digits}g}"
 
 
 def published_numbers(rows: Sequence[PublishedNumber]) -> Table:

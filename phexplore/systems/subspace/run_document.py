@@ -13,6 +13,7 @@ import numpy as np
 from phexplore.errors import PhexploreError
 from phexplore.figures.style import Chart
 from phexplore.files.spreadsheet import csv_bytes
+from phexplore.model.numbers import exact_text
 from phexplore.report.document import Column, Document, Part, TableView, Tile, figures, heading, table_of
 from phexplore.report.provenance import Section
 from phexplore.report.run_report import RunReport
@@ -100,7 +101,7 @@ def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Doc
     is_broken = broken is not None and broken is not True
     tiles = (
         Tile("Trials", f"{len(run.trials):,}", state_of(run.directory).value),
-        Tile("ε", f"{float(method.epsilon):g}", f"δ = {float(method.delta):g}, replace one record"),
+        Tile("ε", exact_text(method.epsilon), f"δ = {float(method.delta):g}, replace one record"),
         Tile("Exact totals broken", count, "compared as fractions, to the last bit", attention=is_broken),
     )
     exact = "The exact answers in this report are those of the data, without any protection."
@@ -135,7 +136,7 @@ def _worst_table(each: ReleaseErrors) -> TableView:
     size = np.maximum(-each.lowest, each.highest)
     columns: tuple[Column[int], ...] = (
         heading("Answer", lambda place: each.names[place] if each.names else str(place)),
-        figures("True count", lambda place: f"{each.truth[place]:,.6g}"),
+        figures("True count", lambda place: f"{each.truth[place]:,.15g}"),
         figures("Mean error", lambda place: f"{each.mean[place]:+,.2f}"),
         figures("Largest error", lambda place: float(size[place]), 2),
     )

@@ -32,13 +32,16 @@ def run(tmp_path_factory):
     return directory
 
 
-def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path):
+def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("phexplore.systems.subspace.run_document._WORST", 102)
     (path,) = report_files(run, "html", tmp_path / "report.html", NOW)
     text = path.read_text(encoding="utf-8")
     assert "101 of 102 dimensions, is protected within ε = 0.192" in text
     assert "the grand total is published exactly" in text
     assert "Exact totals broken" in text
     assert text.count("<img") == 4
+    assert "5,194,675" in text  # Cook County, every digit
+    assert "of the answers are within their margins, aimed at 90 %" in text
     assert "without any protection" in text
 
 

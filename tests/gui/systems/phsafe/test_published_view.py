@@ -152,3 +152,9 @@ def test_that_huge_and_missing_values_are_drawn(qtbot, make) -> None:
 def test_that_tables_without_a_comparison_are_published_and_not_shown_beside_the_truth(tmp_path) -> None:
     (tmp_path / "PH2" / "estimates").mkdir(parents=True)
     assert read_release((tmp_path, "[]")).numbers == {}
+
+
+def test_that_counts_of_the_nation_keep_all_their_digits() -> None:
+    row = PublishedNumber("Nation", "*", 1234567.0, 1234568.0, 1230000.0, 1240000.0, 1234569.0)
+    words = published_figure("PH4", "people", (row,)).marks[0].tip
+    assert all(text in words for text in ("1,234,567", "1,234,568", "1,230,000", "1,234,569"))
