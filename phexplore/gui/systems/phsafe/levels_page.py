@@ -26,9 +26,10 @@ from phexplore.gui.tables.parameter_table import (
     plain_plan,
 )
 from phexplore.gui.tables.view import ParameterView
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
-from phexplore.gui.widgets.labels import ElidedText, Text, describe
+from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -79,6 +80,8 @@ class ThresholdsEditor(QWidget):
         head = row(words, self.keep_budgets, self.keep_margins, 1, *self.steps, gap=2 * GRID)
         column(head, self.view, of=self)
         self.view.setCurrentIndex(self.table.index(0, 2))
+        appearance().changed.connect(self._follow_depth)
+        self._follow_depth()
 
     @property
     def keep(self) -> Keep:
@@ -89,6 +92,10 @@ class ThresholdsEditor(QWidget):
         """Count this many people more per household in the table under the cursor."""
         if self._can(by):
             self._session.report(self._session.edit(*self._step_to(self.view.place, self._present + by)))
+
+    def _follow_depth(self, _colours: object = None) -> None:
+        """Leave out what repeats a committee the name of the table."""
+        self.view.show_columns({"What it counts"}, shown=appearance().is_expert)
 
     @property
     def _present(self) -> int:
@@ -187,7 +194,7 @@ class LevelsEditor(QWidget):
     def _add_head(self) -> None:
         for number, level in enumerate(LEVELS, start=1):
             words = f"{level.region.title}\n{level.iteration.title}"
-            self._grid.addWidget(Text(words, look="muted"), 0, number, Qt.AlignmentFlag.AlignBottom)
+            self._grid.addWidget(Text(words, look="muted", wrap=True), 0, number, Qt.AlignmentFlag.AlignBottom)
         self._grid.addWidget(Text("Whole\ntable", look="muted"), 0, _ALL, Qt.AlignmentFlag.AlignBottom)
 
     def _add_table(self, number: int, product: TableProduct) -> None:
@@ -208,7 +215,9 @@ class LevelsEditor(QWidget):
         if product.measured:
             self._add_whole(f"Publish all levels of {product.id}", product.queries, number, _ALL)
         else:
-            self._grid.addWidget(ElidedText(f"from {product.derived_from}", look="muted"), number, _ALL)
+            computed = Text("computed", look="muted")
+            describe(computed, tip=f"{product.id} is computed from {product.derived_from}")
+            self._grid.addWidget(computed, number, _ALL)
 
     def _add_foot(self, number: int) -> None:
         self._grid.addWidget(Text("Whole level", look="muted"), number, 0)
