@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from phexplore.accuracy.proven_loss import rounded_up, slack
@@ -26,7 +26,7 @@ from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.stack import Stack
-from phexplore.gui.widgets.tile import Tile, TileLine
+from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets
@@ -188,6 +188,14 @@ class HeadlineBar(Stack):
         for tile, short, content in zip(self.tiles, self._lines, (loss, *others), strict=True):
             tile.show_content(content)
             short.show_content(content)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        fit_lines(self._lines, self.width() - (len(self._lines) + 2) * MARGIN)
 
     def prove(self) -> None:
         """Say the proven ε beside the loss as soon as it is there: the frame of an edit, and the start, do without."""

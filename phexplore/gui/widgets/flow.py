@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -56,16 +56,22 @@ class FlowLayout(QLayout):
 
     def _arrange(self, area: QRect, *, move: bool) -> int:
         """Place the items, or only find out how high they are together."""
-        x, y, line = area.left(), area.top(), 0
+        lines: list[list[tuple[QLayoutItem, QRect]]] = [[]]
+        x = area.left()
         for item in self._shown():
             size = item.sizeHint()
-            if line and x + size.width() > area.left() + area.width():
-                x, y, line = area.left(), y + line + self._gap, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), QSize(min(size.width(), area.width()), size.height())))
+            if lines[-1] and x + size.width() > area.left() + area.width():
+                x = area.left()
+                lines.append([])
+            lines[-1].append((item, QRect(x, 0, min(size.width(), area.width()), size.height())))
             x += size.width() + self._gap
-            line = max(line, size.height())
-        return y + line - area.top()
+        y = area.top()
+        for line in lines:
+            height = max((place.height() for _item, place in line), default=0)
+            for item, place in line if move else ():
+                item.setGeometry(place.translated(0, y + (height - place.height()) // 2))
+            y += height + self._gap
+        return y - self._gap - area.top()
 
 
 class FlowRow(QWidget):

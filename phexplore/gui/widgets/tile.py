@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
@@ -10,14 +12,13 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure, describe
 from phexplore.gui.widgets.layout import column, row
 
-_STEP, _WIDEST = 6 * GRID, 48 * GRID
+_STEP, _UNBOUND = 6 * GRID, 16777215
 
 
 class TileLine(ElidedText):
     """The same figure in one line of text, for pages whose pictures need the room; the tool tip has all of it.
 
-    It is as wide as its words, in steps, so that a figure that changes seldom moves those beside it, up to
-    a width that leaves them room.
+    It is as wide as its words, in steps, so that a figure that changes seldom moves those beside it; see `fit_lines`.
     """
 
     def __init__(self) -> None:
@@ -26,7 +27,7 @@ class TileLine(ElidedText):
 
     def sizeHint(self) -> QSize:
         needed = Figure.sizeHint(self)
-        return QSize(min(-(-needed.width() // _STEP) * _STEP, _WIDEST), needed.height())
+        return QSize(-(-needed.width() // _STEP) * _STEP, needed.height())
 
     def minimumSizeHint(self) -> QSize:
         return ElidedText.sizeHint(self)
@@ -37,6 +38,25 @@ class TileLine(ElidedText):
         self.setText(tile_sentence(content) if said else tile_words(content))
         self.set_look(content.tone.value if said else "")
         describe(self, more=content.change)
+
+
+def fit_lines(lines: Sequence[TileLine], room: int) -> None:
+    """Let lines beside each other be no wider than fits: first without the room kept for changes, then the widest gives.
+
+    Args:
+        lines: from left to right.
+        room: for all of them, in pixels, without the gaps between them.
+    """
+    needs = [Figure.sizeHint(line).width() for line in lines]
+    widest, left = max(needs), room
+    for count, need in zip(range(len(needs), 0, -1), sorted(needs), strict=True):
+        if need * count > left:
+            widest = left // count
+            break
+        left -= need
+    is_tight = sum(line.sizeHint().width() for line in lines) > room
+    for line, need in zip(lines, needs, strict=True):
+        line.setMaximumWidth(max(min(need, widest), 1) if is_tight else _UNBOUND)
 
 
 def tile_words(content: TileContent) -> str:

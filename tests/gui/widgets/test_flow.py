@@ -31,6 +31,13 @@ def test_that_hidden_widgets_take_no_room(row):
     assert row.layout().sizeHint().width() == 320
 
 
+def test_that_low_widgets_stand_in_the_middle_of_their_line(row):
+    row.buttons[1].setFixedSize(100, 10)
+    row.resize(430, 200)
+    row.show()
+    assert [button.y() for button in row.buttons] == [0, 5, 0, 0]
+
+
 def test_that_the_row_is_as_narrow_as_its_widest_widget(row):
     assert row.layout().minimumSize().width() == 100
     assert row.layout().count() == 4

@@ -13,11 +13,11 @@ from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import ElidedText, Figure, Text
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
-from phexplore.gui.widgets.tile import Tile
+from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
 
 LONG = "Proposal of the subcommittee on small areas, revised after the June meeting, second reading " * 4
 
@@ -231,3 +231,23 @@ def test_that_a_tool_tip_is_plain_text(qapp, shown):
     ]
     assert tip.textFormat() is Qt.TextFormat.PlainText
     QToolTip.hideText()
+
+
+def test_that_only_the_longest_figure_of_a_line_is_cut(shown) -> None:
+    lines = [TileLine() for _ in range(4)]
+    contents = [
+        TileContent("Runs", "12"),
+        TileContent("Loss", "2.5"),
+        TileContent(LONG, "1"),
+        TileContent("Last", "none"),
+    ]
+    for line, content in zip(lines, contents, strict=True):
+        line.show_content(content)
+    place = QWidget()
+    row(*lines, 1, of=place, gap=0)
+    place.resize(1200, 30)
+    fit_lines(lines, 1200)
+    shown(place)
+    cut = [line.width() < Figure.sizeHint(line).width() for line in lines]
+    assert cut == [False, False, True, False]
+    assert lines[2].geometry().right() < lines[3].geometry().left()

@@ -108,12 +108,12 @@ class BudgetsEditor(QWidget):
         self.search.setPlaceholderText(localised("Search, e.g. PH3"))
         self.search.setAccessibleName("Search the budget table")
         self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(26 * GRID)
+        self.search.setFixedWidth(20 * GRID)
         self.search.textChanged.connect(self._idle.start)
         tables = [("All tables", ""), *((each.id, each.id) for each in all_tables().values() if each.measured)]
-        self.tables = Chooser("Show the queries of one table", options=tables, run=self._apply_filter)
+        self.tables = Chooser("Show the queries of one table", options=tables, letters=18, run=self._apply_filter)
         levels = [("All levels", ""), *((level.title, level.text) for level in LEVELS)]
-        self.levels = Chooser("Show the queries of one level", options=levels, run=self._apply_filter)
+        self.levels = Chooser("Show the queries of one level", options=levels, letters=14, run=self._apply_filter)
         subsets = [(title, value) for value, (title, _) in _SUBSETS.items()]
         name = "Show published, changed, missed or locked queries"
         self.subsets = Chooser(name, options=subsets, run=self._apply_filter)

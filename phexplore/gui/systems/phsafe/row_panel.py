@@ -58,7 +58,7 @@ class RowPanel(QFrame):
         return SliderLine(self._session, f"{name} of the row", stops, words, step, parent=self)
 
     def _lay_out(self) -> None:
-        head = layout.row((self._title, 3), (self._hint, 2), self.reset, self.lock)
+        head = layout.row((self._title, 5), (self._hint, 2), self.reset, self.lock)
         grid = QGridLayout()
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(HALF)
