@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import NINETY_PERCENT, keeps_target
 from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
@@ -102,6 +102,12 @@ def _matches(rule: Rule, place: str) -> bool:
 
 def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
     if summary:
+        aimed = float(scenario.conventions.confidence)
+        for _, entry in _metrics(summary):
+            if (held := _confidence(entry)) not in {None, aimed}:
+                return not_judged(
+                    rule, f"the run observed margins at {_percent(held)}, here they are at {_percent(aimed)}"
+                )
         observed = [
             (place, float(entry["observed_margin"]["value"]), _end(entry["observed_margin"], "low"),
              _end(entry["observed_margin"], "high"))
@@ -114,6 +120,15 @@ def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
     values = [(place, _to_a_person(value, rule), None, None) for place, value in margins_of_entries(scenario).items()
               if value is not None and _matches(rule, place)]  # fmt: skip
     return _worst(rule, values, f"nothing is published at {rule.place or 'any place'}")
+
+
+def _confidence(entry: Mapping[str, Any]) -> float | None:
+    """Return the confidence at which the margin of an entry was observed, None where it says none."""
+    return _end(entry, "confidence")
+
+
+def _percent(confidence: float | None) -> str:
+    return f"{100 * (confidence or 0.0):.10g} %"
 
 
 def _to_a_person(value: float, rule: Rule) -> float:
@@ -214,7 +229,8 @@ def _metrics(summary: Summary) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> dict[tuple[str, str], float]:
     """Return measured figures by (place, figure), to be set beside those of other runs.
 
-    Where one place has several margins, as owners and renters of PH8_num, the figure names the cells.
+    Where one place has several margins, as owners and renters of PH8_num, the figure names the cells; a margin at another
+    confidence than 90 % is another figure, and names it.
 
     Args:
         summary: of a run, plain JSON.
@@ -232,5 +248,7 @@ def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> d
             entry.get("observed_margin", {}).get("value") if isinstance(entry.get("observed_margin"), dict) else None
         )
         if observed is not None:
-            found[place, f"observed margin{cells}"] = float(observed)
+            confidence = _confidence(entry)
+            at = "" if confidence in {None, float(NINETY_PERCENT)} else f" at {_percent(confidence)}"
+            found[place, f"observed margin{at}{cells}"] = float(observed)
     return found

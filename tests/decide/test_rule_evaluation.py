@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -51,6 +52,17 @@ def test_that_owners_and_renters_of_a_place_have_figures_of_their_own():
         ("PH8_num/usa_*", "mae, cell 2"): 309.0, ("PH8_num/usa_*", "observed margin, cell 2"): 707.0,
         ("PH8_num/usa_*", "mae, cell 3"): 218.0, ("PH8_num/usa_*", "observed margin, cell 3"): 500.0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("confidence", "outcome"), [(0.9, Outcome.PASS), (0.95, Outcome.NOT_JUDGED)])
+def test_that_margins_observed_at_another_confidence_are_neither_judged_nor_compared(confidence, outcome):
+    """A margin of 400 people at 90 % passed where 450 were allowed at 95 %."""
+    metrics = [{"table": "PH2", "level": "usa_*", "total": {}, "confidence": 0.9, "observed_margin": {"value": 400.0}}]
+    scenario = preset("sdhc-2020-us").scenario
+    aimed = replace(scenario, conventions=replace(scenario.conventions, confidence=Fraction(str(confidence))))
+    assert verdict(Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(450)), aimed, {"metrics": metrics}).outcome is outcome
+    wider = [metrics[0] | {"confidence": 0.95}]
+    assert list(run_metrics({"metrics": wider})) == [("PH2/usa_*", "observed margin at 95 %")]
 
 
 def test_that_a_bias_is_judged_by_its_size():
