@@ -93,6 +93,26 @@ def error_between_trials(shares: NDArray[np.float64]) -> float:
     return float(np.std(shares, ddof=1) / math.sqrt(len(shares)))
 
 
+ROOTS = frozenset({"rmse", "cv"})
+"""The metrics that are roots of mean squares: over trials the squares are averaged, or few numbers would look less far off than they are."""
+
+
+def over_trials(metric: str, figures: NDArray[np.float64]) -> tuple[float, float]:
+    """Return a metric over all trials and its Monte-Carlo error: NaN and infinite without trials.
+
+    Args:
+        metric: its id, see `metrics.errors.KNOWN`.
+        figures: its value in each trial.
+    """
+    if not len(figures):
+        return math.nan, math.inf
+    if metric not in ROOTS or len(figures) == 1:
+        return float(figures.mean()), error_between_trials(figures)
+    squares = figures**2
+    root = math.sqrt(float(squares.mean()))
+    return root, error_between_trials(squares) / (2 * root) if root else error_between_trials(squares)
+
+
 def observed_margin(errors: Values, probability: float) -> Interval:
     """Return the quantile of the errors' sizes: the margin a simulation shows, with its Monte-Carlo error.
 

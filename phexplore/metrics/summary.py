@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.metrics.accuracy_report import AccuracyRow, Expectation, Integers, Reader, Truth
-from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
+from phexplore.metrics.coverage import (
+    Coverage,
+    Interval,
+    coverage_of,
+    error_between_trials,
+    observed_margin,
+    over_trials,
+)
 from phexplore.metrics.errors import KNOWN
 from phexplore.metrics.numbers import LevelGroup, Rows
 from phexplore.model.conventions import Conventions
@@ -35,8 +42,8 @@ def level_metrics(
 ) -> Iterator[Json]:
     """Yield one entry of ``metrics`` per table, level and margin: owners and renters of PH8_num have one each.
 
-    Every metric is computed per trial over all numbers of the group; ``value`` is the mean over trials and ``error``
-    the Monte-Carlo error of that mean (null with one trial).
+    Every metric is computed per trial over all numbers of the group; ``value`` is the mean over trials, for a root mean
+    square the root of the mean of its squares, and ``error`` its Monte-Carlo error (null with one trial).
 
     Args:
         groups: see `metrics.numbers.level_groups`.
@@ -85,13 +92,9 @@ def _over_trials(truth: Integers, released: Integers, names: Sequence[str]) -> J
     for name in names:
         measure = KNOWN[name].function
         figures = np.concatenate([np.empty(0), *(measure(np.broadcast_to(truth, part.shape), part) for part in parts)])
-        error = error_between_trials(figures)
-        found[name] = {"value": number(_mean(figures)), "error": number(error)}
+        value, error = over_trials(name, figures)
+        found[name] = {"value": number(value), "error": number(error)}
     return found
-
-
-def _mean(figures: NDArray[np.float64]) -> float:
-    return float(figures.mean()) if figures.size else math.nan
 
 
 def report_json(row: AccuracyRow) -> Json:

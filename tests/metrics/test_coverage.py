@@ -12,6 +12,7 @@ from phexplore.metrics.coverage import (
     coverage_of,
     error_between_trials,
     observed_margin,
+    over_trials,
     wilson_interval,
 )
 
@@ -41,6 +42,18 @@ def test_that_the_error_between_trials_is_that_of_their_mean() -> None:
     shares = np.array([0.89, 0.91, 0.90, 0.92])
     assert error_between_trials(shares) == pytest.approx(stats.sem(shares))
     assert error_between_trials(shares[:1]) == math.inf
+
+
+def test_that_a_root_mean_square_over_trials_is_that_of_all_errors_with_an_error_that_holds():
+    """One answer per trial: the mean of the roots is its mean size, 0.8 σ. False alarm of the share below 1e-6."""
+    rng = np.random.default_rng(13)
+    errors = rng.normal(0, 3, (400, 100))
+    found = [over_trials("rmse", np.abs(each)) for each in errors]
+    assert [value for value, _ in found] == pytest.approx(np.sqrt((errors**2).mean(axis=1)).tolist())
+    held = sum(abs(value - 3) <= 1.96 * error for value, error in found)
+    assert held >= stats.binom.ppf(1e-6, 400, 0.93)
+    assert over_trials("mae", np.array([1.0, 3.0])) == (2.0, 1.0)
+    assert over_trials("rmse", np.array([5.0])) == (5.0, math.inf)
 
 
 def test_that_the_observed_margin_is_the_interpolated_quantile_of_sizes() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from phexplore.metrics.coverage import over_trials
 from phexplore.metrics.summary import coverage_json, number
 from phexplore.metrics.topdown.figures import ErrorFigures
 from phexplore.metrics.topdown.redistricting import (
@@ -15,20 +16,20 @@ from phexplore.metrics.topdown.redistricting import (
     RedistrictingResult,
 )
 from phexplore.metrics.topdown.reliability import Reliability
-from phexplore.metrics.topdown.shapes import Floats, mean_and_error
+from phexplore.metrics.topdown.shapes import Floats
 
 Json = dict[str, Any]
 
 
 def figures_json(figures: ErrorFigures) -> Json:
-    """Return figures by id, each with its mean over trials and the Monte-Carlo error of that mean."""
-    return {name: figure_json(values) for name, values in figures.by_id().items()}
+    """Return figures by id, each over all trials and with its Monte-Carlo error."""
+    return {name: figure_json(values, name) for name, values in figures.by_id().items()}
 
 
-def figure_json(values: Floats) -> Json:
-    """Return the mean of ``values[trials]`` and its Monte-Carlo error, null with one trial."""
-    mean, error = mean_and_error(np.asarray(values, np.float64))
-    return {"value": number(mean), "error": number(error)}
+def figure_json(values: Floats, metric: str = "") -> Json:
+    """Return the mean of ``values[trials]`` and its Monte-Carlo error, null with one trial; of a root mean square the root over all."""
+    value, error = over_trials(metric, np.asarray(values, np.float64))
+    return {"value": number(value), "error": number(error)}
 
 
 def criterion_json(result: RedistrictingResult) -> Json:
