@@ -27,12 +27,3 @@ def as_trials(truth: Integers, estimate: Integers) -> Integers:
     if estimate.shape[1:] == truth.shape:
         return estimate
     raise ValueError(f"estimates of a truth {truth.shape} have that shape behind the trials, got {estimate.shape}")
-
-
-def mean_and_error(figures: Floats) -> tuple[float, float]:
-    """Return the mean of ``figures[trials]`` and its Monte-Carlo error, which is infinite with one trial."""
-    if not len(figures):
-        return float("nan"), float("inf")
-    if len(figures) == 1:
-        return float(figures[0]), float("inf")
-    return float(figures.mean()), float(figures.std(ddof=1) / np.sqrt(len(figures)))

@@ -14,7 +14,8 @@ from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people
-from phexplore.metrics.topdown.shapes import mean_and_error
+from phexplore.metrics.coverage import error_between_trials, over_trials
+from phexplore.metrics.topdown.shapes import Floats
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.model.rounded import percent
 from phexplore.runs.spec import RunMode, RunSpec
@@ -187,15 +188,24 @@ def _compared(fold: ErrorsFold | None, first: ErrorsFold | None, figure: Compare
     if fold is None or not fold.figures:
         return None
     values = {index: _value(each, figure) for index, each in fold.figures.items()}
-    mean, error = mean_and_error(np.array(list(values.values())))
+    metric = "rmse" if figure is CompareFigure.SQUARE else ""
+    mean, error = over_trials(metric, np.array(list(values.values())))
     own = _Compared(mean, error, 0 if fold.errors is None else fold.errors.total // len(values))
     shared = [] if first is None or first is fold else sorted(set(values) & set(first.figures))
     if first is None or not shared or fold.units != first.units:
         return own
-    pairs = np.array([values[index] - _value(first.figures[index], figure) for index in shared])
-    difference, difference_error = mean_and_error(pairs)
+    mine = np.array([values[index] for index in shared])
+    theirs = np.array([_value(first.figures[index], figure) for index in shared])
+    difference, difference_error = _difference(mine, theirs) if metric else over_trials("", mine - theirs)
     better, worse = _shares(fold, first)
     return own._replace(difference=difference, difference_error=difference_error, better=better, worse=worse)
+
+
+def _difference(mine: Floats, theirs: Floats) -> tuple[float, float]:
+    """Return by how much a root mean square over trials differs from another of the same trials, with its Monte-Carlo error."""
+    roots = [over_trials("rmse", each)[0] for each in (mine, theirs)]
+    error = error_between_trials(mine**2 - theirs**2)
+    return roots[0] - roots[1], error / sum(roots) if any(roots) else error
 
 
 def _shares(fold: ErrorsFold, first: ErrorsFold) -> tuple[float | None, float | None]:

@@ -63,6 +63,10 @@ def test_that_figures_and_differences_are_those_of_the_counts(tmp_path):
     assert table[1]["Difference to A"] == pytest.approx(pairs.mean())
     assert table[1]["Its Monte-Carlo error"] == pytest.approx(pairs.std(ddof=1) / np.sqrt(3))
     assert "A 4 trials, B 3 trials" in picture.summary
+    squares = records(ask(one, [other], compare=CompareBy.LEVEL.name, query="total", figure=CompareFigure.SQUARE.name))
+    roots = [np.sqrt((each.astype(float) ** 2).mean()) for each in (*sums, sums[0][:3])]
+    assert [row["Root mean square error, people"] for row in squares[:2]] == pytest.approx(roots[:2])
+    assert squares[1]["Difference to A"] == pytest.approx(roots[1] - roots[2])
     blocks = table[-2]
     units = np.add.reduceat(noise[0], truth.starts[:-1][np.diff(truth.starts) > 0]).sum() / 200
     assert blocks["Numbers per trial"] == 200
