@@ -1,14 +1,10 @@
-"""The areas of the window: their list, the page of each, made when it is first looked at, and the order of the Tab key.
-
-Pages are made when they are wanted, so Qt puts them behind everything that was there before.
-"""
+"""The areas of the window: their list, and the page of each, made when it is first looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Hashable, Iterable, Mapping
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
@@ -141,36 +137,3 @@ class Pages(Stack):
             self._made[area] = page
             self.addWidget(page)
         return self._made[area]
-
-
-def focus_chain(first: QWidget) -> list[QWidget]:
-    """Return the widgets of a window in the order of its Tab key, those it passes over, too.
-
-    PySide takes the next widget for a child of the one that was asked, and lets go of it when that one is deleted: what is
-    on the screen would count as gone. Each is told its parent again.
-
-    Args:
-        first: what the order begins with.
-    """
-    chain, widget = [first], first.nextInFocusChain()
-    while widget is not None and widget is not first:
-        chain.append(widget)
-        widget = widget.nextInFocusChain()
-    for widget in chain:
-        QObject.setParent(widget, widget.parent())  # the same as before: Qt itself does nothing
-    return chain
-
-
-def put_behind(page: QWidget, parts: Sequence[QWidget]) -> None:
-    """Let the Tab key reach the parts of a window after its page, each in the order it has.
-
-    Args:
-        page: what comes first.
-        parts: what comes behind it, in this order; in the window of the page.
-    """
-    chain = [widget for widget in focus_chain(page)[1:] if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
-    late = [widget for part in parts for widget in chain if part.isAncestorOf(widget)]
-    order = [widget for widget in chain if page.isAncestorOf(widget)] + late
-    if chain[: len(order)] != order:
-        for before, after in pairwise(order):
-            QWidget.setTabOrder(before, after)

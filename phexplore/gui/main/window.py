@@ -25,7 +25,7 @@ from phexplore.gui.main.commands import Commands
 from phexplore.gui.main.copying import TableCopies
 from phexplore.gui.main.exporting import Exports
 from phexplore.gui.main.notices import SHOW_RESULTS, Notices
-from phexplore.gui.main.pages import Navigation, Pages, put_behind
+from phexplore.gui.main.pages import Navigation, Pages
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.published_files import PublishedFiles
 from phexplore.gui.main.shared_areas import SharedAreas
@@ -34,7 +34,8 @@ from phexplore.gui.systems.plain_room import PlainRoom
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import line
-from phexplore.gui.widgets.layout import row, split, stacked
+from phexplore.gui.widgets.layout import column, row, split
+from phexplore.gui.widgets.reading_order import InReadingOrder, put_in_order
 from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.stack import Stack
 from phexplore.systems.registry import system_of, systems
@@ -97,6 +98,7 @@ class MainWindow(QMainWindow):
         self.bottom.switch_depth_by(self.actions_table["view.expert"])
         self.header = HeaderBar(self.session, self.actions_table, self.commands.export_menu())
         self.commands.fill(self.menuBar())
+        self._content = InReadingOrder()
         self._lay_out()
         self._connect()
         self._follow_system()
@@ -197,7 +199,6 @@ class MainWindow(QMainWindow):
                 self._inspectors.addWidget(inspector)
             self._inspectors.setCurrentWidget(inspector)
         self._inspectors.setVisible(wanted)
-        self._inspectors.raise_()  # a splitter puts what is hidden first, and screen readers read in that order
 
     def _tiles(self) -> tuple[TileContent, ...]:
         return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
@@ -210,7 +211,7 @@ class MainWindow(QMainWindow):
         self.issues.setFixedHeight(16 * GRID)
         middle = row(self.navigation, line(vertical=True), (self._splitter, 1), gap=0)
         above = (self.header, self.headline, line())
-        self._content = stacked(*above, (middle, 1), line(), self.issues, self.bottom, gap=0)
+        column(*above, (middle, 1), line(), self.issues, self.bottom, of=self._content, gap=0)
         self.setCentralWidget(self._content)
         self.notice.float_over(self._content, self.bottom, self.bottom.free_room, self.headline)
         self.show_issues(shown=self.settings.read(ISSUES))
@@ -272,7 +273,7 @@ class MainWindow(QMainWindow):
         if not self.navigation.hasFocus():  # its entry is spoken
             announce(page, self.room.titles.get(area, area.value))
         self._make_room()
-        put_behind(page, (self._inspectors, self.issues, self.bottom))
+        put_in_order(self._content)
 
     def _follow_system(self, _update: object = None) -> None:
         """Show the pages of the system of the active scenario."""

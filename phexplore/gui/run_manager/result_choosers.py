@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
@@ -19,6 +18,7 @@ from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import field_label
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.reading_order import put_in_order
 from phexplore.systems.run_results import NAMES, Asks, Choice, Option
 from phexplore.systems.run_results import Chooser as Offer
 
@@ -258,8 +258,7 @@ class ResultChoosers(QWidget):
             layout.takeAt(0)
         for name in self._order:
             layout.addWidget(self._parts[name])
-        for before, after in pairwise(shown):
-            QWidget.setTabOrder(self.fields[before], self.fields[after])
+        put_in_order(self)
 
 
 def _words(option: Option, runs: Words) -> str:

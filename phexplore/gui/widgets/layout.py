@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFormLayout, QFrame, QHBoxLayout, QLay
 
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import field_label
+from phexplore.gui.widgets.reading_order import put_children_in_order
 
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
 """A widget or a layout, with how much of the free room it takes or the side it stands on; a number is free room itself."""
@@ -140,21 +141,5 @@ def _filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Bo
         else:
             box.addWidget(item, how)
     if (owner := box.parentWidget()) is not None:
-        _order(owner, box)
+        put_children_in_order(owner)
     return box
-
-
-def _order(owner: QWidget, layout: QLayout) -> None:
-    """Let screen readers meet the parts of a widget as they are laid out: Qt tells them in the order they were made."""
-    for part in _laid_out(layout):
-        if part.parent() is owner:
-            part.raise_()  # to the end of the widget's children; nothing lies over another part
-
-
-def _laid_out(layout: QLayout) -> Iterator[QWidget]:
-    for number in range(layout.count()):
-        item = layout.itemAt(number)
-        if item is not None and (widget := item.widget()) is not None:
-            yield widget
-        elif item is not None and (inner := item.layout()) is not None:
-            yield from _laid_out(inner)

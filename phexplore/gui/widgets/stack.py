@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.widgets.reading_order import put_in_order
 
 Make = Callable[[QWidget], QWidget]
 """Makes the content of a tab as a child of this widget."""
@@ -97,6 +98,7 @@ class LazyTabs(QTabWidget):
             if isinstance(layout, QVBoxLayout):
                 layout.insertWidget(0, bar)
                 bar.show()
+                put_in_order(self)
 
         self.currentChanged.connect(follow)
         follow()
@@ -149,6 +151,7 @@ class LazyTabs(QTabWidget):
             layout = place.layout()
             if layout is not None:
                 layout.addWidget(content)
+            put_in_order(self)
             self.made.emit(tab, content)
         return self._contents[tab]
 

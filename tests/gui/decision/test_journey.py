@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollBar,
 )
+from window_areas import focus_chain
 
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.gui.decision.status import DecisionTab
-from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.approval import Status
 from phexplore.model.fingerprint import fingerprint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
@@ -20,17 +22,18 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QRadioButton,
     QScrollBar,
+    QSplitterHandle,
     QTabBar,
+    QTabWidget,
     QWidget,
 )
 from shiboken6 import isValid
-from window_areas import offered_areas
+from window_areas import focus_chain, offered_areas
 
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.help import GlossaryDialog, show_about
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
@@ -137,19 +140,57 @@ def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, 
 
 @pytest.mark.defect("S6")
 @place
-def test_that_the_tab_key_reaches_the_page_before_the_inspector_and_the_bottom(opened, system, area) -> None:
+def test_that_the_tab_key_and_the_screen_reader_follow_the_page(qtbot, opened, system, area) -> None:
     window = opened(system, area)
-    late = [
-        part for part in (window.inspector, window.rooms["topdown"].inspector, window.issues, window.bottom) if part
-    ]
+    page = window.pages.currentWidget()
+    tabs = next((each for each in (page, *page.findChildren(QTabWidget)) if hasattr(each, "offered")), None)
+    for tab in () if tabs is None else tabs.offered[-1:]:  # made now, after everything else
+        tabs.show_tab(tab)
+        settle()
+    window.navigation.setFocus()
+    qtbot.keyClick(window.navigation, Qt.Key.Key_Tab)
+    late = [each for each in (window.inspector, window.issues, window.bottom) if each]
     order = [
-        0 if window.pages.isAncestorOf(widget) else 1 if any(p.isAncestorOf(widget) for p in late) else 2
-        for widget in focus_chain(window.navigation)[1:]
-        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        0 if page.isAncestorOf(widget) else 1 if any(part.isAncestorOf(widget) for part in late) else 2
+        for widget in stops(window)
     ]
-    assert 0 in order
-    assert 1 in order
+    assert {0, 1} <= set(order)
     assert order == sorted(order)
+    within = [widget for widget in stops(window) if page.isAncestorOf(widget)]
+    assert backwards(window, within) == []
+    assert backwards(window, [part for part in spoken_parts(page) if not isinstance(part, QSplitterHandle)]) == []
+
+
+def stops(window):
+    """What the Tab key stops at, from the list of areas on."""
+    return [
+        widget
+        for widget in focus_chain(window.navigation)[1:]
+        if widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+    ]
+
+
+def spoken_parts(widget):
+    """What a screen reader meets within a part, one after the other."""
+    interface = QAccessible.queryAccessibleInterface(widget)
+    for number in range(interface.childCount()):
+        child = interface.child(number).object() if interface.child(number) is not None else None
+        if isinstance(child, QWidget) and child.isVisible() and not child.size().isEmpty():
+            inner = [] if isinstance(child, QAbstractItemView) else list(spoken_parts(child))
+            yield from inner or [child]
+
+
+def backwards(window, parts):
+    """Parts that stand above the one before them, or left of it in the same line: columns are read one after the other."""
+    found = []
+    for before, after in pairwise(parts):
+        first, then = (QRect(part.mapTo(window, QPoint(0, 0)), part.size()) for part in (before, after))
+        is_above = then.bottom() <= first.top() and then.left() < first.right()
+        is_left = then.right() <= first.left() and abs(then.center().y() - first.center().y()) < first.height() // 2
+        if is_above or is_left:
+            found.append((spoken(before), spoken(after)))
+    return found
 
 
 @pytest.mark.defect("S6")

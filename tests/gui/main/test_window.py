@@ -17,13 +17,12 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QScrollBar,
 )
-from window_areas import offered_areas
+from window_areas import focus_chain, offered_areas
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import GEOMETRY, TEXT_SIZE, THEME
 from phexplore.gui.experiments.page import ExperimentPage
-from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollBar,
 )
+from window_areas import focus_chain
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.main.pages import focus_chain
 from phexplore.gui.systems.phsafe.published_view import PublishedView
 from phexplore.gui.systems.phsafe.truncation_view import StudioView
 from phexplore.gui.systems.topdown.tune_view import TuneView

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops, people_stops
@@ -71,9 +70,6 @@ class RowPanel(QFrame):
                 grid.addWidget(widget, number, place, Qt.AlignmentFlag.AlignVCenter)
         grid.setColumnStretch(1, 1)
         layout.column(head, grid, of=self, gap=HALF, margins=(2 * GRID, GRID, 2 * GRID, GRID))
-        order = (*lines[0][1:3], *lines[1][1:3], self.reset, self.lock)
-        for first, second in pairwise(order):
-            QWidget.setTabOrder(first, second)
 
     def _refresh(self, _signal: object = None) -> None:
         query, shown = self._session.selection, self._session.shown

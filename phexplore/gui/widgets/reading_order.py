@@ -1,0 +1,94 @@
+"""The order of a page, for the Tab key and for screen readers: Qt has the order in which things were made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import cast
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QComboBox,
+    QFormLayout,
+    QGridLayout,
+    QLayout,
+    QSplitter,
+    QTabBar,
+    QTabWidget,
+    QWidget,
+)
+
+_WHOLE = (QAbstractItemView, QAbstractSpinBox, QComboBox)
+"""What Qt composes by itself, and tells as one thing."""
+
+
+class InReadingOrder(QWidget):
+    """A widget in which the Tab key goes on in the order of the page, whatever was made or shown since the last time."""
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        put_in_order(self)
+        return super().focusNextPrevChild(forward)
+
+
+def put_in_order(root: QWidget) -> None:
+    """Put all that is shown within a widget into the order in which it is laid out, for the Tab key as well."""
+    shown = tuple(_shown(root))  # the binding forgets a child once nobody holds its parent
+    stops = [
+        part
+        for part in shown
+        if part.focusPolicy() & Qt.FocusPolicy.TabFocus == Qt.FocusPolicy.TabFocus and part.focusProxy() is None
+    ]
+    for before, after in pairwise(stops):  # always: who asks for Qt's own order lets the binding change owners
+        QWidget.setTabOrder(before, after)
+
+
+def put_children_in_order(parent: QWidget) -> list[QWidget]:
+    """Let screen readers meet the parts of a widget as they are laid out; return its children in this order."""
+    children = [child for child in parent.children() if isinstance(child, QWidget) and not child.isWindow()]
+    laid_out = dict.fromkeys(part for part in _parts(parent) if part.parent() is parent)
+    order = [*laid_out, *(child for child in children if child not in laid_out)]  # what floats stays above
+    if order != children:
+        for child in order:
+            child.raise_()
+    return order
+
+
+def _shown(parent: QWidget) -> Iterator[QWidget]:
+    """Order the children of a widget and theirs; run through what is shown of them."""
+    for child in put_children_in_order(parent):
+        if not child.isHidden():
+            yield child
+            if not isinstance(child, _WHOLE):
+                yield from _shown(child)
+
+
+def _parts(parent: QWidget) -> Iterator[QWidget]:
+    if isinstance(parent, QSplitter):
+        yield from (part for number in range(parent.count()) if (part := parent.widget(number)) is not None)
+    elif isinstance(parent, QTabWidget):
+        yield from (child for child in parent.children() if isinstance(child, QTabBar))
+    elif (layout := parent.layout()) is not None:
+        yield from _laid_out(layout)
+
+
+def _laid_out(layout: QLayout) -> Iterator[QWidget]:
+    for number in sorted(range(layout.count()), key=partial(_place, layout)):
+        item = layout.itemAt(number)
+        if item is not None and (widget := item.widget()) is not None:
+            yield widget
+        elif item is not None and (inner := item.layout()) is not None:
+            yield from _laid_out(inner)
+
+
+def _place(layout: QLayout, number: int) -> tuple[int, int]:
+    """Return the line and the place in it of a part, which a grid and a form know better than the order of adding."""
+    if isinstance(layout, QGridLayout):
+        line, place, _lines, _places = cast("tuple[int, int, int, int]", layout.getItemPosition(number))
+        return line, place
+    if isinstance(layout, QFormLayout):
+        line, _role = cast("tuple[int, QFormLayout.ItemRole]", layout.getItemPosition(number))
+        return line, number
+    return number, 0
