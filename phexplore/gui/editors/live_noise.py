@@ -6,7 +6,7 @@ from collections import deque
 from fractions import Fraction
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QColor, QHideEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.errors import PhexploreError
@@ -20,7 +20,7 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.number_field import NumberField
-from phexplore.gui.widgets.speech import announce
+from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 from phexplore.model.rounded import percent
 from phexplore.noise.draws import DrawRequest, Draws, NoisyAnswer
 
@@ -34,6 +34,7 @@ _SPREAD = 0.618
 """Steps up and down of one dot after the other, so that they do not cover each other; their height says nothing."""
 _REACH, _LEAST_REACH, _MOST_REACH = 2.5, 1.2, 12.0
 """Margins on each side that the picture shows to begin with, and before its scale changes; what lies beyond stands at its edge."""
+_PLAYING = f"{1000 // BEAT_MS} draws a second; stop to hear how many are within the margin"
 _FAILED = Wording("The draws stopped", "Start them again.", "The process that draws could not be started.")
 
 
@@ -44,6 +45,8 @@ class _Strip(QWidget):
         super().__init__()
         self.trail: deque[int] = deque(maxlen=_TRAIL)
         self.margin, self.reach, self.drawn = 1.0, _REACH, 0
+        speak_as(_Strip, lambda strip: Spoken(strip, QAccessible.Role.Graphic))
+        self.setAccessibleName("The last draws around the count, over the band of the margin")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         appearance().changed.connect(self.update)
 
@@ -131,7 +134,7 @@ class LiveNoise(QWidget):
     def stop(self) -> None:
         """Draw no more until somebody wants it."""
         self._beat.stop()
-        self._name_button()
+        self._tell()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stop what nobody sees, and end its process."""
@@ -146,12 +149,15 @@ class LiveNoise(QWidget):
             announce(self, self.held.text())
         else:
             self._beat.start()
-            self._name_button()
+            self._tell()
 
-    def _name_button(self) -> None:
+    def _tell(self) -> None:
+        """Say what the button does now; a screen reader has one sentence while draws follow each other."""
         text = "Stop" if self.is_playing else "Start"
         self.play.setText(text)
         self.play.setAccessibleName(f"{text} the live noise")
+        for line in (self.found, self.held):
+            line.speak_instead(_PLAYING if self.is_playing else "")
 
     def _begin(self) -> None:
         """Forget what was drawn of another answer or seed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QAction, QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.errors import visible_lines
@@ -11,7 +11,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.pointers import open_page, points, with_links
-from phexplore.gui.widgets.speech import announce
+from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 
 _INKS = {
     "muted": "muted",
@@ -134,10 +134,12 @@ class Figure(QWidget):
             look: colour: "muted", "good", "attention", "refused", "accent" or "" for normal.
         """
         super().__init__()
+        speak_as(Figure, _Spoken)
         self._text, self._look = text, look
         self._relative, self._bold = relative, bold
         self._heights: dict[int, int] = {}
-        self.setAccessibleName(localised(text))
+        self._instead = ""
+        self._name()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -153,10 +155,15 @@ class Figure(QWidget):
         room = self._room()
         self._text = text
         self._heights.clear()
-        self.setAccessibleName(localised(text))
+        self._name()
         if self._room() != room:
             self.updateGeometry()
         self.update()
+
+    def speak_instead(self, words: str) -> None:
+        """Let screen readers have these words while the text changes faster than anybody listens; "" for the text again."""
+        self._instead = words
+        self._name()
 
     def say(self, text: str) -> bool:
         """Show a text, nothing where it is ""; return whether there is one."""
@@ -195,12 +202,24 @@ class Figure(QWidget):
         """Return what the text needs: another need asks for a new layout."""
         return self.sizeHint().width()
 
+    def _name(self) -> None:
+        name = localised(self._instead or self._text)
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
+
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
-        self.setAccessibleName(localised(self._text))
+        self._name()
         self._heights.clear()
         self.updateGeometry()
         self.update()
+
+
+class _Spoken(Spoken):
+    """Drawn text to a screen reader: text. The toolkit would call it a filler, which is skipped when reading on."""
+
+    def __init__(self, text: Figure) -> None:
+        super().__init__(text, QAccessible.Role.StaticText)
 
 
 class ElidedText(Figure):

@@ -93,4 +93,4 @@ class Tile(QFrame):
         self._beside.setText(content.beside)
         self._change.setText(content.change)
         self._change.set_look("muted" if content.tone is Tone.NEUTRAL else content.tone.value)
-        describe(self, name=f"{content.caption}: {content.value} {content.beside}. {content.change}".strip())
+        describe(self, name=f"{tile_words(content)}. {content.change}".strip())

@@ -46,7 +46,9 @@ def test_that_it_draws_after_start_stops_and_steps(qtbot, live) -> None:
     expected = draws(DrawRequest(ANSWER, 1)).errors
     live.play.click()
     qtbot.waitUntil(lambda: len(live.strip.trail) >= 3, timeout=60_000)
+    assert "20 draws a second" in live.found.accessibleName() == live.held.accessibleName()  # not twenty names a second
     live.play.click()
+    assert live.held.accessibleName() == live.held.text()
     seen = list(live.strip.trail)
     assert seen == list(expected[: len(seen)])
     assert not live.is_playing

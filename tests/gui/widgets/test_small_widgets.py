@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QAccessible, QWheelEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QToolTip, QVBoxLayout, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
@@ -12,7 +12,7 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import ElidedText, Figure, Text
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
@@ -35,7 +35,14 @@ def shown(qtbot):
 def test_that_a_tile_speaks_all_it_shows(shown) -> None:
     tile = shown(Tile())
     tile.show_content(TileContent("Privacy loss", "2.514562", "unbounded 1.257281", "+0.1", Tone.ATTENTION))
-    assert tile.accessibleName() == "Privacy loss: 2.514562 unbounded 1.257281. +0.1"
+    assert tile.accessibleName() == "Privacy loss: 2.514562, unbounded 1.257281. +0.1"
+
+
+@pytest.mark.parametrize("kind", [Figure, ElidedText, Paragraph, Text])
+def test_that_text_is_text_to_a_screen_reader(shown, kind) -> None:
+    label = shown(kind("12 people"))
+    spoken = QAccessible.queryAccessibleInterface(label)
+    assert (spoken.role(), spoken.text(QAccessible.Text.Name)) == (QAccessible.Role.StaticText, "12 people")
 
 
 @pytest.mark.parametrize("value", ["0", "∞", "123,456,789.123456", "0.333333…"])
