@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QAccessible, QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.figures.tile import TileContent
@@ -22,6 +22,8 @@ from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text, de
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Section, scrolling
+from phexplore.gui.widgets.reading_order import InReadingOrder
+from phexplore.gui.widgets.speech import Spoken, speak_as
 from phexplore.gui.widgets.stop_slider import StopSlider
 from phexplore.gui.widgets.tick_list import TickEntry, TickList
 from phexplore.gui.widgets.tile import Tile
@@ -98,7 +100,7 @@ class MeetingSlider(QFrame):
             self._effect.setText(refusal.full)
 
 
-class MeetingView(QWidget):
+class MeetingView(InReadingOrder):
     """Fills the screen until it is left.
 
     Signals:
@@ -123,6 +125,7 @@ class MeetingView(QWidget):
             tiles: the figures of the headline.
         """
         super().__init__(None, Qt.WindowType.Window)
+        speak_as(MeetingView, lambda view: Spoken(view, QAccessible.Role.Window))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Meeting – phexplore")
         self.setAccessibleName("Meeting")
