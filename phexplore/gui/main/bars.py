@@ -178,16 +178,22 @@ class HeadlineBar(Stack):
 
     def refresh(self) -> None:
         """Show the figures as they are now."""
-        loss, *others = (*self._parameter_tiles(), run_tile(self._run))
-        view, words = self._proven
+        self._loss, *others = (*self._parameter_tiles(), run_tile(self._run))
+        for tile, short, content in zip(self.tiles[1:], self._lines[1:], others, strict=True):
+            tile.show_content(content)
+            short.show_content(content)
+        self._show_loss()
+
+    def _show_loss(self) -> None:
+        """Show the loss with what is proven of it."""
+        loss, (view, words) = self._loss, self._proven
         if words and view is self._session.shown:
             if moved := max((each.bypass_high or 0.0 for each in view.proven_figures), default=0.0):
                 words = words.replace(")", f", any path {rounded_up(moved, 3)})")
             # Beside a change there is room for the bound alone; the picture of the curve says the rest.
             loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
-        for tile, short, content in zip(self.tiles, self._lines, (loss, *others), strict=True):
-            tile.show_content(content)
-            short.show_content(content)
+        self.tiles[0].show_content(loss)
+        self._lines[0].show_content(loss)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -217,11 +223,11 @@ class HeadlineBar(Stack):
 
     def _show_proven(self, proven: tuple[ScenarioView, str]) -> None:
         self._proven = proven
-        self.refresh()
+        self._show_loss()
 
     def _show_all(self, view: ScenarioView) -> None:
         if view is self._session.shown:
-            self.refresh()
+            self._show_loss()
             self._session.proved.emit(view)
 
 

@@ -26,7 +26,6 @@ class WhenSeen(QObject):
         """
         super().__init__(widget)
         self._refresh = WeakMethod(refresh)
-        widget.installEventFilter(self)
         for signal in signals:
             signal.connect(self.request)
 
@@ -34,12 +33,15 @@ class WhenSeen(QObject):
         """Refresh now, or when the widget is shown."""
         widget = self.parent()
         self._is_stale = isinstance(widget, QWidget) and not widget.isVisible()
-        if not self._is_stale:
+        if isinstance(widget, QWidget) and self._is_stale:
+            widget.installEventFilter(self)  # once: Qt moves one that is there. What is seen tells nobody of its events
+        else:
             self._run()
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if self._is_stale and event.type() == QEvent.Type.Show:
             self._is_stale = False
+            watched.removeEventFilter(self)
             self._run()
         return False
 
