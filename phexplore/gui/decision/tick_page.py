@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN, PICTURE_HEIGHT
+from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import Part, card, column, row, split
-from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.page import picture_height, scrolling
 from phexplore.gui.widgets.tick_list import TickList
 
 
@@ -90,7 +91,7 @@ class TickPage(QWidget):
             parts: tables, and the picture below them.
             sizes: their heights in pixels at first.
         """
-        parts[-1].setMinimumHeight(PICTURE_HEIGHT)  # a small window scrolls
+        self._picture = parts[-1]
         self._left = card(*((each, 1) if each is self.list else each for each in left))
         self._place = scrolling(name, split(*parts, sizes=sizes, is_vertical=True))
         right = column(self.title, self.sentence, *head, (self._place, 1), 0, gap=HALF)
@@ -99,8 +100,13 @@ class TickPage(QWidget):
         self.fit()
 
     def fit(self, _colours: object = None) -> None:
-        """Follow the text size."""
+        """Follow the text size and the window's: a small one scrolls."""
+        self._picture.setMinimumHeight(picture_height(self))
         self._left.setFixedWidth(32 * GRID * min(appearance().scale, 140) // 100)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
 
     def _on_ticked(self) -> None:
         self._is_touched = True

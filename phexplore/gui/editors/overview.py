@@ -11,39 +11,37 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 from phexplore.gui.editors.changes_panel import ChangesPanel
 from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, MARGIN, PICTURE_HEIGHT
-from phexplore.gui.widgets.layout import column, row
-from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.layout import Lean, column, row
+from phexplore.gui.widgets.page import picture_height, scrolling
 
 _Part = TypeVar("_Part", bound=QWidget)
 Column = tuple[int, Sequence[tuple[QWidget, int]]]
 """Part of the width, and widgets with their parts of the height; 0 for what is as high as its text."""
 _COLUMN = 46 * GRID
 """Least width of a picture beside another at normal text size."""
+_THIRD = 54 * GRID
+"""Where there is so much for each of three, none stands below another: each keeps its height on a large screen."""
 _STACKED = 34 * GRID
 """Height of a picture where they stand below each other."""
 _LEAST = 11 * GRID
 """Least height of a plot at normal text size: some rows or ticks, and its axis."""
 
 
-class _Content(QWidget):
-    """As high as its parts need, not as they would like: pictures share the height of the window."""
-
-    def heightForWidth(self, width: int) -> int:
-        layout = self.layout()
-        return -1 if layout is None else layout.minimumHeightForWidth(width)
-
-
 class Overview(QWidget):
-    """Pictures and sentences in two columns, below each other where there is no room."""
+    """Pictures and sentences in two columns, in three on a large screen, below each other where there is no room."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
         super().__init__()
         self._parts = [part for _, parts in columns for part in parts]
-        content = _Content()
+        content = Lean()
         self._columns = row(of=content, margins=(MARGIN, GRID, MARGIN, GRID))
-        for width, parts in columns:
-            self._columns.addLayout(column(*parts), width)
+        self._of_pictures: list[tuple[int, int, QBoxLayout]] = []
+        for number, (width, parts) in enumerate(columns):
+            inner = column(*parts)
+            self._columns.addLayout(inner, width)
+            if len(parts) > 1 and all(isinstance(part, LiveFigure) for part, _ in parts):
+                self._of_pictures.append((number, width, inner))
         column(scrolling("Overview", content), of=self)
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.
@@ -89,9 +87,13 @@ class Overview(QWidget):
         is_narrow = self.width() < 2 * _COLUMN * scale // 100
         directions = QBoxLayout.Direction
         self._columns.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
+        is_wide = self.width() >= (len(self._columns.children()) + 1) * _THIRD * scale // 100
+        for number, width, inner in self._of_pictures:
+            inner.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
+            self._columns.setStretch(number, width * inner.count() if is_wide else width)
         for chart in self.charts:
             chart.canvas.setMinimumHeight(_LEAST * scale // 100)
         for part, height in self._parts:
             if height:
-                least = PICTURE_HEIGHT if isinstance(part, LiveFigure) else 0
+                least = picture_height(self) if isinstance(part, LiveFigure) else 0
                 part.setMinimumHeight(max(least, _STACKED * scale // 100) if is_narrow else least)

@@ -102,6 +102,12 @@ class ValueAxis(Axis):
             self._known = ((low, high), inside)
         return self._known[1]
 
+    def _fitting(self, room: float) -> str:
+        """Return the title, without what stands in brackets at its end where there is no room for that."""
+        letters = lettering()
+        short = self.label.partition(" (")[0] if self.label.endswith(")") else self.label
+        return self.label if letters.width(self.label) <= room else letters.elided(short, room)
+
 
 class BottomAxis(ValueAxis):
     """Values from left to right, below the plot area."""
@@ -128,7 +134,7 @@ class BottomAxis(ValueAxis):
         for index in _apart([(left, left + width) for left, width in zip(lefts, widths, strict=True)]):
             draw_text(painter, QPointF(lefts[index], y), ticks[index].text, colours.muted)
         if self.label:
-            words = letters.elided(self.label, room.width() - GAP)
+            words = self._fitting(room.width() - GAP)
             left = min(
                 max(area.center().x() - letters.width(words) / 2, HALF), room.right() - letters.width(words) - HALF
             )
@@ -157,7 +163,7 @@ class LeftValueAxis(ValueAxis):
         painter.translate(room.left() + half, area.center().y())
         if len(self.label) > _UPRIGHT:
             painter.rotate(-90)
-        draw_text(painter, QPointF(0, 0), letters.elided(self.label, area.height()), colours.muted, align=0.5)
+        draw_text(painter, QPointF(0, 0), self._fitting(area.height()), colours.muted, align=0.5)
         painter.restore()
 
 

@@ -15,14 +15,14 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, MARGIN, PICTURE_HEIGHT
+from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.exact_field import CheckedField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
 from phexplore.gui.widgets.layout import column, row, stacked
-from phexplore.gui.widgets.page import Section, scrolling
+from phexplore.gui.widgets.page import Section, picture_height, scrolling
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.rounded import percent
@@ -129,7 +129,7 @@ class FrontierView(QuestionView):
         for pair in self._rows:
             pair.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
         for chart in self.charts:
-            chart.setMinimumHeight(PICTURE_HEIGHT * scale // 100)
+            chart.setMinimumHeight(picture_height(self) * scale // 100)
 
     def _request(self, _signal: object = None) -> None:
         weighting, whole = self.weights.currentData(), self.parts.currentData()

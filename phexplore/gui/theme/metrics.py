@@ -16,5 +16,7 @@ CORNER = 6
 """Radius of rounded corners."""
 
 PICTURE_HEIGHT = 53 * GRID
-"""Least height of a picture on a page that scrolls: 55 % of a laptop's screen, 768 pixels high."""
+"""Height of a picture at first: 55 % of a laptop's screen, 768 pixels high."""
+PICTURE_PERCENT = 55
+"""Least part of the window's height that a picture takes on a page that scrolls."""
 INSPECTOR_WIDTH = 36 * GRID

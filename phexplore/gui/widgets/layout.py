@@ -6,7 +6,17 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFormLayout, QFrame, QHBoxLayout, QLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QSizePolicy,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import field_label
@@ -20,6 +30,19 @@ Margins = tuple[int, int, int, int]
 
 NONE: Margins = (0, 0, 0, 0)
 _Box = TypeVar("_Box", bound=QBoxLayout)
+
+
+class Lean(QWidget):
+    """As high as its parts need, not as they would like: pictures share the height of the window.
+
+    One whose policy is to be ignored, a page behind others, needs nothing.
+    """
+
+    def heightForWidth(self, width: int) -> int:
+        layout, policy = self.layout(), self.sizePolicy().verticalPolicy()
+        if layout is None or policy is QSizePolicy.Policy.Ignored:
+            return -1
+        return layout.minimumHeightForWidth(width)
 
 
 def column(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margins = NONE) -> QVBoxLayout:

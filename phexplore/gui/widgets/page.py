@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.metrics import GRID, MARGIN, PICTURE_PERCENT
 from phexplore.gui.widgets.labels import Text
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import Lean, column
 
 
 class Section(QFrame):
@@ -77,5 +77,16 @@ def scrolling(name: str, content: QWidget) -> QScrollArea:
     place.setWidgetResizable(True)
     place.setFrameShape(QFrame.Shape.NoFrame)
     place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    if isinstance(content, Lean):
+        content.setMinimumHeight(1)  # what it needs at its width is asked for, not what it would in a narrow window
     place.setWidget(content)
     return place
+
+
+def picture_height(page: QWidget) -> int:
+    """Return the least height of a picture on a page that scrolls: its part of the window, however large that is.
+
+    Args:
+        page: asks again when its size changes.
+    """
+    return -(-page.window().height() * PICTURE_PERCENT // 100)

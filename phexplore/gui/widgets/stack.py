@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.widgets.layout import Lean
 from phexplore.gui.widgets.reading_order import put_in_order
 
 Make = Callable[[QWidget], QWidget]
@@ -78,7 +79,7 @@ class LazyTabs(QTabWidget):
         self.setDocumentMode(True)
         self.setUsesScrollButtons(True)
         for tab in self._makers:
-            place = QWidget(self)
+            place = Lean(self)
             QVBoxLayout(place).setContentsMargins(0, 0, 0, 0)
             self._places[tab] = place
             self.addTab(place, titles[tab] if titles is not None else str(tab.value))

@@ -20,6 +20,7 @@ from phexplore.systems.registry import preset
 
 LAPTOP = QSize(1366, 728)
 """1366 × 768 without the bar of the system."""
+LARGE = QSize(1920, 1040)
 SHARE = 0.55
 PRESETS = ("sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010")
 
@@ -85,6 +86,28 @@ def test_that_every_picture_of_every_page_has_its_share(name, qtbot, settings, t
             too_low[area.value] = found
     assert not too_low
     assert {area: len(found) for area, found in heights.items()} == dict.fromkeys(heights, 1)  # no tab bar moves
+
+
+def test_that_pictures_keep_their_share_when_the_window_grows(qtbot, window):
+    window.resize(LAPTOP)
+    assert_pages(qtbot, window)
+    window.resize(LARGE)
+    assert_pages(qtbot, window)
+    window.navigation.choose(Area.OVERVIEW)
+    overview = window.pages.currentWidget()
+    assert low_in_the_end(qtbot, window, overview) == []
+    assert all(chart.visibleRegion().boundingRect().height() == chart.height() for chart in overview.charts)
+
+
+def assert_pages(qtbot, window):
+    """Look at the pages that scroll."""
+    for area, tabs in ((Area.OVERVIEW, ()), (Area.TARGETS, ("Trade-off", "Truncation studio")), (Area.DECISION, ())):
+        window.navigation.choose(area)
+        page = window.pages.currentWidget()
+        for tab in tabs or (None,):
+            if tab is not None:
+                page.show_tab(next(each for each in page.offered if str(each) == tab))
+            assert low_in_the_end(qtbot, window, page) == [], (area, tab, window.height())
 
 
 def simulate(qtbot, window) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.errors import PhexploreError
@@ -20,8 +21,8 @@ from phexplore.gui.widgets.exact_field import CheckedField, ExactField
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
-from phexplore.gui.widgets.layout import column, stacked
-from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.layout import Lean, column, row
+from phexplore.gui.widgets.page import picture_height, scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.keys import QueryKey
 from phexplore.runs.disclosure import HELD_BACK
@@ -112,6 +113,10 @@ class StudioView(QuestionView):
         self.source.select(source)
         self._request()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.chart.setMinimumHeight(picture_height(self))
+
     def _lay_out(self) -> None:
         self.query = Chooser("Query whose threshold is studied", letters=24, run=self._request)
         self.source = Chooser("Household sizes", letters=30, run=self._request)
@@ -131,9 +136,9 @@ class StudioView(QuestionView):
             labelled("Query", self.query), labelled("Households", self.source), opens, self.keep,
             labelled("counted over a part of", self.part), labelled("counting a share of", self.share), gap=GRID,
         )  # fmt: skip
-        use = (self.use, Qt.AlignmentFlag.AlignLeft)
-        margins = (MARGIN, GRID, MARGIN, GRID)
-        content = stacked(controls, self._basis, (self.chart, 1), self._words, use, margins=margins)
+        taken = row((self._words, 1), (self.use, Qt.AlignmentFlag.AlignTop))
+        content, margins = Lean(), (MARGIN, GRID, MARGIN, GRID)
+        column(controls, self._basis, (self.chart, 1), taken, of=content, margins=margins)
         column(scrolling("Truncation studio", content), of=self)
 
     def _refresh(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
 from phexplore.figures.table import Table
@@ -153,6 +154,10 @@ class SpinePage(QWidget):
         self._data.use_blocks(path)
         self._pages.setCurrentWidget(self._scrolled)
         self._seen.request()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.pictures.fit()
 
     def stop(self) -> None:
         """End the work because the window closes."""

@@ -18,9 +18,10 @@ from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, HALF, PICTURE_HEIGHT
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.page import picture_height
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
@@ -217,8 +218,14 @@ class SpinePictures(QWidget):
         self._show_choosers()
         self.wanted.emit()
 
+    def fit(self) -> None:
+        """Let pictures keep their part of the window; a small one scrolls."""
+        for view in self.tabs.contents:
+            _chart(view).setMinimumHeight(picture_height(self))
+
     def _join_chart(self, tab: SpineTab, view: SpineTreeView | FigureView) -> None:
         _chart(view).failed.connect(self.failed)
+        self.fit()
         if tab is SpineTab.MARGINS:
             _chart(view).key_activated.connect(self._make_up)
         if tab is SpineTab.MAP:
@@ -269,10 +276,7 @@ class SpinePictures(QWidget):
 
 
 def _picture(name: str, place: QWidget | None = None) -> FigureView:
-    """Return an empty picture that keeps a height it can be read at; a small window scrolls."""
-    view = FigureView(name, _TEACHING, place)
-    view.setMinimumHeight(PICTURE_HEIGHT)
-    return view
+    return FigureView(name, _TEACHING, place)
 
 
 def _chart(view: SpineTreeView | FigureView) -> FigureView:
