@@ -6,7 +6,6 @@ Production moves them where a unit has an only child (see `phexplore.spine.alloc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 
 from phexplore.accounting.composition import Part
 from phexplore.accuracy.privacy_loss import EpsilonFigure
@@ -51,26 +50,3 @@ def slack(published: float, proven: float) -> float:
         proven: high end of the bracket.
     """
     return max(published - proven, 0.0)
-
-
-def rounded_up(value: float, places: int) -> str:
-    """Return a number with so many places, never less than it is: what is printed is never less than what is spent.
-
-    Args:
-        value: not negative.
-        places: after the point.
-    """
-    step = Fraction(1, 10**places)
-    whole = -(-Fraction(value) // step)
-    return f"{float(whole * step):.{places}f}"
-
-
-def rounded_down(value: float, places: int) -> str:
-    """Return a number with so many places, never more than it is: the low end of a bracket.
-
-    Args:
-        value: not negative.
-        places: after the point.
-    """
-    step = Fraction(1, 10**places)
-    return f"{float(Fraction(value) // step * step):.{places}f}"

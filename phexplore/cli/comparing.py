@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.decide.committee import CommitteeMatrix, committee_matrix, consensus, with_proposals
 from phexplore.decide.comparing import (
     Compared,
@@ -23,7 +22,7 @@ from phexplore.files.project_file import LoggedStep, ProjectContent, write_proje
 from phexplore.files.rules_json import rules_named
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
-from phexplore.model.rounded import Toward, percent
+from phexplore.model.rounded import Toward, epsilon_bound, percent, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
@@ -63,7 +62,7 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
         print_json(comparison_json(comparison))
         return
     names = [column.name for column in comparison.columns]
-    totals = [text if value is None else f"{text} (ε {value:.2f})" for text, value in comparison.totals]
+    totals = [text if value is None else f"{text} (ε {epsilon_bound(value)})" for text, value in comparison.totals]
     proven = ["-" if value is None else f"ε ≤ {rounded_up(value, 4)}" for value in comparison.proven]
     print_table(("", *names), [("total", *totals), ("proven", *proven)])
     for title, rows in (
@@ -133,7 +132,7 @@ def print_frontier(found: Frontier, *, as_json: bool) -> None:
         (
             f"{float(point.total):.6f}",
             f"{float(point.headline):.6f}",
-            f"{point.epsilon:.2f}",
+            epsilon_bound(point.epsilon),
             f"{point.weighted_margin:.3f}",
         )
         for point in found.points

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.accuracy.proven_caps import proven_under
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.numbers import Budget, exact_text
+from phexplore.model.rounded import rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import print_json, print_table, say, say_if_confidential, tell
 from phexplore.systems.registry import budgets_of, loss_of, system_of

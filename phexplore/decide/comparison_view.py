@@ -181,7 +181,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
             details[place, 8] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
-            (letter(place), column.name, total if total is not None else text, epsilon, proven, change,
+            (letter(place), column.name, total if total is not None else text, None if epsilon is None else AtMost(epsilon), proven, change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
     return Table(headers, tuple(rows), details=details)

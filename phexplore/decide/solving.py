@@ -20,7 +20,6 @@ from pathlib import Path
 
 from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.proven_caps import proven_under
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
@@ -28,7 +27,7 @@ from phexplore.figures.wording import budget_text, people, signed_budget
 from phexplore.model.goal_edits import restricted, with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
-from phexplore.model.rounded import Toward, percent
+from phexplore.model.rounded import Toward, percent, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, replace_active, set_goals, system_name
 from phexplore.systems.registry import budgets_of, presets, system_of

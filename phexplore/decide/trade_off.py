@@ -33,7 +33,7 @@ from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text, people
 from phexplore.model.goals import title_of
 from phexplore.model.numbers import parse_exact
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import percent, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import budgets_of, loss_of
 
@@ -202,7 +202,7 @@ def frontier_title(found: Frontier) -> str:
 def point_words(point: FrontierPoint) -> str:
     """Return a point in words."""
     return (
-        f"ρ {float(point.headline):.6g}, ε {point.epsilon:.3f} at δ = 10⁻¹⁰\n"
+        f"ρ {float(point.headline):.6g}, ε {rounded_up(point.epsilon, 3)} at δ = 10⁻¹⁰\n"
         f"Weighted margin {people(point.weighted_margin)} people\nDouble click loads it as a scenario"
     )
 

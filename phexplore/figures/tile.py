@@ -25,6 +25,7 @@ class TileContent:
         beside: what the figure is, or a second figure.
         change: difference to the reference, or a hint.
         tone: colour and sign of the change.
+        exact: the figure with all its digits, "" where `value` has them.
     """
 
     caption: str
@@ -32,3 +33,4 @@ class TileContent:
     beside: str = ""
     change: str = ""
     tone: Tone = Tone.NEUTRAL
+    exact: str = ""

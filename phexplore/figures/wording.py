@@ -10,7 +10,7 @@ from fractions import Fraction
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import ABSENT, fixed
+from phexplore.model.rounded import ABSENT, Toward, fixed
 
 BUDGET_PLACES = 6
 """Decimals of budgets: production's are multiples of a millionth."""
@@ -36,7 +36,7 @@ def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
         return exact
     if budget < Fraction(1, 10 ** (places - 2)):
         return f"{_scientific(budget)}…"
-    return f"{fixed(budget, places)}…"
+    return f"{fixed(budget, places, Toward.DOWN)}…"
 
 
 def _scientific(value: Fraction) -> str:

@@ -42,6 +42,34 @@ def fixed(value: Fraction, places: int, toward: Toward = Toward.NEAREST) -> str:
     return sign + (f"{whole}.{digits[len(digits) - places :]}" if places else whole)
 
 
+def rounded_up(value: Fraction | float, places: int) -> str:
+    """Return a number with so many places, never less than it is: what is printed is never less than what is spent.
+
+    Args:
+        value: not negative; ∞ where nothing bounds it.
+        places: after the point.
+    """
+    return "∞" if value == math.inf else fixed(Fraction(value), places, Toward.UP)
+
+
+def rounded_down(value: Fraction | float, places: int) -> str:
+    """Return a number with so many places, never more than it is: the low end of a bracket.
+
+    Args:
+        value: not negative.
+        places: after the point.
+    """
+    return fixed(Fraction(value), places, Toward.DOWN)
+
+
+def epsilon_bound(epsilon: Fraction | float) -> str:
+    """Return ε as a bound for reading: two decimals, two digits where it is small, never less than it is."""
+    places = 2
+    while 0 < epsilon * 10**places < 10 and places < 12:
+        places += 1
+    return rounded_up(epsilon, places)
+
+
 def percent(share: Fraction | float | None, *, places: int = 1, toward: Toward = Toward.NEAREST) -> str:
     """Return a share as a percentage, – when there is none; what is not 0 never reads 0, what is not all never reads 100.
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Rounding, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import rounded_up
 
 
 @dataclass(frozen=True, slots=True)

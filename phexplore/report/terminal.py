@@ -74,8 +74,8 @@ def say_if_confidential(path: Path) -> None:
 
 def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
     """Print every ε with its δ, conversion and neighbours."""
-    from phexplore.accuracy.proven_loss import rounded_down, rounded_up  # noqa: PLC0415 - to print a failure loads no figures
     from phexplore.model.numbers import scientific_text  # noqa: PLC0415 - as above
+    from phexplore.model.rounded import rounded_down, rounded_up  # noqa: PLC0415 - to print a failure loads no figures
 
     for figure in figures:
         how = figure.conversion.value if figure.conversion else "pure DP"
@@ -88,7 +88,7 @@ def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
                 tell(f"ε ≤ {rounded_up(figure.bypass_high, 4)} on any path of a spine whose units gave budgets away")
             continue
         tell(
-            f"ε = {figure.value:.4f} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbours)"
+            f"ε = {rounded_up(figure.value, 4)} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbours)"
         )
 
 

@@ -7,9 +7,10 @@ from fractions import Fraction
 from statistics import median
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.proven_loss import epsilon_bracket, largest_of_pairs, noise_factor, rounded_up
+from phexplore.accuracy.proven_loss import epsilon_bracket, largest_of_pairs, noise_factor
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited, scientific_text
+from phexplore.model.rounded import rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import Forecast, UnsupportedError
 from phexplore.systems.registry import budgets_of, forecast

@@ -127,7 +127,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             ),
         ),
     ]
-    value = "∞" if loss.bound is None else f"{float(loss.bound):.6g}"
+    value = "∞" if loss.bound is None else budget_text(loss.bound)
     return Document(
         title=scenario.name,
         subtitle=f"Parameters and forecast, {system.title}",

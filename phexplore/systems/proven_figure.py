@@ -7,13 +7,14 @@ from fractions import Fraction
 from functools import partial
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.proven_loss import epsilon_curve, largest_of_pairs, rounded_up, slack
+from phexplore.accuracy.proven_loss import epsilon_curve, largest_of_pairs, slack
 from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import Figure, nothing
 from phexplore.figures.marks import Dash, Dot, Mark, Path, Role, Rule
 from phexplore.figures.table import AtLeast, AtMost, Table
 from phexplore.figures.wording import power_text
 from phexplore.model.conventions import Conversion
+from phexplore.model.rounded import rounded_up
 from phexplore.systems.protocol import Forecast
 
 POWERS = tuple(range(5, 16))
@@ -46,7 +47,7 @@ def proven_figure(forecast: Forecast, delta: Fraction) -> Figure:
     at, bound = found[powers.index(marked)], published[powers.index(marked)]
     xs = tuple(powers)
     name = f"δ = {power_text(delta)}"
-    title = f"Proven: ε ≤ {rounded_up(at.high, 4)} at {name}; the zCDP bound of {bound:.4f} has slack of {slack(bound, at.high):.2f}"
+    title = f"Proven: ε ≤ {rounded_up(at.high, 4)} at {name}; the zCDP bound of {rounded_up(bound, 4)} has slack of {slack(bound, at.high):.2f}"
     marks = (
         Mark(
             "published",

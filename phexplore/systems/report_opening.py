@@ -9,13 +9,12 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import counted, margin_word, people, power_text, signed_people
+from phexplore.figures.wording import budget_text, counted, margin_word, people, power_text, signed_people
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Severity
 from phexplore.model.moments import day_text
-from phexplore.model.numbers import decimal_text
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Part
 from phexplore.report.provenance import Section
@@ -127,10 +126,11 @@ def _cost(scenario: Scenario, after: Forecast, before: Forecast | None, name: st
     loss, delta = after.loss, scenario.conventions.delta
     if loss.bound is None:
         return "Privacy: at least one number is published without noise, so nobody is protected by a bound."
-    total = decimal_text(loss.bound)
-    spent = f"{loss.framework.symbol} = {total if total and len(total) < 12 else f'{float(loss.bound):.6f}'}"
+    spent = f"{loss.framework.symbol} = {budget_text(loss.bound)}"
     epsilon = loss.epsilon_at(delta)
-    meant = f" (ε = {epsilon:.2f} at δ = {power_text(delta)})" if epsilon is not None and spent[0] != "ε" else ""
+    meant = (
+        f" (ε = {epsilon_bound(epsilon)} at δ = {power_text(delta)})" if epsilon is not None and spent[0] != "ε" else ""
+    )
     earlier = None if before is None else before.loss.bound
     beside = ""
     if earlier:

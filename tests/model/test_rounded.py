@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import phexplore
-from phexplore.model.rounded import Toward, fixed, percent
+from phexplore.model.rounded import Toward, epsilon_bound, fixed, percent
 
 
 @given(st.fractions(max_denominator=10**6), st.integers(0, 6))
@@ -45,3 +45,13 @@ def test_that_shares_are_written_by_the_one_function() -> None:
     found = [f"{file.name}: {line.strip()}" for file in sources for line in file.read_text("utf-8").splitlines()
              if tight.search(line) and "strftime" not in line]  # fmt: skip
     assert found == []
+
+
+@given(st.floats(1e-9, 1e6))
+def test_that_a_bound_is_never_shown_smaller_than_it_is(epsilon) -> None:
+    shown = Fraction(epsilon_bound(epsilon).replace(",", ""))
+    assert Fraction(epsilon) <= shown <= Fraction(epsilon) * Fraction(11, 10) + Fraction(1, 100)
+
+
+def test_that_a_bound_reads_as_the_published_one_rounded_up() -> None:
+    assert (epsilon_bound(17.143551), epsilon_bound(0), epsilon_bound(float("inf"))) == ("17.15", "0.00", "∞")

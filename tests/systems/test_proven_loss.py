@@ -11,12 +11,13 @@ import phexplore as px
 from phexplore.accounting.composition import Part
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_figures, rounded_down, rounded_up
+from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_figures
 from phexplore.decide.comparing import Compared, compare, comparison_json
 from phexplore.decide.rule_evaluation import judge
 from phexplore.decide.verdict_words import verdict_text
 from phexplore.figures.table import AtLeast, AtMost, shown
 from phexplore.model.conventions import Conversion, Neighbours, Proof
+from phexplore.model.rounded import rounded_down, rounded_up
 from phexplore.model.rules import Bound, Measure, Outcome, Rule
 from phexplore.systems.less_noise import less_noise
 from phexplore.systems.phsafe.forecast import is_worst_in_one_cell
@@ -310,7 +311,7 @@ def test_that_reports_and_pictures_set_the_proven_epsilon_beside_every_part():
     scenario = preset("pl94-2020-persons-us").scenario
     known = forecast_topdown(scenario.topdown, scenario.conventions)
     parts = forecast(scenario).proven_parts()
-    tables = semantics_tables(scenario.topdown, known, with_proven=True)
+    tables = semantics_tables(scenario.topdown, known, with_proven=True, is_certificate=False)
     printed = [row[-1].text for table in tables for row in table.rows]
     assert printed == [f"≤ {rounded_up(parts[each.name][1], 4)}" for each in (*known.attributes, *known.block_within)]
     shown = {row[1]: row[4] for row in semantics_figure(known, None, parts).table.rows}

@@ -10,7 +10,7 @@ from typing import Any
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, signed_budget
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.model.numbers import Budget, Unlimited
+from phexplore.model.numbers import Budget, Unlimited, exact_text
 from phexplore.model.rounded import percent
 from phexplore.systems.registry import absurd_epsilon
 
@@ -81,7 +81,9 @@ def loss_tile(
             change, tone = _difference(total - before, before)
     if said := absurd_epsilon(shown.scenario):
         change, tone = f"{said}; {change}" if reference is not None else said, Tone.ATTENTION
-    return TileContent(caption, budget_text(total), beside, change, tone)
+    text = budget_text(total)
+    exact = "" if isinstance(total, Unlimited) or text == exact_text(total) else f"exactly {exact_text(total)}"
+    return TileContent(caption, text, beside, change, tone, exact)
 
 
 def _difference(moved: Fraction, was: Fraction) -> tuple[str, Tone]:

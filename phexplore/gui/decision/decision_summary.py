@@ -12,6 +12,7 @@ from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
 from phexplore.model.conventions import Conversion
 from phexplore.model.issues import Severity
+from phexplore.model.rounded import epsilon_bound
 from phexplore.model.rules import Outcome, Verdict
 
 
@@ -61,10 +62,8 @@ def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:
 def _epsilon_line(figure: EpsilonFigure) -> str:
     neighbours = f"{figure.neighbours.value} neighbours"
     if figure.conversion is None:
-        return f"ε {figure.value:.4g}, pure DP, {neighbours}"
-    return (
-        f"ε {figure.value:.2f} at δ = {power_text(figure.delta)}, {conversion_title(figure.conversion)}, {neighbours}"
-    )
+        return f"ε {epsilon_bound(figure.value)}, pure DP, {neighbours}"
+    return f"ε {epsilon_bound(figure.value)} at δ = {power_text(figure.delta)}, {conversion_title(figure.conversion)}, {neighbours}"
 
 
 def _issues(shown: ScenarioView) -> SummaryEntry:

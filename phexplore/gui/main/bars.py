@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
-from phexplore.accuracy.proven_loss import rounded_up, slack
+from phexplore.accuracy.proven_loss import slack
 from phexplore.figures.tile import TileContent
 from phexplore.figures.wording import counted
 from phexplore.gui.binding.scenario_view import ScenarioView
@@ -27,6 +27,7 @@ from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
+from phexplore.model.rounded import rounded_up
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets

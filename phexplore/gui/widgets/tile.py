@@ -37,7 +37,7 @@ class TileLine(ElidedText):
         said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
         self.setText(tile_sentence(content) if said else tile_words(content))
         self.set_look(content.tone.value if said else "")
-        describe(self, more=content.change)
+        describe(self, more=". ".join(filter(None, (content.change, content.exact))))
 
 
 def fit_lines(lines: Sequence[TileLine], room: int) -> None:
@@ -93,4 +93,4 @@ class Tile(QFrame):
         self._beside.setText(content.beside)
         self._change.setText(content.change)
         self._change.set_look("muted" if content.tone is Tone.NEUTRAL else content.tone.value)
-        describe(self, name=f"{tile_words(content)}. {content.change}".strip())
+        describe(self, name=f"{tile_words(content)}. {content.change}".strip(), more=content.exact)

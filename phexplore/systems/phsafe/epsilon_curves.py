@@ -23,6 +23,7 @@ from phexplore.figures.wording import budget_text, power_text
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import epsilon_bound
 from phexplore.systems.phsafe.forecast import Forecast
 
 POINTS = 15
@@ -68,14 +69,14 @@ class EpsilonCurve:
         """Words at the end of the line: ε at the mark, whose ρ, which conversion."""
         side = self.neighbours.value
         if self.conversion is None:
-            return f"ε {self.marked:.4g} · {side}, pure DP"
-        return f"ε {self.marked:.2f} · {side} ρ {budget_text(self.budget)} · {SHORT_NAMES[self.conversion]}"
+            return f"ε {epsilon_bound(self.marked)} · {side}, pure DP"
+        return f"ε {epsilon_bound(self.marked)} · {side} ρ {budget_text(self.budget)} · {SHORT_NAMES[self.conversion]}"
 
     @property
     def short_label(self) -> str:
         """The same for a narrow picture, whose sentence names the ρ."""
         word = "pure DP" if self.conversion is None else SHORTEST_NAMES[self.conversion]
-        return f"{self.marked:.2f} {self.neighbours.value}, {word}"
+        return f"{epsilon_bound(self.marked)} {self.neighbours.value}, {word}"
 
 
 def epsilon_curves(figures: Forecast) -> tuple[EpsilonCurve, ...]:
@@ -136,7 +137,7 @@ def epsilon_title(curves: Sequence[EpsilonCurve], figures: Forecast) -> str:
         return f"{side.value.capitalize()} ε = {budget_text(first.budget)}, for every δ"
     delta = figures.conventions.delta
     value = epsilon(first.budget, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
-    return f"{side.value.capitalize()} ε = {value:.2f} at δ = {power_text(delta)} (zCDP, optimal α)"
+    return f"{side.value.capitalize()} ε = {epsilon_bound(value)} at δ = {power_text(delta)} (zCDP, optimal α)"
 
 
 def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:
@@ -147,9 +148,9 @@ def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:
     values = {each.conversion: each.marked for each in curves if each.neighbours is first.neighbours}
     return (
         f"For {first.neighbours.value} ρ = {budget_text(first.budget)} and δ = 10⁻¹⁰: "
-        f"{values[Conversion.BUN_STEINKE]:.2f} by ρ + 2√(ρ ln 1/δ), "
-        f"{values[Conversion.ZCDP_OPTIMAL_ALPHA]:.2f} by zCDP with optimal α, and "
-        f"{values[Conversion.GAUSSIAN_CONTINUOUS]:.2f} for a continuous Gaussian, which is an approximation."
+        f"{epsilon_bound(values[Conversion.BUN_STEINKE])} by ρ + 2√(ρ ln 1/δ), "
+        f"{epsilon_bound(values[Conversion.ZCDP_OPTIMAL_ALPHA])} by zCDP with optimal α, and "
+        f"{epsilon_bound(values[Conversion.GAUSSIAN_CONTINUOUS])} for a continuous Gaussian, which is an approximation."
     )
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.accuracy.proven_loss import rounded_down, rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import rounded_down, rounded_up
 from phexplore.systems.phsafe.forecast import DerivedForecast, Forecast, QueryForecast
 
 

@@ -19,7 +19,7 @@ from phexplore.model.issues import Severity, errors_first
 from phexplore.model.keys import LEVELS, PopulationGroupLevel
 from phexplore.model.numbers import Budget, Unlimited, decimal_text, exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.report.document import (
     Column,
     Document,
@@ -159,7 +159,7 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
             conventions.delta,
         ):
             how = f"δ = {power_text(figure.delta)}, optimal α, {figure.neighbours.value}"
-            return [Tile("ε", f"{figure.value:.2f}", how)]
+            return [Tile("ε", epsilon_bound(figure.value), how)]
     return []
 
 

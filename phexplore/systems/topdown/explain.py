@@ -7,10 +7,10 @@ from fractions import Fraction
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import (
     JointRelease,
@@ -157,7 +157,7 @@ def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanat
 
 
 def _semantic_result(loss: SemanticLoss, proven: tuple[float, float] | None) -> str:
-    return f"ε = {loss.epsilon:.2f}" + ("" if proven is None else f", proven ε ≤ {rounded_up(proven[1], 4)}")
+    return f"ε = {epsilon_bound(loss.epsilon)}" + ("" if proven is None else f", proven ε ≤ {rounded_up(proven[1], 4)}")
 
 
 def explain_attribute(loss: SemanticLoss, method: TopDown, proven: tuple[float, float] | None = None) -> Explanation:
@@ -216,8 +216,8 @@ def explain_joint(joint: JointRelease, total: Fraction, delta: Fraction) -> Expl
         "Persons and units as one release",
         "ρ adds; ε is converted from the sum",
         f"{_short(total)} + {_short(joint.rho - total)} = {_short(joint.rho)}",
-        f"ε = {joint.epsilon:.3f}",
-        f"Converted one by one and added they would make {joint.sum_of_epsilons:.3f}, which is often quoted; this part "
+        f"ε = {rounded_up(joint.epsilon, 3)}",
+        f"Converted one by one and added they would make {rounded_up(joint.sum_of_epsilons, 3)}, which is often quoted; this part "
         f"alone is {alone:.3f}.",
         "zCDP composes in ρ (Bun and Steinke 2016, Lemma 1.7); δ = 1e-10",
     )

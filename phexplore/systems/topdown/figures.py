@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
 from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.wording import conversion_title, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import epsilon_bound, percent, rounded_up
 from phexplore.model.topdown import TopDown
 from phexplore.systems.topdown.forecast import TopDownForecast
 from phexplore.systems.topdown.wording import level_title
@@ -90,11 +89,11 @@ def semantics_figure(
 
     def add(group: str, name: str, rho: Fraction, value: float, was: float | None, tip: str) -> None:
         bound = (proven or {}).get(name_of.get(name, name), (0.0, None))[1]
-        text = f"{value:.2f}" if bound is None else f"{value:.2f}, proven {rounded_up(bound, 2)}"
+        text = epsilon_bound(value) if bound is None else f"{epsilon_bound(value)}, proven {rounded_up(bound, 2)}"
         if bound is not None:
             tip += f"; proven ε ≤ {rounded_up(bound, 4)}"
         bars.append(Bar(None, group, name, value, was, text, tip))
-        row: tuple[Value, ...] = (group, name, rho, value, None if bound is None else AtMost(bound), was)
+        row: tuple[Value, ...] = (group, name, rho, AtMost(value), None if bound is None else AtMost(bound), was)
         rows.append(row)
 
     then = {(figure.conversion, figure.delta): figure.value for figure in before.epsilons} if before else {}
@@ -104,15 +103,15 @@ def semantics_figure(
         name = conversion_title(figure.conversion) if figure.conversion is not None else "ε adds up"
         was = then.get((figure.conversion, figure.delta))
         delta = f" at δ = {power_text(figure.delta)}" if figure.delta else ""
-        add("Everything", name, figures.total, figure.value, was, f"ε = {figure.value:.4f}{delta}, {name}")
+        add("Everything", name, figures.total, figure.value, was, f"ε = {rounded_up(figure.value, 4)}{delta}, {name}")
     earlier = {loss.name: loss.epsilon for loss in before.block_within} if before else {}
     for loss in figures.block_within:
         title = level_title(loss.name)
-        tip = f"ε = {loss.epsilon:.4f}: what can be learned about the block of a person known to live in a {title.lower()}"
+        tip = f"ε = {rounded_up(loss.epsilon, 4)}: what can be learned about the block of a person known to live in a {title.lower()}"
         add("Block within", title, loss.rho, loss.epsilon, earlier.get(loss.name), tip)
     earlier = {loss.name: loss.epsilon for loss in before.attributes} if before else {}
     for loss in figures.attributes:
-        tip = f"ε = {loss.epsilon:.4f}: what can be learned about {loss.name} of a person all else of whom is known"
+        tip = f"ε = {rounded_up(loss.epsilon, 4)}: what can be learned about {loss.name} of a person all else of whom is known"
         add("One attribute", loss.name, loss.rho, loss.epsilon, earlier.get(loss.name), tip)
     symbol = figures.framework.symbol
     weakest = min((*figures.block_within, *figures.attributes), key=lambda loss: loss.epsilon, default=None)
@@ -120,7 +119,7 @@ def semantics_figure(
     if weakest is not None:
         where = level_title(weakest.name) if weakest in figures.block_within else weakest.name
         kind = f"which block of its {where.lower()} a person lives in" if weakest in figures.block_within else where
-        title = f"Best protected: {kind} (ε {weakest.epsilon:.2f})"
+        title = f"Best protected: {kind} (ε {epsilon_bound(weakest.epsilon)})"
     return bar_figure(
         "semantics",
         bars,

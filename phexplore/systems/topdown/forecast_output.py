@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.catalog.presets import errata_of
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.report.forecast_json import conventions_json, epsilon_json, exact_json, margins_json
 from phexplore.report.terminal import margin_texts, print_epsilons, print_guarantees, print_table, say, tell
@@ -134,13 +134,15 @@ def print_forecast(scenario: Scenario, blocks: Path | None = None) -> None:
     print_epsilons(_stated(scenario, predicted))
     proven = proven_parts(scenario.topdown, figures)
     for loss in figures.block_within:
-        tell(f"ε = {loss.epsilon:.2f} for the block within {loss.name}{_proven_words(proven.get(loss.name))}")
+        tell(
+            f"ε = {epsilon_bound(loss.epsilon)} for the block within {loss.name}{_proven_words(proven.get(loss.name))}"
+        )
     for loss in figures.attributes:
-        tell(f"ε = {loss.epsilon:.2f} for {loss.name} alone{_proven_words(proven.get(loss.name))}")
+        tell(f"ε = {epsilon_bound(loss.epsilon)} for {loss.name} alone{_proven_words(proven.get(loss.name))}")
     if joint is not None:
         tell(
-            f"with {joint.partner}: ε = {joint.epsilon:.3f} as one release (sum of both ε {joint.sum_of_epsilons:.3f}; "
-            f"ρ + 2√(ρ ln 1/δ) = {joint.loose_epsilon:.3f}){_proven_words(proven_joint(scenario, joint))}"
+            f"with {joint.partner}: ε = {rounded_up(joint.epsilon, 3)} as one release (sum of both ε {rounded_up(joint.sum_of_epsilons, 3)}; "
+            f"ρ + 2√(ρ ln 1/δ) = {rounded_up(joint.loose_epsilon, 3)}){_proven_words(proven_joint(scenario, joint))}"
         )
     print_guarantees((), (), errata_of(topdown_presets(), scenario))
     rows = [

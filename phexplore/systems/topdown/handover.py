@@ -56,7 +56,7 @@ def privacy(scenario: Scenario, version: int) -> Part:
     entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
     spine = [("Kind", method.spine.kind), *method.spine.settings]
     sections = (Section("Privacy loss, replace one record", tuple(entries)), Section("Spine", tuple(spine)))
-    tables = semantics_tables(method, loss, with_proven=version > 2)
+    tables = semantics_tables(method, loss, with_proven=version > 2, is_certificate=True)
     return Part("privacy", "Formal privacy", tables=tables, sections=sections)
 
 

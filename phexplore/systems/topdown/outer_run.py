@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.model.conventions import Conversion, Proof
 from phexplore.model.numbers import exact_text
+from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.optimize.rounder import RounderOptions
@@ -295,7 +295,7 @@ def outer_remarks(spec: RunSpec, outer: OuterRun) -> tuple[str, ...]:
     cost = f"The scenario costs ρ {exact_text(spec.scenario.topdown.total)}"
     if formula is not None and proven is not None:
         cost += (
-            f": ε {formula:.2f} at δ = 1e-10 by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
+            f": ε {epsilon_bound(formula)} at δ = 1e-10 by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
             f"{rounded_up(proven, 2)} as proven"
         )
     return f"{cost}, without the release that it stands on.", outer.release.remark

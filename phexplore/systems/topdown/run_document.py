@@ -20,7 +20,7 @@ from phexplore.figures.wording import people_text, significant
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import ABSENT, Toward, percent
+from phexplore.model.rounded import ABSENT, Toward, epsilon_bound, percent
 from phexplore.report.document import (
     Column,
     Document,
@@ -431,7 +431,7 @@ def _release(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         joint = release["joint"]
         yield (
             "Both releases together",
-            f"ρ = {significant(Fraction(joint['rho']))}, ε = {joint['epsilon']:.2f} at δ = 1e-10",
+            f"ρ = {significant(Fraction(joint['rho']))}, ε = {epsilon_bound(joint['epsilon'])} at δ = 1e-10",
         )
 
 

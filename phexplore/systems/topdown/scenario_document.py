@@ -12,6 +12,7 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
+from phexplore.figures.wording import budget_text
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
@@ -19,7 +20,7 @@ from phexplore.model.issues import errors_first
 from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import (
     Column,
@@ -124,7 +125,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             tables=(
                 shares_table(method),
                 noise_table(scenario, figures),
-                *semantics_tables(method, figures, with_proven=True),
+                *semantics_tables(method, figures, with_proven=True, is_certificate=False),
                 *_passes(scenario),
             ),
         ),
@@ -144,11 +145,11 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
 
 def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     symbol, total = figures.framework.symbol, exact_text(figures.total)
-    value = total if len(total) <= _TILE_CHARACTERS else f"≈ {float(figures.total):.6f}"
+    value = total if len(total) <= _TILE_CHARACTERS else budget_text(figures.total)
     tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
     headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
     if headline is not None and figures.framework is PrivacyFramework.ZCDP:
-        tiles.append(Tile("ε", f"{headline.value:.2f}", f"δ = {scientific_text(headline.delta)}, optimal α"))
+        tiles.append(Tile("ε", epsilon_bound(headline.value), f"δ = {scientific_text(headline.delta)}, optimal α"))
     convention = scenario.conventions.margin
     for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
         entries = (entry for entry in figures.entries if entry.key.level == level)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from phexplore.accuracy.proven_loss import rounded_up
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.report.document import Column, TableView, figures, heading, table_of, words
@@ -12,13 +12,16 @@ from phexplore.systems.topdown.forecast import LevelQueryForecast, SemanticLoss,
 from phexplore.systems.topdown.proven_loss import proven_parts
 
 
-def semantics_tables(method: TopDown, loss: TopDownForecast, *, with_proven: bool) -> tuple[TableView, ...]:
+def semantics_tables(
+    method: TopDown, loss: TopDownForecast, *, with_proven: bool, is_certificate: bool
+) -> tuple[TableView, ...]:
     """Return the loss per attribute and of the block within wider areas, as the certificates print them.
 
     Args:
         method: the parameters.
         loss: their forecast.
         with_proven: a column of what is proven, which certificates in bundles before version 3 do not have.
+        is_certificate: ε to the nearest as production's certificates print it, not rounded up.
     """
     proven = proven_parts(method, loss) if with_proven else {}
 
@@ -28,7 +31,9 @@ def semantics_tables(method: TopDown, loss: TopDownForecast, *, with_proven: boo
     columns: tuple[Column[SemanticLoss], ...] = (
         heading("What is protected", lambda entry: entry.name),
         figures(loss.framework.symbol, lambda entry: exact_text(entry.rho)),
-        figures("ε at δ = 1e-10", lambda entry: f"{entry.epsilon:.2f}"),
+        figures(
+            "ε at δ = 1e-10", lambda entry: f"{entry.epsilon:.2f}" if is_certificate else epsilon_bound(entry.epsilon)
+        ),
         *((figures("Proven ε", bound),) if with_proven else ()),
     )
     within = (heading("What is protected", lambda entry: f"block within {entry.name}"), *columns[1:])

@@ -10,7 +10,7 @@ from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
 from phexplore.model.group_sizes import SIZE_MECHANISMS, SizeMechanism
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.noise.draws import NoisyAnswer
 
 SIZE_EXPLANATIONS = {
@@ -81,7 +81,9 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
         return Inspection(shown.scenario.name, parts=(NO_FIGURES, mechanism), issues=shown.issues)
     level = next((level for level in figures.levels if level.level == selected), None)
     if level is None:
-        epsilons = "\n".join(f"ε = {figure.value:.4g} at δ = {exact_text(figure.delta)}" for figure in figures.epsilons)
+        epsilons = "\n".join(
+            f"ε = {epsilon_bound(figure.value)} at δ = {exact_text(figure.delta)}" for figure in figures.epsilons
+        )
         parts = (
             mechanism,
             ("Sensitivity", reach_sentence(method.mechanism.is_cumulative, method.largest_quantity)),

@@ -30,7 +30,7 @@ from phexplore.model.conventions import Conversion
 from phexplore.model.diff import Change, diff, parameters_only
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.phsafe.explain import explain_epsilon
@@ -77,11 +77,11 @@ def topdown_epsilon_tile(shown: TopDownShown) -> TileContent:
         return TileContent("ε", budget_text(method.total), "pure DP", said or "no δ is needed", tone)
     value = epsilon(method.total, conventions.delta, Conversion.ZCDP_OPTIMAL_ALPHA)
     beside = f"at δ = {power_text(conventions.delta)}, optimal α"
-    joint = shown.joint
-    change = "" if joint is None else f"{joint.epsilon:.2f} with {joint.partner}"
+    joint, exact = shown.joint, f"{value:.12g}, shown rounded up"
+    change = "" if joint is None else f"{epsilon_bound(joint.epsilon)} with {joint.partner}"
     if said:
-        return TileContent("ε", f"{value:,.2f}", beside, said, Tone.ATTENTION)
-    return TileContent("ε", f"{value:.2f}", beside, change)
+        return TileContent("ε", epsilon_bound(value), beside, said, Tone.ATTENTION, exact)
+    return TileContent("ε", epsilon_bound(value), beside, change, exact=exact)
 
 
 def topdown_margin_tile(shown: TopDownShown) -> TileContent:
