@@ -10,7 +10,7 @@ from fractions import Fraction
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import ABSENT, Toward, fixed
+from phexplore.model.rounded import ABSENT, Toward, fixed, rounded_up
 
 BUDGET_PLACES = 6
 """Decimals of budgets: production's are multiples of a millionth."""
@@ -37,6 +37,18 @@ def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
     if budget < Fraction(1, 10 ** (places - 2)):
         return f"{_scientific(budget)}…"
     return f"{fixed(budget, places, Toward.DOWN)}…"
+
+
+def bound_text(budget: Budget) -> str:
+    """Return a whole privacy loss for reading: as `budget_text` where that has all its digits, else rounded up.
+
+    Args:
+        budget: exact, or unlimited.
+    """
+    text = budget_text(budget)
+    if isinstance(budget, Unlimited) or not text.endswith("…") or "e" in text:
+        return text
+    return rounded_up(budget, BUDGET_PLACES)
 
 
 def _scientific(value: Fraction) -> str:

@@ -14,7 +14,7 @@ from phexplore.figures.style import Chart
 from phexplore.figures.table import Value
 from phexplore.figures.table_files import table_csv
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import budget_text
+from phexplore.figures.wording import bound_text, budget_text
 from phexplore.model.diff import diff, parameters_only, value_text
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
@@ -127,7 +127,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             ),
         ),
     ]
-    value = "∞" if loss.bound is None else budget_text(loss.bound)
+    value = "∞" if loss.bound is None else bound_text(loss.bound)
     return Document(
         title=scenario.name,
         subtitle=f"Parameters and forecast, {system.title}",

@@ -9,7 +9,7 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import budget_text, counted, margin_word, people, power_text, signed_people
+from phexplore.figures.wording import bound_text, counted, margin_word, people, power_text, signed_people
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Severity
@@ -126,7 +126,7 @@ def _cost(scenario: Scenario, after: Forecast, before: Forecast | None, name: st
     loss, delta = after.loss, scenario.conventions.delta
     if loss.bound is None:
         return "Privacy: at least one number is published without noise, so nobody is protected by a bound."
-    spent = f"{loss.framework.symbol} = {budget_text(loss.bound)}"
+    spent = f"{loss.framework.symbol} = {bound_text(loss.bound)}"
     epsilon = loss.epsilon_at(delta)
     meant = (
         f" (ε = {epsilon_bound(epsilon)} at δ = {power_text(delta)})" if epsilon is not None and spent[0] != "ε" else ""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, signed_budget
+from phexplore.figures.wording import bound_text, signed_budget
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.numbers import Budget, Unlimited, exact_text
 from phexplore.model.rounded import percent
@@ -81,7 +81,7 @@ def loss_tile(
             change, tone = _difference(total - before, before)
     if said := absurd_epsilon(shown.scenario):
         change, tone = f"{said}; {change}" if reference is not None else said, Tone.ATTENTION
-    text = budget_text(total)
+    text = bound_text(total)
     exact = "" if isinstance(total, Unlimited) or text == exact_text(total) else f"exactly {exact_text(total)}"
     return TileContent(caption, text, beside, change, tone, exact)
 

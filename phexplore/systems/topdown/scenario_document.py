@@ -12,7 +12,7 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import budget_text
+from phexplore.figures.wording import bound_text
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
@@ -145,7 +145,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
 
 def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     symbol, total = figures.framework.symbol, exact_text(figures.total)
-    value = total if len(total) <= _TILE_CHARACTERS else budget_text(figures.total)
+    value = total if len(total) <= _TILE_CHARACTERS else bound_text(figures.total)
     tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
     headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
     if headline is not None and figures.framework is PrivacyFramework.ZCDP:
