@@ -63,15 +63,16 @@ if wants folder || wants deb; then
   cp LICENSE resources/licences.csv $BUILD/folder/phexplore/
   # A hundred megabytes of names that nothing looks up. Libraries in *.libs are left as they came: stripping breaks repaired wheels.
   find $BUILD/folder/phexplore -type f \( -name '*.so' -o -name '*.so.[0-9]*' \) ! -path '*.libs/*' -exec strip --strip-unneeded {} +
-  # pyarrow is linked to this one and calls nothing of it: an empty library of the same name is enough.
-  find $BUILD/folder/phexplore -type f -name 'libarrow_substrait.so.*' | while read -r library; do
+  # pyarrow is linked to these and calls nothing of them: empty libraries of the same names are enough.
+  find $BUILD/folder/phexplore -type f -name 'libarrow_*.so.*' | grep -E '_(substrait|acero|dataset)[.]so' | while read -r library; do
     ld -r -b binary -o $BUILD/nothing.o /dev/null && ld -shared -soname "$(basename "$library")" -o "$library" $BUILD/nothing.o
   done
-  # Libraries of Fortran that NumPy and SciPy both bring.
-  for library in $BUILD/folder/phexplore/_internal/scipy.libs/*; do
-    same=$BUILD/folder/phexplore/_internal/numpy.libs/${library##*/}
-    if cmp -s "$library" "$same"; then ln -sf "../numpy.libs/${library##*/}" "$library"; fi
+  # Libraries of Fortran that NumPy and SciPy bring, SciPy twice.
+  for name in libgfortran libquadmath; do
+    same=$(cd $BUILD/folder/phexplore/_internal/numpy.libs && ls $name-*)
+    for library in $BUILD/folder/phexplore/_internal/scipy.libs/$name-*; do ln -sf "../numpy.libs/$same" "$library"; done
   done
+  sh packaging/plain_lapack.sh $BUILD/folder/phexplore
   $BUILD/tools/bin/python packaging/trim_icu.py $BUILD/folder/phexplore >&2
 fi
 if wants folder; then
