@@ -1,6 +1,6 @@
 #!/bin/sh
 # Try a built program as a user would: commands, a run with its worker, the window on a virtual screen. Needs xvfb.
-#   sh packaging/try_package.sh [PROGRAM]
+#   sh packaging/try_package.sh [PROGRAM]      the folder of the last build; /usr/bin/phexplore where the .deb is installed
 set -eu
 cd "$(dirname "$0")/.."
 program=${1:-out/package/folder/phexplore/phexplore}
