@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import cast
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractSpinBox,
@@ -20,9 +20,22 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QWidget,
 )
+from shiboken6 import isValid
 
 _WHOLE = (QAbstractItemView, QAbstractSpinBox, QComboBox)
 """What Qt composes by itself, and tells as one thing."""
+
+
+_HELD: set[QObject] = set()
+
+
+def _hold(part: QObject) -> None:
+    """Keep what the binding made of a part of Qt's own: with it would go what it is asked for, e.g. a layout of ours.
+
+    Parts of our own classes are kept by their parents.
+    """
+    if type(part).__module__.startswith("PySide6."):
+        _HELD.add(part)
 
 
 class InReadingOrder(QWidget):
@@ -35,10 +48,10 @@ class InReadingOrder(QWidget):
 
 def put_in_order(root: QWidget) -> None:
     """Put all that is shown within a widget into the order in which it is laid out, for the Tab key as well."""
-    shown = tuple(_shown(root))  # the binding forgets a child once nobody holds its parent
+    _HELD.intersection_update([part for part in _HELD if isValid(part)])
     stops = [
         part
-        for part in shown
+        for part in _shown(root)
         if part.focusPolicy() & Qt.FocusPolicy.TabFocus == Qt.FocusPolicy.TabFocus and part.focusProxy() is None
     ]
     for before, after in pairwise(stops):  # always: who asks for Qt's own order lets the binding change owners
@@ -47,8 +60,9 @@ def put_in_order(root: QWidget) -> None:
 
 def put_children_in_order(parent: QWidget) -> list[QWidget]:
     """Let screen readers meet the parts of a widget as they are laid out; return its children in this order."""
-    children = [child for child in parent.children() if isinstance(child, QWidget) and not child.isWindow()]
-    laid_out = dict.fromkeys(part for part in _parts(parent) if part.parent() is parent)
+    _hold(parent)
+    children = [child for child in _children(parent) if not child.isWindow()]
+    laid_out = dict.fromkeys(part for part in _parts(parent) if part in children)
     order = [*laid_out, *(child for child in children if child not in laid_out)]  # what floats stays above
     if order != children:
         for child in order:
@@ -69,12 +83,17 @@ def _parts(parent: QWidget) -> Iterator[QWidget]:
     if isinstance(parent, QSplitter):
         yield from (part for number in range(parent.count()) if (part := parent.widget(number)) is not None)
     elif isinstance(parent, QTabWidget):
-        yield from (child for child in parent.children() if isinstance(child, QTabBar))
+        yield from (child for child in _children(parent) if isinstance(child, QTabBar))
     elif (layout := parent.layout()) is not None:
         yield from _laid_out(layout)
 
 
+def _children(parent: QWidget) -> list[QWidget]:
+    return parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+
+
 def _laid_out(layout: QLayout) -> Iterator[QWidget]:
+    _hold(layout)
     for number in sorted(range(layout.count()), key=partial(_place, layout)):
         item = layout.itemAt(number)
         if item is not None and (widget := item.widget()) is not None:
