@@ -228,7 +228,11 @@ def open_run(directory: str | PathLike[str]) -> Run:
         >>> px.open_run("runs/first").scenario == px.load("pl94-2020-persons-us")
         True
     """
-    return Run(Path(directory))
+    from phexplore.runs.store import confirm_counts
+
+    found = Run(Path(directory))
+    confirm_counts(Path(directory))
+    return found
 
 
 @typed

@@ -12,6 +12,7 @@ from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_byte
 from phexplore.files.atomic_files import write_atomically
 from phexplore.report.document import Document
 from phexplore.report.document_files import SUFFIXES, document_bytes
+from phexplore.runs.store import confirm_counts
 
 FORMATS = {**SUFFIXES, "csv": ".csv", "png": ".png", "svg": ".svg"}
 """Suffixes by the format's id."""
@@ -53,12 +54,14 @@ def write_run_report(
 
     Raises:
         UnknownNameError: no such format.
+        RunUnreadableError: exact counts or a trial were altered after the run was complete.
         PhexploreError: not a run, nothing is there yet or nothing can be drawn, or a file cannot be written.
     """
     if (suffix := FORMATS.get(form)) is None:
         raise UnknownNameError("format", form, list(FORMATS))
     if not run.is_dir():
         raise PhexploreError(f"{run} is not a run directory.", "Name a directory that a run has written.")
+    confirm_counts(run)
     report = read(run, now)
     several = form in {"png", "svg"} or (form == "csv" and report.tables is not None)
     if several and (out.is_dir() or out.suffix != suffix):

@@ -329,6 +329,23 @@ def verify_run(directory: Path) -> tuple[Issue, ...]:
     return tuple(issues)
 
 
+def confirm_counts(directory: Path) -> None:
+    """Confirm that exact counts and trials are those of the complete run: a bit that flipped is a wrong count. An unfinished run is not asked.
+
+    Raises:
+        RunUnreadableError: a file was altered or is missing, or there is no readable manifest.
+    """
+    if not (manifest := directory / MANIFEST_FILE).exists():
+        return
+    for name, stated in _stated(manifest).items():
+        if name.partition("/")[0] == TRUTH_FILE or _TRIAL.fullmatch(name.partition("/")[0]):
+            path = directory / name
+            if not path.is_file():
+                raise RunUnreadableError(f"{path} is missing.", REMEDY)
+            if sha256_of(path) != stated:
+                raise RunUnreadableError(f"{path} was altered after the run was complete.", REMEDY)
+
+
 def _stated(manifest: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of a run as its manifest has it."""
     content = _load_json(manifest)

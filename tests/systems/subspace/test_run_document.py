@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
 from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specification
 
+import phexplore as px
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode, encode_spec
-from phexplore.runs.store import SPEC_FILE
+from phexplore.runs.store import SPEC_FILE, TRUTH_FILE, RunUnreadableError, close_run
 from phexplore.runs.writing import write_json
 from phexplore.systems.subspace.forecast_output import MOST_CLASSES, shown_classes
 from phexplore.systems.subspace.run_document import run_report
@@ -57,6 +59,21 @@ def test_that_the_table_has_a_line_per_answer(run, tmp_path):
     assert sum(int(row["TRUE"]) for row in rows) == 12_830_632
     assert abs(sum(float(row["MEAN_ERROR"]) for row in rows)) < 1e-3
     assert {row["EXPECTED_VARIANCE"] for row in rows} == {"214.721345"}
+
+
+@pytest.mark.parametrize("name", ["trial-00003.parquet", TRUTH_FILE])
+def test_that_no_report_is_written_of_counts_altered_since(run, tmp_path, name):
+    """A bit that flipped in a trial made an answer's error 94 people instead of 16."""
+    shutil.copytree(run, tmp_path / "run")
+    close_run(tmp_path / "run", "0" * 64)
+    content = bytearray((tmp_path / "run" / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "run" / name).write_bytes(content)
+    with pytest.raises(RunUnreadableError, match="was altered after the run was complete"):
+        report_files(tmp_path / "run", "csv", tmp_path / "out", NOW)
+    with pytest.raises(RunUnreadableError, match="was altered after the run was complete"):
+        px.open_run(tmp_path / "run")
+    assert not (tmp_path / "out").exists()
 
 
 def test_that_pictures_fill_a_folder_or_one_file(run, tmp_path):
