@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from phexplore.gui.binding.collector import collector
 
-LIBRARIES = ("numpy", "pyarrow", "pyarrow.parquet", "phexplore.metrics.accuracy_report")
+LIBRARIES = ("numpy", "pyarrow", "pyarrow.parquet", "phexplore.metrics.accuracy_report", "phexplore.decide.agreement")
 """Without Qt, in this order; those of the rooms follow."""
 PARTS = (
     "phexplore.gui.binding.run_process",
@@ -25,6 +25,7 @@ PARTS = (
     "phexplore.gui.run_manager.results_page",
     "phexplore.gui.main.runs_area",
     "phexplore.gui.editors.conventions_editor",
+    "phexplore.gui.decision.dialogs",
 )
 """With Qt, each after what it needs; those of the rooms follow."""
 _PAUSE_MS = 5
