@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from phexplore.figures.axis import Axis, Scale
-from phexplore.figures.marks import AnyMark, Bar, Cell, Part, Patch, Points, Row, Rule, extent
+from phexplore.figures.marks import AnyMark, Bar, Cell, Mark, Part, Patch, Points, Row, Rule, extent
 from phexplore.figures.table import Table
 
 if TYPE_CHECKING:
@@ -157,11 +158,20 @@ class Figure:
                 found[number] = RowLabel(mark.group, mark.name, mark.is_locked)
         return tuple(found[number] for number in sorted(found))
 
-    def first_rows(self, most: int) -> Figure:
-        """Return the figure with its first rows only."""
-        marks = [mark for row, mark in zip(self.row_numbers, self.marks, strict=True) if row < most]
-        cells = [cell for cell in self.cells if cell.row < most]
-        return replace(self, marks=tuple(marks), cells=tuple(cells), labels=self.labels[:most])
+    def brief(self, most: int) -> Figure:
+        """Return the figure with its first rows only; a row its title names is one of them, in place of the last."""
+        rows = self.rows
+        named = [number for number, label in enumerate(rows) if _names(self.title, label)][:most]
+        others = (number for number in range(len(rows)) if number not in named)
+        places = {row: place for place, row in enumerate(sorted([*named, *islice(others, most - len(named))]))}
+        marks = [
+            replace(mark, row=places[row]) if isinstance(mark, Mark) and mark.row is not None else mark
+            for row, mark in zip(self.row_numbers, self.marks, strict=True)
+            if row in places
+        ]
+        cells = [replace(cell, row=places[cell.row]) for cell in self.cells if cell.row in places]
+        labels = [label for number, label in enumerate(self.labels) if number in places]
+        return replace(self, marks=tuple(marks), cells=tuple(cells), labels=tuple(labels))
 
     @cached_property
     def x_range(self) -> tuple[float, float]:
@@ -203,6 +213,14 @@ class Figure:
                 wanted = max(wanted, low + (end - low) * width / (width - room))
         grown = math.ceil((wanted - low) / (high - low) * _PARTS - 1e-9)
         return low, max(high, low + (high - low) * grown / _PARTS)
+
+
+def _names(title: str, label: RowLabel) -> bool:
+    """Return whether a title speaks of a row, e.g. of "PH3 (State, A-G)"."""
+    whole = f"{label.group} ({label.name})" if label.group else label.name
+    found = title.find(whole) if whole else -1
+    beside = title[found - 1 : found] + title[found + len(whole) : found + len(whole) + 1]
+    return found >= 0 and not any(letter.isalnum() for letter in beside)
 
 
 def _ends(values: Floats) -> tuple[float, ...]:

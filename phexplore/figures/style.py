@@ -110,7 +110,7 @@ class Chart:
         width: inches.
         height: inches, without the title.
         draw: puts the content into an empty figure.
-        brief: its first rows, where all of them are too many to be read on a slide.
+        brief: its first rows and those its finding names, where all of them are too many to be read on a slide.
     """
 
     id: str

@@ -107,7 +107,7 @@ def chart_of(figure: Figure) -> Chart:
 
 def _chart_of(figure: Figure) -> Chart:
     title = "\n".join(wrap(figure.title, _MOST_TITLE))
-    brief = _chart_of(figure.first_rows(_MOST_ROWS)) if len(figure.rows) > _MOST_ROWS else None
+    brief = _chart_of(figure.brief(_MOST_ROWS)) if len(figure.rows) > _MOST_ROWS else None
     return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure), brief)
 
 

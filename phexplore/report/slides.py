@@ -114,7 +114,7 @@ class _Deck:
         """Add a slide with a picture, its finding as the title."""
         slide = self._slide(chart.finding.replace("\n", " "))
         if chart.brief is not None:
-            note = "These are the first rows; the report has all of them."
+            note = "These are some of the rows; the report has all of them."
             self._write(slide, [(note, MUTED, _SMALL)], (_LEFT, 7.12, _WIDTH, 0.35))
             chart = chart.brief
         place = (self._inches(each) for each in (_LEFT, 1.45, *PICTURE_INCHES))

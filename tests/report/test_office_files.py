@@ -117,10 +117,19 @@ def test_that_a_slide_has_as_many_rows_as_can_be_read_and_says_that_there_are_mo
     assert len(named) < 30, "the letters are too small for a slide"
     assert [name.split()[-1] for name in named] == [str(number) for number in range(len(named))]
     boxes = {}
-    for count, each in (("few", figure.first_rows(5)), ("many", figure)):
+    for count, each in (("few", figure.brief(5)), ("many", figure)):
         (slide,) = parts(picture_pptx(chart_of(each)), r"ppt/slides/slide\d+\.xml")
         boxes[count] = len(list(slide.iter(f"{DRAWING}t")))
     assert boxes["many"] == boxes["few"] + 1
+
+
+def test_that_a_slide_shows_the_row_its_title_names():
+    rows = tuple(Row(None, "PH3", f"Tract {number}", value=60.0 - number) for number in range(60))
+    figure = row_figure("worst", rows, "error, people", "PH3 (Tract 41) is far off", "Sixty.", Table(("Tract",), ()))
+    brief = figure.brief(16)
+    assert [label.name for label in brief.rows] == [*(f"Tract {number}" for number in range(15)), "Tract 41"]
+    assert [mark.value for mark in brief.marks] == [*(60.0 - number for number in range(15)), 19.0]
+    assert brief.row_numbers == tuple(range(16))
 
 
 def test_that_the_same_report_gives_the_same_bytes():
