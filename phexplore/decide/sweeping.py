@@ -32,8 +32,9 @@ from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import loss_of, margins_of_entries
 
 MOST_POINTS = 100_000
-_TOTALS = 2
-"""Columns of every sweep beside its parameters: the whole loss and ε."""
+_LOSS_COLUMNS = {"total": "whole loss", "epsilon": "whole epsilon"}
+"""Columns of every sweep beside its parameters: the whole loss and ε; what they are called where a parameter has the name."""
+_LOSS_TITLES = {"total": "Whole loss", "whole loss": "Whole loss", "epsilon": "ε", "whole epsilon": "ε"}
 _FOLDER = 16
 """Characters that name the folder of a run."""
 ALL = "*"
@@ -82,7 +83,8 @@ class Sweep:
         """Return a row per point: its parameters, total, ε, margins, and the figures of its run."""
         first = self.points[0]
         runs = tuple(dict.fromkeys(name for row in self.measured for name in row))
-        header = (*first.values, "total", "epsilon", *first.margins, *runs)
+        losses = (apart if name in first.values else name for name, apart in _LOSS_COLUMNS.items())
+        header = (*first.values, *losses, *first.margins, *runs)
         rows: list[tuple[Value, ...]] = []
         for number, point in enumerate(self.points):
             figures = self.measured[number] if self.measured else {}
@@ -165,7 +167,7 @@ def sweep_points(scenario: Scenario, grid: Mapping[str, Sequence[Any]], measure:
 
 def usual_column(figures: Sequence[str]) -> str:
     """Return the column of figures that is looked at first: of runs, then of margins, then ε."""
-    return figures[-1] if len(figures) > _TOTALS else "epsilon"
+    return figures[-1]
 
 
 def sweep_figure(found: Sweep, column: str = "") -> Figure:
@@ -189,7 +191,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     for number, value in enumerate(y):
         if value is not None:
             lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
-    what = {"epsilon": "ε", "total": "Whole loss"}.get(shown, shown)
+    what = _LOSS_TITLES.get(shown, shown)
     if shown in found.points[0].margins:
         what = f"Margin of {shown}, people"
     known = [value for value in y if value is not None]

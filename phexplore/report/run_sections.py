@@ -10,6 +10,7 @@ from typing import Any
 from phexplore.model.fingerprint import fingerprint
 from phexplore.report.document import Document, Part, Tile, colophon
 from phexplore.report.provenance import Section
+from phexplore.runs.events import PHASE_WORDS
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 
@@ -111,7 +112,11 @@ def seconds_section(summary: Mapping[str, Any], title: str = "Seconds per phase"
         title: of the section.
     """
     seconds: Mapping[str, float] = summary.get("seconds") or {}
-    return (Section(title, tuple((name, f"{value:.2f}") for name, value in seconds.items())),) if seconds else ()
+    return (
+        (Section(title, tuple((PHASE_WORDS.get(name, name), f"{value:.2f}") for name, value in seconds.items())),)
+        if seconds
+        else ()
+    )
 
 
 def specification_section(spec: RunSpec, trials: int, *further: tuple[str, str]) -> Section:

@@ -12,6 +12,16 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
+PHASE_WORDS = {
+    "prepare": "preparing",
+    "measure": "measuring",
+    "least_squares": "estimating",
+    "rounder": "rounding",
+    "failsafe": "repairing what could not be rounded",
+    "summary": "summing up",
+}
+"""What people call the phases; others are named by a plain verb already."""
+
 
 class Outcome(enum.Enum):
     """How a run ended that did not fail. The value is the word in JSON."""

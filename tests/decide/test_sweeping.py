@@ -25,6 +25,13 @@ def test_that_points_are_the_product_in_order(persons) -> None:
     assert [point.total for point in found.points] == [1, 1, 1, 2, 2, 2]
 
 
+def test_that_no_two_columns_have_one_name(persons) -> None:
+    found = sweep(persons, {"total": [1, 2]}).table()
+    assert found.headers == ("total", "whole loss", "epsilon")
+    subspace = sweep(preset("counties-invariant-2010").scenario, {"epsilon": [1, 2]}).table()
+    assert len(set(subspace.headers)) == len(subspace.headers)
+
+
 def test_that_epsilon_is_at_the_delta_of_the_point(persons) -> None:
     found = sweep(persons, {"conventions: delta": ["1e-5", "1e-10"]})
     assert [point.epsilon for point in found.points] == [

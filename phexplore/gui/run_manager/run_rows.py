@@ -9,6 +9,7 @@ from pathlib import Path
 from phexplore.catalog.names import run_name
 from phexplore.model.fields import Declared, declared_fields
 from phexplore.runs.events import (
+    PHASE_WORDS,
     Event,
     Failed,
     Finished,
@@ -37,15 +38,6 @@ _STATE_WORDS = {
     RunState.FAILED: "failed",
 }
 
-_PHASE_WORDS = {
-    "prepare": "preparing",
-    "measure": "measuring",
-    "least_squares": "estimating",
-    "rounder": "rounding",
-    "failsafe": "repairing what could not be rounded",
-    "summary": "summing up",
-}
-"""What people call the phases; others are named by a plain verb already."""
 MOST_NOTES = 199
 """Lines of the log kept in memory; the run directory keeps all."""
 
@@ -129,7 +121,7 @@ def after_event(row: RunRow, event: Event) -> RunRow:
         case PhaseDone(name, seconds):
             changed, words = (
                 replace(row, phase="", seconds_left=None),
-                f"{_PHASE_WORDS.get(name, name)}: {seconds:.2f} s",
+                f"{PHASE_WORDS.get(name, name)}: {seconds:.2f} s",
             )
         case TrialDone():
             changed = replace(row, trials=row.trials + 1)

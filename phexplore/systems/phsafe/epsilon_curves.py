@@ -137,7 +137,7 @@ def epsilon_title(curves: Sequence[EpsilonCurve], figures: Forecast) -> str:
         return f"{side.value.capitalize()} ε = {budget_text(first.budget)}, for every δ"
     delta = figures.conventions.delta
     value = epsilon(first.budget, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
-    return f"{side.value.capitalize()} ε = {epsilon_bound(value)} at δ = {power_text(delta)} (zCDP, optimal α)"
+    return f"{side.value.capitalize()} ε = {epsilon_bound(value)} at δ = {power_text(delta)}"
 
 
 def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:

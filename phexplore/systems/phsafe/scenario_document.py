@@ -158,7 +158,7 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
             conventions.neighbours,
             conventions.delta,
         ):
-            how = f"δ = {power_text(figure.delta)}, optimal α, {figure.neighbours.value}"
+            how = f"δ = {power_text(figure.delta)}, {figure.neighbours.value}"
             return [Tile("ε", epsilon_bound(figure.value), how)]
     return []
 

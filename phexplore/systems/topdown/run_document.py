@@ -239,7 +239,14 @@ def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
                 attention=bool(failed),
             )
         )
-        tiles.append(Tile("Failsafe", people_text(summary["failsafe"]), "parents", attention=summary["failsafe"] > 0))
+        tiles.append(
+            Tile(
+                "Areas repaired",
+                people_text(summary["failsafe"]),
+                "could not be rounded at once",
+                attention=summary["failsafe"] > 0,
+            )
+        )
     for level in ("Block_Group", "Block"):
         entry = next((e for e in results.metrics if (e["level"], e["query"]) == (level, "total")), None)
         if entry is not None:
@@ -387,7 +394,10 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         return (specification,)
     checks = (
         *check_entries(summary["checks"]),
-        ("parents taken over by the failsafe", people_text(summary["failsafe"])),
+        (
+            "areas whose parts could not be rounded at once, and were repaired (failsafe)",
+            people_text(summary["failsafe"]),
+        ),
         ("parents whose bounds contradict each other", people_text(summary["relaxed"])),
         *(
             (

@@ -329,14 +329,14 @@ def _reliable_tile(reliable: int | None, place: str, *, has_groups: bool) -> Til
 
 
 def _trials_tile(spec: RunSpec, state: str, marks: Iterable[Mapping[str, object]], trials: int) -> TileContent:
-    """Return how far the run is, and how many families needed the failsafe, by what the trials say of themselves."""
+    """Return how far the run is, and how many families the failsafe took over, by what the trials say of themselves."""
     marks = tuple(marks)
     failsafe, families = (sum(_counted(mark.get(name)) for mark in marks) for name in ("failsafe", "families"))
     change, tone = "", Tone.NEUTRAL
     if failsafe:
-        change, tone = f"{failsafe:,} of {families:,} families needed the failsafe", Tone.ATTENTION
+        change, tone = f"{failsafe:,} of {families:,} families could not be rounded at once", Tone.ATTENTION
     elif families:
-        change = f"{families:,} families, none needed the failsafe"
+        change = f"{families:,} families, all rounded at once"
     beside = f"of {spec.trials:,}, {state}" + (", without noise" if spec.mode is RunMode.NO_NOISE else "")
     return TileContent("Trials", f"{trials:,}", beside, change, tone)
 

@@ -12,13 +12,13 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import bound_text
+from phexplore.figures.wording import bound_text, power_text
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import errors_first
 from phexplore.model.moments import zoned_text
-from phexplore.model.numbers import exact_text, scientific_text
+from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.model.scenario import Scenario
@@ -149,7 +149,7 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
     headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
     if headline is not None and figures.framework is PrivacyFramework.ZCDP:
-        tiles.append(Tile("ε", epsilon_bound(headline.value), f"δ = {scientific_text(headline.delta)}, optimal α"))
+        tiles.append(Tile("ε", epsilon_bound(headline.value), f"at δ = {power_text(headline.delta)}"))
     convention = scenario.conventions.margin
     for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
         entries = (entry for entry in figures.entries if entry.key.level == level)
@@ -182,7 +182,7 @@ def _passes(scenario: Scenario) -> tuple[TableView, ...]:
     passes = [
         (level, stage, number, outer)
         for level, each in scenario.topdown.passes.items()
-        for stage, outers in (("least squares", each.least_squares), ("rounding", each.rounder))
+        for stage, outers in (("estimating", each.least_squares), ("rounding", each.rounder))
         for number, outer in enumerate(outers, start=1)
     ]
     columns: tuple[Column[tuple[str, str, int, Sequence[Sequence[str]]]], ...] = (

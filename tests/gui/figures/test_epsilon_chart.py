@@ -13,6 +13,7 @@ from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.edits import set_field
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import epsilon_bound
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.epsilon_curves import POINTS, epsilon_curves, epsilon_figure
 from phexplore.systems.phsafe.forecast import forecast
@@ -70,7 +71,7 @@ def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
         for each in figures.privacy.epsilons
         if each.neighbours is Neighbours.BOUNDED and each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA
     )
-    assert chart.title == f"Bounded ε = {figure.value:.2f} at δ = 10⁻¹⁰ (zCDP, optimal α)"
+    assert chart.title == f"Bounded ε = {epsilon_bound(figure.value)} at δ = 10⁻¹⁰"
 
 
 def test_that_the_table_starts_with_the_mark_and_has_every_power_of_ten(chart, figures):

@@ -62,7 +62,7 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
         results.tabs.show_tab(tab)
         if tab not in {"map", "compare"}:  # they need a file of shapes, and another run
             qtbot.waitUntil(lambda tab=tab: not results.charts[tab].is_empty, timeout=PATIENCE_MS)
-    assert "none needed the failsafe" in results.sentence.text()
+    assert "all rounded at once" in results.sentence.text()
     last = window.headline.tiles[3]
     qtbot.waitUntil(lambda: last.accessibleName().startswith("Last run: within 5 points"), timeout=PATIENCE_MS)
 

@@ -63,7 +63,7 @@ def test_that_new_trials_are_read_by_the_same_reader(run):
     run.add_trial(2)
     answer = ask(run.directory, "errors", reader)
     assert answer.trials == 2
-    assert answer.tiles[3].change == "18 families, none needed the failsafe"
+    assert answer.tiles[3].change == "18 families, all rounded at once"
 
 
 def test_that_a_damaged_trial_is_named_and_the_rest_shown(run):

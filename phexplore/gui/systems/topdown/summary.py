@@ -76,8 +76,8 @@ def topdown_epsilon_tile(shown: TopDownShown) -> TileContent:
         tone = Tone.ATTENTION if said else Tone.NEUTRAL
         return TileContent("ε", budget_text(method.total), "pure DP", said or "no δ is needed", tone)
     value = epsilon(method.total, conventions.delta, Conversion.ZCDP_OPTIMAL_ALPHA)
-    beside = f"at δ = {power_text(conventions.delta)}, optimal α"
-    joint, exact = shown.joint, f"{value:.12g}, shown rounded up"
+    beside = f"at δ = {power_text(conventions.delta)}"
+    joint, exact = shown.joint, f"{value:.12g}, shown rounded up; {conversion_title(Conversion.ZCDP_OPTIMAL_ALPHA)}"
     change = "" if joint is None else f"{epsilon_bound(joint.epsilon)} with {joint.partner}"
     if said:
         return TileContent("ε", epsilon_bound(value), beside, said, Tone.ATTENTION, exact)
