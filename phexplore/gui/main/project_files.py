@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.names import words
 from phexplore.catalog.presets import Preset
@@ -25,7 +25,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, is_published, read_parameters
-from phexplore.gui.widgets.file_dialogs import ask_to_open
+from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_open
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.registry import preset
@@ -300,8 +300,7 @@ class ProjectFiles(QObject):
 
     def choose_to_save(self, then: Then | None = None) -> None:
         """Let the user choose a name, save, then go on."""
-        dialog = QFileDialog(self._window, "Save as", str(self.folder()), _PROJECTS)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = SaveDialog(self._window, "Save as", str(self.folder()), _PROJECTS)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
         dialog.fileSelected.connect(lambda name: self.save_to(Path(name), then))
         self.dialog = dialog

@@ -6,9 +6,33 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 Take = Callable[[Path], object]
+
+
+class SaveDialog(QFileDialog):
+    """Asks where a file is to be written: in a folder that is there, or stays open and says so.
+
+    Who types a whole path behind the proposed name would else get folders of these names.
+    """
+
+    def __init__(self, owner: QWidget, title: str, folder: str, kinds: str) -> None:
+        super().__init__(owner, title, folder, kinds)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setFileMode(QFileDialog.FileMode.AnyFile)
+        self.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+
+    def accept(self) -> None:
+        missing = next((path for name in self.selectedFiles() if not (path := Path(name).parent).is_dir()), None)
+        if missing is None:
+            super().accept()
+            return
+        box = QMessageBox(QMessageBox.Icon.Warning, self.windowTitle(), f"There is no folder {missing}.", parent=self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText("Choose a folder that exists, or type the whole path in place of the proposed name.")
+        box.open()
 
 
 def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", folder: Path | str = "") -> QFileDialog:
@@ -53,11 +77,11 @@ def ask_to_save(owner: QWidget, title: str, take: Take, *, kinds: str = "", prop
         proposed: the file to begin with; a name without a suffix gets its suffix.
     """
     file = Path(proposed)
-    dialog = _open(owner, title, file.parent if file.name else "", kinds, QFileDialog.FileMode.AnyFile)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog = SaveDialog(owner, title, str(file.parent) if file.name else "", kinds)
     dialog.setDefaultSuffix(file.suffix.removeprefix("."))
     dialog.selectFile(file.name)
     dialog.fileSelected.connect(_path_to(take))
+    dialog.open()
 
 
 def ask_for_folder(owner: QWidget, title: str, take: Take, *, folder: Path | str = "") -> None:

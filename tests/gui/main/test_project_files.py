@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
@@ -16,6 +16,7 @@ from phexplore.gui.main.project_files import (
     scratch_file,
 )
 from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_save
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget
@@ -160,3 +161,20 @@ def test_that_a_new_project_opens_on_its_overview(window) -> None:
     window.navigation.choose(Area.DECISION)
     window.files.new(preset("counties-invariant-2010"))
     assert window.navigation.area is Area.OVERVIEW
+
+
+def test_that_a_path_typed_behind_the_proposed_name_makes_no_folders(qtbot, window, tmp_path) -> None:
+    chosen = []
+    (tmp_path / "known").mkdir()
+    ask_to_save(window, "Save", chosen.append, proposed=tmp_path / "report.pdf")
+    (dialog,) = window.findChildren(SaveDialog)
+    dialog.findChild(QLineEdit).setText(f"report.pdf{tmp_path}/other.pdf")
+    dialog.accept()
+    (box,) = dialog.findChildren(QMessageBox)
+    assert f"There is no folder {tmp_path}/report.pdf{tmp_path}." in box.text()
+    assert dialog.isVisible()
+    box.close()
+    dialog.findChild(QLineEdit).setText(f"{tmp_path}/known/other.pdf")
+    dialog.accept()
+    assert chosen == [tmp_path / "known" / "other.pdf"]
+    assert not (tmp_path / "report.pdf").exists()
