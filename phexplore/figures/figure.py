@@ -83,6 +83,7 @@ class Figure:
         points: series of many points.
         cells: of a heat table.
         patches: of a map.
+        outlined: keys of patches that belong together and stand out, e.g. those of a town.
         labels: of the rows, where the marks do not say them.
         columns: names of the columns of cells.
         under: strokes behind the marks, in values of the axes.
@@ -105,6 +106,7 @@ class Figure:
     points: tuple[Points, ...] = ()
     cells: tuple[Cell, ...] = ()
     patches: tuple[Patch, ...] = ()
+    outlined: frozenset[str] = frozenset()
     labels: tuple[RowLabel, ...] = ()
     columns: tuple[str, ...] = ()
     under: tuple[Part, ...] = ()

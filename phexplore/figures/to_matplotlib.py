@@ -91,6 +91,7 @@ _AXES = 0.775
 _LETTER = 5.4
 """Pixels of a letter of the text beside a mark."""
 _LEAST_TEXT = 12
+_THIN = {"edgecolor": BORDER, "linewidth": 0.3, "zorder": 1}
 _MOST_NAME = 56
 _MOST_TITLE = 80
 _MOST_TICKS = 12
@@ -390,7 +391,8 @@ class _Drawing:
             found = tint_of(figure.tint, patch.value)
             colour = GRID if found is None else _mixed(colour_of(found[0]), found[1])
             outline = Outline.make_compound_path(*(Outline(ring, closed=True) for ring in patch.rings))
-            self._axes.add_patch(PathPatch(outline, facecolor=colour, edgecolor=BORDER, linewidth=0.3))
+            line = {"edgecolor": INK, "linewidth": 1.2, "zorder": 2} if patch.key in figure.outlined else _THIN
+            self._axes.add_patch(PathPatch(outline, facecolor=colour, **line))
         if figure.tint.unit:
             low = f"{-figure.tint.limit:+,.3g}" if figure.tint.is_signed else "0"
             self._axes.set_xlabel(f"colours from {low} to {figure.tint.limit:,.3g} {figure.tint.unit}")

@@ -271,14 +271,15 @@ def paint_map(
     if tint is None:
         return
     pictures.paint(painter, pixels, figure, outlines, colours)
-    if chosen is not None:
+    outlined = figure.outlined | ({chosen} if chosen is not None else set())
+    if outlined:
         painter.save()
         painter.translate(pixels.left, pixels.bottom)
         painter.scale(pixels.per_x, -pixels.per_y)
         pen = QPen(QColor(colours.text), 2)
         pen.setCosmetic(True)
         for patch, path in zip(figure.patches, outlines.paths, strict=True):
-            if patch.key == chosen:
+            if patch.key in outlined:
                 painter.strokePath(path, pen)
         painter.restore()
     if tint.unit:

@@ -178,16 +178,22 @@ def path_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
 
     Args:
         run: the one looked at.
-        choice: level, unit, and a query or `EVERY_QUERY`.
+        choice: level, unit or area, and a query or `EVERY_QUERY`.
     """
-    unit, kept = _unit(run, choice), run.measured
-    if isinstance(unit, str):
-        return nothing("path", unit)
+    kept, place = run.measured, choice.name or f"{level_title(choice.level).lower()} {choice.unit}".strip()
+    if choice.area:  # no unit of the spine
+        geoids = run.files.geoids[run.areas[choice.area].leaves(choice.unit)]
+        lead = f"Every measurement of the units that hold all of {place} (it is not a unit of the spine itself)"
+    else:
+        unit = _unit(run, choice)
+        if isinstance(unit, str):
+            return nothing("path", unit)
+        geoids, lead = _geoids(run, choice.level, unit), f"Every measurement on the way to {place}"
     if isinstance(kept, str):
         return nothing("path", kept)
     trials = run.first_trials(SHOWN_TRIALS)
     try:
-        groups = _groups(run, kept, _geoids(run, choice.level, unit), choice.query, trials)
+        groups = _groups(run, kept, geoids, choice.query, trials)
     except RunUnreadableError as error:
         return nothing("path", error.full)
     listed = max(1, MOST_LINES // max(1, len(groups)))
@@ -207,7 +213,7 @@ def path_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         tuple(rows[:_MOST_ROWS]),
         Axis(f"difference from the true count, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
         _path_title(lines, run.unit),
-        f"Every measurement on the way to {level_title(choice.level).lower()} {choice.unit}, {trials_words(len(trials))}: "
+        f"{lead}, {trials_words(len(trials))}: "
         f"crosses measured, dots published (large: their mean), whiskers hold 90 % of the noise; at the right true → measured → "
         f"published of the first trial. The {most} largest answers of a query "
         f"at a level; the table has {len(lines):,}.{left_out}",

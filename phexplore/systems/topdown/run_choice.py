@@ -151,7 +151,7 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
     best = EVERY_QUERY if request.tab == "path" else run.groups.name if by_group and run.groups is not None else "total"
     size = request.chosen("size", ALL_SIZES)
     unit = request.chosen("find" if request.tab == "worst" else "unit").strip()
-    found = _found(run, level, unit, request) if unit else None
+    found = _found(run, level, unit) if unit else None
     area = ""
     if found is not None:
         area, level = (found.kind, level) if found.kind in run.areas else ("", found.kind)
@@ -180,22 +180,22 @@ def _tables(run: TopDownRun) -> tuple[str, ...]:
     return tuple(sorted((each.id for each in published_tables(run.schema.id)), key=lambda name: (len(name), name)))
 
 
-def _found(run: TopDownRun, level: str, typed: str, request: RunRequest) -> Area | None:
+def _found(run: TopDownRun, level: str, typed: str) -> Area | None:
     """Return the unit or area that somebody typed: by its code, which needs no names to be read, or by its name."""
     if typed in run.codes(level):
         return Area(level, typed, area_name(level, typed, {}))
-    return find_area(typed, _offered(run, level, request), run.area_names)
+    return find_area(typed, _offered(run, level), run.area_names)
 
 
-def _offered(run: TopDownRun, level: str, request: RunRequest) -> Mapping[str, Iterable[str]]:
+def _offered(run: TopDownRun, level: str) -> Mapping[str, Iterable[str]]:
     """Return the codes of the units and areas that can be looked at, by level and class."""
     units = {each: run.codes(each) for each in (level, *run.levels)}
-    return units if request.tab == "path" else units | {kind: area.codes for kind, area in run.areas.items()}
+    return units | {kind: area.codes for kind, area in run.areas.items()}
 
 
-def _known(run: TopDownRun, request: RunRequest) -> tuple[str, ...]:
+def _known(run: TopDownRun) -> tuple[str, ...]:
     """Return the names that can be typed: of towns, places and districts first, then of units, the widest first."""
-    offered = _offered(run, run.levels[0], request)
+    offered = _offered(run, run.levels[0])
     areas = {kind: codes for kind, codes in offered.items() if kind not in run.levels}
     return known_names(areas | dict(offered), run.area_names)
 
@@ -227,7 +227,7 @@ def choosers(
     names = _SHOWN.get(request.tab, ())
     if request.tab == "worst" and choice.on_map:
         names = _SHOWN["where"]
-    known = tuple(map(Option, _known(run, request))) if request.chosen(NAMES) else ()
+    known = tuple(map(Option, _known(run))) if request.chosen(NAMES) else ()
     grouped = _GROUPED[choice.compare] if request.tab == "compare" else ""
     everything = (
         Chooser(

@@ -23,6 +23,7 @@ from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, present_trials, state_of, trial_file
 from phexplore.systems.run_results import Choice, Jump, OpenRuns, RunAnswer, RunRequest, is_counted
+from phexplore.systems.topdown.areas_on_maps import Holding, holding
 from phexplore.systems.topdown.compare_pictures import compare_figure
 from phexplore.systems.topdown.error_pictures import (
     bias_figure,
@@ -57,19 +58,25 @@ def _where(run: TopDownRun, choice: TopDownChoice) -> Figure:
     figure = map_of_errors(run, choice)
     if not choice.unit or figure.is_empty:
         return figure
-    unit, shown = _unit_on_map(run, choice), {patch.key for patch in figure.patches}
-    largest = f" Marked: the {level_title(choice.level).lower()} with most of its blocks." if choice.area else ""
-    where = largest if unit in shown else " It is not among the shapes of this file."
-    return replace(figure, title=place_figure(run, choice).title, summary=f"{figure.summary}{where}")
+    found = _held_by(run, choice)
+    codes = (choice.unit,) if found is None else tuple(map(str, run.codes(choice.level)[found.units]))
+    shown = frozenset(codes) & {patch.key for patch in figure.patches}
+    where = "" if found is None and shown else f" {(found or _ALONE).words(choice.level, len(shown))}"
+    title, outlined = place_figure(run, choice).title, frozenset() if found is None else shown
+    return replace(figure, title=title, summary=f"{figure.summary}{where}", outlined=outlined)
+
+
+def _held_by(run: TopDownRun, choice: TopDownChoice) -> Holding | None:
+    """Return the units of the map that hold the area somebody looks for; None where it is a unit itself."""
+    if not choice.area:
+        return None
+    return holding(run.tree.levels[run.place(choice.level)].first_block, run.areas[choice.area].leaves(choice.unit))
 
 
 def _unit_on_map(run: TopDownRun, choice: TopDownChoice) -> str | None:
-    """Return the unit of the map that somebody looks for: of an area the one with most of its blocks."""
-    if not choice.area:
-        return choice.unit or None
-    level, leaves = run.tree.levels[run.place(choice.level)], run.areas[choice.area].leaves(choice.unit)
-    units = np.searchsorted(level.first_block, leaves, side="right") - 1
-    return str(run.codes(choice.level)[np.bincount(units).argmax()])
+    """Return the unit that is chosen on the map, where the keyboard begins: of an area the one with most of its blocks."""
+    found = _held_by(run, choice)
+    return choice.unit or None if found is None else str(run.codes(choice.level)[found.units[0]])
 
 
 PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
@@ -95,6 +102,7 @@ UNCOUNTED = (
     "Estimated from published noisy measurements: the true counts are not known, so there are no errors. Choose the counts of the same "
     "blocks as data, and the measurements beside them, to compare."
 )
+_ALONE = Holding(np.zeros(1, np.int64), 0)
 KEPT_RUNS = 8
 """Runs that stay open: those of a comparison, and some."""
 _JUMPS = {

@@ -19,6 +19,7 @@ from phexplore.spine.distance import composition
 from phexplore.spine.settings import SpineSettings
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
+from phexplore.systems.topdown.areas_on_maps import holding
 from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
 from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
 from phexplore.systems.topdown.spine_observed import ObservedErrors, ObservedRun
@@ -445,21 +446,20 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         reason,
         np.where(leaves >= 0, np.diff(level.first_block)[np.maximum(units, 0)], 0),
         tuple(outline.name for outline in outlines),
-        _unit_of_area(work, level),
+        *_units_of_area(work, level),
     )
 
 
-def _unit_of_area(work: Work, level: TreeLevel) -> str:
-    """Return the code of the unit in which most blocks of the chosen area lie, "" without one."""
+def _units_of_area(work: Work, level: TreeLevel) -> tuple[tuple[str, ...], int]:
+    """Return the codes of the units in which the chosen area lies, most of its blocks first, and how many hold others, too."""
     if not work.look.area:
-        return ""
+        return (), 0
     entities = class_entities(work.spine, work.look.name)
     place = int(np.flatnonzero(entities.codes == work.look.area)[0])
     blocks = entities.blocks[entities.starts[place] : entities.starts[place + 1]]
     order = work.spine.tree.order
-    leaves = blocks if order is None else np.argsort(order)[blocks]
-    units = np.searchsorted(level.first_block, leaves, side="right") - 1
-    return str(level.codes[np.bincount(units).argmax()])
+    found = holding(level.first_block, blocks if order is None else np.argsort(order)[blocks])
+    return tuple(map(str, level.codes[found.units])), found.partly
 
 
 def _leaves_of(work: Work, first_block: NDArray[np.int64], codes: Sequence[str]) -> NDArray[np.int64]:

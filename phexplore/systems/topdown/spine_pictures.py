@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people, share_percent
 from phexplore.runs.store import started_words
+from phexplore.systems.topdown.areas_on_maps import Holding
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
     DistributionContent,
@@ -374,9 +376,11 @@ def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float3
     if content.reason:
         return nothing("map", content.reason)
     unit, title, summary = map_words(content)
+    outlined = frozenset(content.marked) & frozenset(content.units)
     if content.margins is not None and (stands := _area_finding(content.margins, _order(content.margins), other)):
-        missing = "" if content.marked in content.units else " It is not among the shapes of this file."
-        title, summary = stands, f"{title}. {summary}{missing}"
+        found = Holding(np.arange(len(content.marked)), content.partly)
+        where = found.words(content.level, len(outlined))
+        title, summary = stands, f"{title}. {summary} {where}"
     blocks = content.blocks.tolist()
     names = content.names or ("",) * len(content.units)
     shapes = zip(content.units, outlines, content.values.tolist(), blocks, names, strict=True)
@@ -389,4 +393,4 @@ def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float3
         header, values = f"{content.colour.value}, {unit}", {piece.key: piece.value for piece in pieces}
     values.pop("", None)
     numbers = Table((level_title(content.level), header), tuple(sorted(values.items())))
-    return map_figure("map", pieces, unit, (title, summary), numbers)
+    return replace(map_figure("map", pieces, unit, (title, summary), numbers), outlined=outlined)

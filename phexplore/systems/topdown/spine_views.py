@@ -358,7 +358,8 @@ class SpineMap:
         reason: why there is no map, or "".
         blocks: one per shape: the blocks of its unit, 0 outside the spine.
         names: of the shapes, as their file gives them, "" for none.
-        marked: unit in which most blocks of the area lie that was looked for, "" for none.
+        marked: units in which the area lies that was looked for, the one with most of its blocks first.
+        partly: how many of them lie in other areas, too.
         margins: of the class of that area, None where no area was looked for or nothing can be predicted.
     """
 
@@ -372,7 +373,8 @@ class SpineMap:
     reason: str
     blocks: NDArray[np.int64]
     names: tuple[str, ...] = ()
-    marked: str = ""
+    marked: tuple[str, ...] = ()
+    partly: int = 0
     margins: MarginsContent | None = None
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from phexplore.systems.topdown.area_names import Area, find_area, names_in
+from phexplore.systems.topdown.areas_on_maps import holding
 
 BLOCKS = """geoid,place,place_name,cousub,cousub_name,pop
 440010301001000,,,4400105140,Barrington town,23
@@ -54,3 +56,20 @@ def test_that_a_district_with_the_digits_of_a_county_is_not_called_like_it(own) 
     assert find_area("44003", OFFERED, own) == Area("zcta", "44003", "")
     assert find_area("  ", OFFERED, own) is None
     assert [find_area(word, OFFERED, own) for word in ("nowhere", "Providence nowhere")] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("leaves", "units", "partly", "words"),
+    [
+        ((0, 1, 2, 4), [0, 1], 1, "Outlined: the 2 block groups it lies in, 1 of them only in part."),
+        ((5, 6, 7, 8, 3, 4), [2, 1], 0, "Outlined: the 2 block groups it lies in."),
+        ((3,), [1], 1, "Outlined: the block group it lies in, which holds other areas, too."),
+    ],
+)
+def test_that_a_map_outlines_every_unit_an_area_lies_in_the_fullest_first(leaves, units, partly, words) -> None:
+    found = holding(np.array([0, 3, 5, 9]), np.array(leaves))
+    assert (found.units.tolist(), found.partly) == (units, partly)
+    assert found.words("Block_Group", len(units)) == words
+    assert found.words("Block_Group", 0) == "It is not among the shapes of this file."
+    if len(units) > 1:
+        assert "; 1 without a shape in this file" in found.words("Block_Group", 1)

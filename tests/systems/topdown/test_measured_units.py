@@ -13,9 +13,13 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import RunUnreadableError, prepare_directory, trial_file
+from phexplore.systems.run_results import RunRequest
 from phexplore.systems.topdown.measured_units import UNITS_FILE, MeasuredUnits
+from phexplore.systems.topdown.open_run import Areas, TopDownRun
 from phexplore.systems.topdown.run_options import TopDownOptions
+from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
+from phexplore.systems.topdown.wording import level_title
 from phexplore.workload.queries import parse_query
 
 
@@ -69,6 +73,17 @@ def test_that_answers_are_exact_counts_of_the_unit_plus_noise_of_its_variance(ke
     own = float(1 / PERSONS.budget(LevelQuery("Block", "detailed")))
     found = {unit.variances["detailed"] for g in units.geoids if (unit := units.path(np.array([g]))[-1]).variances}
     assert any(abs(variance / own - 1) < 1e-3 for variance in found)
+
+
+def test_that_a_town_has_the_measurements_of_the_units_that_hold_all_of_it(kept, monkeypatch):
+    geoids = full().geoids
+    across = np.array([each[:11] for each in geoids.tolist()])  # a town in two tracts
+    town = np.isin(across, np.unique(across)[:2])
+    monkeypatch.setattr(TopDownRun, "areas", {"place": Areas(np.array(["59000"]), np.where(town, 0, -1))})
+    figure = TopDownRunReader().answer(RunRequest(kept, "path", {"unit": "59000"})).picture
+    over = {(level_title(unit.level), unit.code) for unit in MeasuredUnits(kept).path(geoids[town]) if unit.variances}
+    assert {row[:2] for row in figure.table.rows} == over != set()
+    assert "not a unit of the spine itself" in figure.summary
 
 
 @pytest.mark.defect("D8")

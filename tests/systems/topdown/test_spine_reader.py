@@ -257,10 +257,11 @@ def test_that_a_town_is_found_by_its_name_with_its_row_and_its_place_on_the_map(
     assert {"Barrington town", "Providence city"} <= set(answer.blocks.names)
     shapes = str(real_data / "blocks" / "providence_ri_2010_blocks.geojson.gz")
     on_map = ask(rhode_island, tab=SpineTab.MAP, area="Providence city", shapes=shapes)
-    assert on_map.content.marked in on_map.content.units
-    assert map_picture(on_map.content, on_map.content.rings, "standard spine").title.startswith(
-        "Providence city (4459000): margin ±"
-    )
+    city = map_picture(on_map.content, on_map.content.rings, "standard spine")
+    assert city.title.startswith("Providence city (4459000): margin ±")
+    assert city.outlined == set(on_map.content.marked) & set(on_map.content.units)
+    assert len(city.outlined) > 100  # the block groups of the whole city, not the largest alone
+    assert f"Outlined: the {len(on_map.content.marked):,} block groups it lies in" in city.summary
     missing = ask(rhode_island, tab=SpineTab.MARGINS, area="Atlantis")
     assert "Atlantis" in missing.problem
     assert missing.look.area == ""

@@ -196,7 +196,7 @@ class SpinePictures(QWidget):
             if content.rings is not None:
                 self._outlines = (content.shapes, content.rings)
             view.show_figure(map_picture(content, self._outlines[1], answer.request.other_title))
-            view.select_key(content.marked or None)
+            view.select_key(content.marked[0] if content.marked else None)
         else:
             _chart(view).show_figure(figure_of(content, answer.request.other_title))
             if look.area:
