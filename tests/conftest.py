@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from phexplore.catalog import names
 from phexplore.systems.registry import preset
 
 # The same examples in every run, however fast the machine is: a new one is found by changing the code or the profile, not by chance.
@@ -23,6 +24,14 @@ def own_configuration(tmp_path_factory):
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
         patch.setenv("PHEXPLORE_LIBRARY", str(tmp_path_factory.mktemp("library")))
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def names_of_files():
+    """Let no module see the names of areas that another one's files gave: they stay for the life of a process."""
+    yield
+    names._areas.cache_clear()
+    names.in_words.cache_clear()
 
 
 @pytest.fixture(scope="session")
