@@ -11,7 +11,7 @@ from typing import Any
 
 from phexplore.decide.comments import comments_table
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
-from phexplore.decide.verdict_words import verdict_text
+from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
@@ -275,7 +275,9 @@ def _verdict(system: System, verdict: Verdict) -> str:
     """Return a verdict with the distance to its limit."""
     if verdict.outcome is Outcome.NOT_JUDGED or verdict.value is None:
         return f"not judged: {verdict.reason}" if verdict.reason else "not judged"
-    where = f", at {system.place_name(verdict.where).title}" if verdict.where else ""
+    where = (
+        f", at {system.place_name(verdict.where).title}" if verdict.where and verdict.rule.measure not in LOSSES else ""
+    )
     return f"{verdict_text(verdict)}{where}"
 
 

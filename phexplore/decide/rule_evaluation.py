@@ -144,17 +144,24 @@ def _end(value: Mapping[str, Any], name: str) -> float | None:
 
 def _loss(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
     bound = loss_of(scenario).bound
-    return not_judged(rule, "the loss has no bound") if bound is None else judged(rule, bound)
+    return not_judged(rule, "the loss has no bound") if bound is None else judged(rule, bound, _neighbours(scenario))
 
 
 def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
     value = loss_of(scenario).epsilon
-    return not_judged(rule, "the loss has no bound") if value is None else judged(rule, value)
+    return not_judged(rule, "the loss has no bound") if value is None else judged(rule, value, _neighbours(scenario))
 
 
 def _proven(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
     value = forecast(scenario).proven()
-    return not_judged(rule, "only ε of discrete Gaussian noise is proven") if value is None else judged(rule, value)
+    if value is None:
+        return not_judged(rule, "only ε of discrete Gaussian noise is proven")
+    return judged(rule, value, _neighbours(scenario))
+
+
+def _neighbours(scenario: Scenario) -> str:
+    """Return which data sets a loss compares: scenarios judged side by side may follow other conventions."""
+    return f"{loss_of(scenario).neighbours.value} neighbours"
 
 
 def _largest_group(rule: Rule, _: Scenario, summary: Summary) -> Verdict:

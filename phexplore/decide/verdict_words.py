@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from phexplore.decide.rule_evaluation import judge
-from phexplore.figures.table import AtMost, shown
+from phexplore.figures.table import AtLeast, AtMost, shown
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
 from phexplore.model.rounded import percent
@@ -25,6 +25,10 @@ from phexplore.model.workbook import Workbook
 
 SYMBOLS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.NOT_JUDGED: "–"}
 """Pass and fail are told apart without colour."""
+
+
+LOSSES = frozenset({Measure.LOSS, Measure.EPSILON, Measure.PROVEN})
+"""Of the whole: the verdict names its neighbours, and no digit is rounded towards less of it."""
 
 
 def rule_title(rule: Rule) -> str:
@@ -42,19 +46,20 @@ def amount(rule: Rule, value: float) -> str:
         case Measure.CHECKS:
             return f"{value:.0f}"
         case Measure.LOSS:
-            return f"{value:.6g}"
+            return shown(AtMost(value))
         case Measure.EPSILON | Measure.PROVEN:
-            number = shown(AtMost(value)) if rule.measure is Measure.PROVEN else f"{value:.4g}"
-            return f"ε {number}"
+            return f"ε {shown(AtMost(value))}"
         case _:
-            return f"{value:,.4g}"
+            return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def distance_text(rule: Rule, distance: float) -> str:
     """Return how far a value is from the limit, in the measure's unit."""
     if rule.measure.is_share:
         return f"{abs(distance) * 100:.2f} points"
-    return f"{abs(distance):.4g}" if rule.measure in {Measure.EPSILON, Measure.PROVEN} else amount(rule, abs(distance))
+    if rule.measure in LOSSES:
+        return shown(AtLeast(distance) if distance >= 0 else AtMost(-distance))
+    return amount(rule, abs(distance))
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -73,7 +78,7 @@ def verdict_detail(verdict: Verdict) -> str:
         return f"{lines[0]}: not judged, {verdict.reason}"
     lines.append(verdict_text(verdict))
     if verdict.where:
-        lines.append(f"Decided by {verdict.where}")
+        lines.append(f"{'For' if verdict.rule.measure in LOSSES else 'Decided by'} {verdict.where}")
     if verdict.low is not None and verdict.high is not None:
         lines.append(
             f"Between {amount(verdict.rule, verdict.low)} and {amount(verdict.rule, verdict.high)} over trials"

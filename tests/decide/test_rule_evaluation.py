@@ -6,6 +6,8 @@ from fractions import Fraction
 import pytest
 
 from phexplore.decide.rule_evaluation import judge, run_metrics
+from phexplore.decide.verdict_words import verdict_detail
+from phexplore.model.conventions import Neighbours
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import preset
@@ -77,6 +79,15 @@ def test_that_the_loss_is_judged_exactly(beyond, outcome):
     """Floats of both were equal, or the wrong way round."""
     total = Fraction(PERSONS.topdown.total)
     assert verdict(Rule(Measure.LOSS, Bound.AT_MOST, total - beyond), summary=None).outcome is outcome
+
+
+def test_that_a_loss_is_said_with_its_neighbours_and_rounded_towards_more_of_it(us):
+    """16.98011 was said to be 16.98, and nothing told 11.41 of unbounded neighbours from it."""
+    rule = Rule(Measure.EPSILON, Bound.AT_MOST, Fraction("16.982"))
+    other = replace(us, conventions=replace(us.conventions, neighbours=Neighbours.UNBOUNDED))
+    texts = [verdict_detail(verdict(rule, each, None)) for each in (us, other)]
+    assert texts[0].endswith("✓ ε 16.981, 0.0018875 to spare\nFor bounded neighbours")
+    assert texts[1].endswith("✓ ε 11.413, 5.5696 to spare\nFor unbounded neighbours")
 
 
 def test_that_the_criterion_passes_exactly_at_its_limit_and_the_worst_level_decides():

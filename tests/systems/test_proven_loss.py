@@ -297,7 +297,7 @@ def test_that_tables_and_verdicts_round_a_bound_away_from_what_is_proven():
     assert all(Fraction(shown(each)) >= Fraction(each) for each in parts)
     assert not all(Fraction(shown(float(each))) >= Fraction(each) for each in parts)
     (verdict,) = judge((Rule(Measure.PROVEN, Bound.AT_MOST, Fraction("16.4651")),), start, None)
-    assert verdict_text(verdict) == "✗ ε 16.466, 5.588e-05 missing"
+    assert verdict_text(verdict) == "✗ ε 16.466, 0.000055884 missing"
 
 
 def test_that_nothing_is_added_where_there_is_no_noise():

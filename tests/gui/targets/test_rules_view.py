@@ -86,7 +86,7 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     qtbot.waitUntil(lambda: len(view.table.numbers.headers) == 4)
     texts = dict(zip(view.table.numbers.headers, zip(*view.table.numbers.rows, strict=True), strict=True))
     assert list(texts) == ["Rule", "Generous", "Proposal", "Proposal, 3 trials (first)"]
-    assert texts["Generous"][1].startswith("✗ 5.18861")
+    assert texts["Generous"][1].startswith("✗ 5.1887")
     assert "missing" in texts["Generous"][1]
     assert texts["Proposal"][2] == "– not judged"
     assert texts["Proposal, 3 trials (first)"][2] == "✓ 93.00 %, 3.00 points to spare"
