@@ -17,6 +17,8 @@ from phexplore.gui.widgets.layout import row
 from phexplore.gui.widgets.speech import announce
 
 _WIDEST = 90 * GRID
+_INSET = 2
+"""Above and below the words: one line fits into the bar at the foot, whichever frame a theme draws."""
 _SYMBOLS = {"attention": "warning", "refused": "error", "card": "info"}
 
 
@@ -40,7 +42,7 @@ class NoticeBar(QFrame):
         self._bar_of_steps.setFixedWidth(14 * GRID)
         self._bar_of_steps.hide()
         parts = (self._symbol, (self._text, 1), self._bar_of_steps, self._button, self._close)
-        row(*parts, of=self, margins=(GRID + HALF, HALF, HALF, HALF))
+        row(*parts, of=self, margins=(GRID + HALF, _INSET, HALF, _INSET))
         appearance().changed.connect(self._restyle)
         self.hide()
 

@@ -14,7 +14,7 @@ from phexplore.gui.binding.tasks import Latest, Tasks
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
-from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.edits import set_item
 from phexplore.systems.registry import preset
 
@@ -150,6 +150,15 @@ def test_that_no_notice_lies_over_a_page(window, scale):
         page = QRect(window.pages.mapToGlobal(QPoint(0, 0)), window.pages.size())
         assert window.notice.isVisible()
         assert not over.intersects(page)
+
+
+def test_that_a_short_notice_lies_in_the_foot_also_after_another_theme(window):
+    window.navigation.choose(Area.TARGETS)
+    for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK, ThemeChoice.LIGHT):
+        appearance().choose(theme)
+        window.notice.say("Saved.", action="Show")
+        QApplication.processEvents()
+        assert window.bottom.geometry().contains(window.notice.geometry()), theme
 
 
 def test_that_the_headline_is_large_on_the_overview_and_a_line_elsewhere(window):
