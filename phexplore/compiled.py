@@ -84,6 +84,23 @@ def float_kernel(function: Function) -> Function:
     return _compiled(function, error_model="numpy", no_cfunc_wrapper=True)
 
 
+def lean_kernel(function: Function) -> Function:
+    """Return the same for a kernel that makes and returns no array: it counts no references to those it is given.
+
+    Every view of a row and every member of a tuple of arrays costs two atomic counts, which in loops over a few numbers
+    took 8 % of the time. Who calls such a kernel holds its arrays; numba refuses to compile one that makes an array.
+    """
+    return _compiled(function, error_model="numpy", no_cfunc_wrapper=True, _nrt=False, forceinline=False)
+
+
+def woven_kernel(function: Function) -> Function:
+    """Return the same for a small kernel that is made a part of every kernel that calls it.
+
+    A tuple of arrays is passed as some two hundred numbers, which a short kernel would spend most of its time on.
+    """
+    return _compiled(function, error_model="numpy", no_cfunc_wrapper=True, _nrt=False, forceinline=True)
+
+
 def inlined_kernel(function: Function) -> Function:
     """Return the same for a function that one kernel calls in one place: it is compiled as a part of that kernel.
 

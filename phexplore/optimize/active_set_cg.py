@@ -20,7 +20,7 @@ Args:
 
 from __future__ import annotations
 
-from phexplore.compiled import float_kernel
+from phexplore.compiled import lean_kernel, woven_kernel
 from phexplore.optimize.lanes import (
     LANE,
     alike,
@@ -29,17 +29,20 @@ from phexplore.optimize.lanes import (
     largest,
     load,
     minus,
+    over,
     plus,
     size,
     store,
     times,
     total,
+    turned,
+    where_positive,
 )
 from phexplore.optimize.marginals import Floats, Forest, add_up, hand_down
 from phexplore.optimize.polytope import Polytope, add_rows, factorise, solve_step
 
 
-@float_kernel
+@woven_kernel
 def project_direction(
     slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
 ) -> None:
@@ -63,7 +66,7 @@ def project_direction(
     fill_direction(slope, point, direction, closed, margins, polytope)
 
 
-@float_kernel
+@woven_kernel
 def fill_direction(
     slope: Floats, point: Floats, direction: Floats, closed: bool, margins: int, polytope: Polytope
 ) -> None:
@@ -76,15 +79,19 @@ def fill_direction(
     classes, width = shift.shape
     rows = polytope.lower.shape[0]
     for index in range(classes):
-        for child in range(width):
-            shift[index, child] = 0.0
-            class_sum[index, child] = 0.0
-        for margin in range(margins):
+        for child in range(0, width, LANE):
+            store(shift, index, child, alike(0.0))
+            store(class_sum, index, child, alike(0.0))
+        for line in range(index, margins * classes, classes):
             for child in range(width):
-                row = polytope.row_of[margin * classes + index, child]
+                row = polytope.row_of[line, child]
                 if row >= 0:
                     shift[index, child] += polytope.step[row]
-    for column in range(point.shape[0]):
+    columns = point.shape[0]
+    in_fours = columns // LANE * LANE if closed and width == LANE else 0
+    for column in range(0, in_fours, LANE):
+        fill_four_directions(slope, point, direction, column, polytope)
+    for column in range(in_fours, columns):
         index = polytope.column_class[column]
         scale = alike(polytope.inverse_metric[column])
         values, members = alike(0.0), alike(0.0)
@@ -98,13 +105,52 @@ def fill_direction(
         mean = alike(total(values) / positive if closed and positive > 0.0 else 0.0)
         for child in range(0, width, LANE):
             member = is_positive(load(point, column, child))
-            value = times(scale, times(member, minus(load(direction, column, child), mean)))
-            store(direction, column, child, value)
-            if rows > 0:
-                store(class_sum, index, child, plus(load(class_sum, index, child), value))
+            store(direction, column, child, times(scale, times(member, minus(load(direction, column, child), mean))))
+    for column in range(columns if rows > 0 else 0):
+        index = polytope.column_class[column]
+        for child in range(0, width, LANE):
+            store(class_sum, index, child, plus(load(class_sum, index, child), load(direction, column, child)))
 
 
-@float_kernel
+@woven_kernel
+def fill_four_directions(slope: Floats, point: Floats, direction: Floats, column: int, polytope: Polytope) -> None:
+    """Fill the step of the `LANE` columns of `LANE` children that begin at one, with the numbers each would have alone.
+
+    Args:
+        direction: ``direction[columns, width]``, receives the steps.
+        column: the first of them.
+    """
+    zero, shift, kind = alike(0.0), polytope.shift, polytope.column_class
+    one, two, three, four = turned(
+        is_positive(load(point, column, 0)),
+        is_positive(load(point, column + 1, 0)),
+        is_positive(load(point, column + 2, 0)),
+        is_positive(load(point, column + 3, 0)),
+    )
+    first, second, third, fourth = turned(
+        minus(load(shift, kind[column], 0), load(slope, column, 0)),
+        minus(load(shift, kind[column + 1], 0), load(slope, column + 1, 0)),
+        minus(load(shift, kind[column + 2], 0), load(slope, column + 2, 0)),
+        minus(load(shift, kind[column + 3], 0), load(slope, column + 3, 0)),
+    )
+    first, second, third, fourth = times(one, first), times(two, second), times(three, third), times(four, fourth)
+    values = plus(plus(plus(zero, first), plus(zero, third)), plus(plus(zero, second), plus(zero, fourth)))
+    members = plus(plus(one, three), plus(two, four))
+    mean = where_positive(members, over(values, members), zero)
+    scale = load(polytope.inverse_metric, 0, column)
+    first, second, third, fourth = turned(
+        times(scale, times(one, minus(first, mean))),
+        times(scale, times(two, minus(second, mean))),
+        times(scale, times(three, minus(third, mean))),
+        times(scale, times(four, minus(fourth, mean))),
+    )
+    store(direction, column, 0, first)
+    store(direction, column + 1, 0, second)
+    store(direction, column + 2, 0, third)
+    store(direction, column + 3, 0, fourth)
+
+
+@woven_kernel
 def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest) -> None:
     """Leave H d in the first rows of `sums`.
 
@@ -125,7 +171,7 @@ def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, in
     hand_down(sums, edges, forest)
 
 
-@float_kernel
+@woven_kernel
 def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope) -> float:
     """Replace the slope by its part along the face, ``-h toward``; return its squared length in the dual metric.
 
@@ -146,7 +192,7 @@ def keep_tangent(slope: Floats, toward: Floats, columns: int, polytope: Polytope
     return fall
 
 
-@float_kernel
+@woven_kernel
 def inner_product(left: Floats, right: Floats, columns: int) -> float:
     """Return Σ left · right over the first rows.
 
@@ -163,7 +209,7 @@ def inner_product(left: Floats, right: Floats, columns: int) -> float:
     return found
 
 
-@float_kernel
+@lean_kernel
 def minimise_on_active_set(
     point: Floats,
     moved: Floats,

@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from phexplore.compiled import float_kernel
+from phexplore.compiled import float_kernel, lean_kernel
+from phexplore.optimize.factor import BLOCK
 from phexplore.optimize.lanes import LANE
 from phexplore.optimize.marginals import Floats, Ints, Tables
-from phexplore.optimize.polytope import BARRED, Polytope
+from phexplore.optimize.polytope import BARRED, TOGETHER, Polytope
 
 ENDLESS = 1 << 62
 """An upper bound of this size or more is none."""
@@ -85,7 +86,7 @@ class Grouping(NamedTuple):
     class_count: Floats
 
 
-@float_kernel
+@lean_kernel
 def padded(children: int) -> int:
     """Return the number of children rounded up to full vector instructions."""
     return (children + LANE - 1) // LANE * LANE
@@ -172,7 +173,7 @@ def barriers(tables: Tables, stage: int, families: Families, family: int, groupi
     return barrier
 
 
-@float_kernel
+@lean_kernel
 def lead(tables: Tables, query: int, cells: Ints, leader: Ints) -> None:
     """Fill, for every given cell, the first place among them with the same answer, -1 where the query omits the cell.
 
@@ -337,7 +338,7 @@ def build_polytope(
     ), contradiction
 
 
-@float_kernel
+@lean_kernel
 def is_told(group: Ints, first: int, children: int, child: int) -> bool:
     """Return whether a child's total follows from the fixed total of its group: it is alone there, or the second of two.
 
@@ -357,7 +358,7 @@ def is_told(group: Ints, first: int, children: int, child: int) -> bool:
     return group[first + child] >= 0 and behind == 0 and before < 2
 
 
-@float_kernel
+@lean_kernel
 def add_bounded(
     families: Families,
     first: int,
@@ -410,7 +411,7 @@ def add_bounded(
     return rows, False
 
 
-@float_kernel
+@lean_kernel
 def add_shared(
     families: Families,
     first: int,
@@ -468,6 +469,7 @@ def allocate_polytope(
     columns = count.shape[0]
     classes, width = barrier.shape
     rows = lower.shape[0]
+    lines = row_of.shape[0]
     return Polytope(
         count,
         class_of_column,
@@ -489,4 +491,12 @@ def allocate_polytope(
         np.zeros((classes * width if rows > 0 else 0, width), np.float64),
         np.zeros((rows, padded(rows)), np.float64),
         np.full(1, -1, np.int64),
+        np.zeros((padded(rows) // LANE, BLOCK * LANE), np.float64),
+        np.empty((lines, width), np.int64),
+        np.empty((lines, width), np.int64),
+        np.empty(lines, np.int64),
+        np.empty(columns, np.float64),
+        np.empty((classes, width), np.float64),
+        np.empty((TOGETHER, width), np.float64),
+        np.empty(TOGETHER, np.int64),
     )

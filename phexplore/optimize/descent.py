@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phexplore.compiled import float_kernel, inlined_kernel
+from phexplore.compiled import inlined_kernel, lean_kernel, woven_kernel
 from phexplore.optimize.active_set_cg import minimise_on_active_set
 from phexplore.optimize.lanes import (
     LANE,
@@ -39,7 +39,8 @@ from phexplore.optimize.lanes import (
     total,
 )
 from phexplore.optimize.marginals import Floats, Forest, add_up, gradient
-from phexplore.optimize.polytope import Polytope, fill_simplex, project
+from phexplore.optimize.polytope import Polytope, project
+from phexplore.optimize.simplex import fill_simplex, find_multiplier
 
 LEAST_MODULUS = 1e-4
 """Strong convexity assumed in the stopping rule when some count has no measurement of its own."""
@@ -76,7 +77,7 @@ class Objective(NamedTuple):
     direction: Floats
 
 
-@float_kernel
+@lean_kernel
 def descend_by_column(
     point: Floats,
     objective: Objective,
@@ -110,20 +111,26 @@ def descend_by_column(
                 continue
             above = range(forest.above_start[column], forest.above_start[column + 1])
             index = polytope.column_class[column]
-            scale = alike(1.0 / diagonal)
+            scale, zero = alike(1.0 / diagonal), alike(0.0)
+            changes, value = zero, zero
             for child in range(0, width, LANE):
                 slope = load(sums, column, child)
                 for slot in above:
                     slope = plus(slope, load(sums, forest.above_row[slot], child))
                 value = minus(load(point, column, child), times(scale, slope))
-                store(trial, 0, child, plus(value, load(polytope.barrier, index, child)))
-            if closed:
+                value = plus(value, load(polytope.barrier, index, child))
+                if width > LANE:
+                    store(trial, 0, child, value)
+            if closed and width == LANE:
+                multiplier = find_multiplier(value, polytope.column_count[column], polytope.column_multiplier[column])
+                polytope.column_multiplier[column] = multiplier
+                value = plus(value, alike(multiplier))
+            elif closed:
                 polytope.column_multiplier[column] = fill_simplex(
                     trial, 0, polytope.column_count[column], polytope.column_multiplier[column]
                 )
-            changes = alike(0.0)
             for child in range(0, width, LANE):
-                new = larger(load(trial, 0, child), alike(0.0))
+                new = larger(load(trial, 0, child) if width > LANE else value, zero)
                 difference = minus(new, load(point, column, child))
                 changes = larger(changes, size(difference))
                 store(point, column, child, new)
@@ -146,7 +153,7 @@ def descend_by_column(
     return moved, sweeps
 
 
-@float_kernel
+@woven_kernel
 def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int], forest: Forest) -> None:
     """Fill every row of `sums` with its share of the gradient, w_r (Σ x) - pull_r."""
     columns, rows, edges = counts
@@ -162,7 +169,7 @@ def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int]
             target[child] = factor[child] * target[child] - pull[child]
 
 
-@float_kernel
+@woven_kernel
 def copy_rows(source: Floats, target: Floats, rows: int) -> None:
     """Copy the first rows.
 
@@ -338,7 +345,7 @@ def descend_together(
     return distance, steps, newton, violation
 
 
-@float_kernel
+@woven_kernel
 def differs(left: Floats, right: Floats, columns: int, tolerance: float) -> bool:
     """Return whether two points differ by more than `tolerance` in some count.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phexplore.compiled import float_kernel
+from phexplore.compiled import lean_kernel
 from phexplore.optimize.lanes import LANE, alike, load, minus, store, times
 from phexplore.optimize.marginals import Floats
 
@@ -29,20 +29,20 @@ STUCK = 1e101
 """Pivot of a row that no free count can change."""
 
 
-@float_kernel
-def cholesky(system: Floats, unknowns: int) -> None:
+@lean_kernel
+def cholesky(system: Floats, pivots: Floats, diagonal: Floats, unknowns: int) -> None:
     """Factorise in place, lower triangle. A dependent unknown gets a pivot so large that its step is 0.
 
     Args:
         system: ``system[>= unknowns, >= unknowns]``, rows padded to a multiple of `LANE`; its lower triangle receives the
             factor.
+        pivots: ``pivots[>= unknowns / LANE, BLOCK × LANE]``, scratch.
+        diagonal: ``diagonal[>= unknowns]``, scratch.
     """
-    diagonal = np.empty(unknowns)
     for row in range(unknowns):
         diagonal[row] = system[row, row]
     # Block by block of columns, panel by panel within it, so that the innermost loop runs along rows and what lies behind is
     # read once per block; every entry is reduced in the order of the columns.
-    pivots = np.zeros((system.shape[1] // LANE, BLOCK * LANE))
     for first in range(0, unknowns, BLOCK):
         last = min(first + BLOCK, unknowns)
         for begin in range(first, last, PANEL):
@@ -65,7 +65,7 @@ def cholesky(system: Floats, unknowns: int) -> None:
         reduce_rows(system, pivots, first, first, last, last, unknowns, unknowns)
 
 
-@float_kernel
+@lean_kernel
 def reduce_rows(
     system: Floats, pivots: Floats, first: int, begin: int, end: int, row: int, behind: int, unknowns: int
 ) -> None:

@@ -29,8 +29,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from phexplore.compiled import float_kernel, inlined_kernel
+from phexplore.compiled import float_kernel, inlined_kernel, lean_kernel, woven_kernel
 from phexplore.optimize.bounds import (
+    BEYOND,
     Families,
     Grouping,
     barriers,
@@ -40,13 +41,16 @@ from phexplore.optimize.bounds import (
     padded,
 )
 from phexplore.optimize.descent import Objective, descend_by_column, descend_together
+from phexplore.optimize.lanes import LANE, alike, load, plus, store, times
 from phexplore.optimize.marginals import (
+    AHEAD,
     Floats,
     Forest,
     Ints,
     Tables,
     add_up,
     allocate_forest,
+    fetch_answers,
     list_rows_above,
     metrics,
     plant,
@@ -119,6 +123,13 @@ def solve_families(
     """
     stamp = np.zeros(tables.stamp_start[-1], np.int64)
     place = np.empty(tables.stamp_start[-1], np.int64)
+    support = 0
+    for family in range(first_family, last_family):
+        support = max(support, families.cell_start[family + 1] - families.cell_start[family])
+    nodes = 0
+    for stage in range(tables.stage_nodes.shape[0] - 1):
+        nodes = max(nodes, tables.stage_nodes[stage + 1] - tables.stage_nodes[stage])
+    forest = allocate_forest(support, nodes)
     tag = 1
     for family in range(first_family, last_family):
         cells = families.cell_start[family + 1] - families.cell_start[family]
@@ -132,7 +143,7 @@ def solve_families(
                 target[0, cell] = float(families.counts[first + cell])
             outcome.status[family] = COPIED
         else:
-            tag = solve_family(tables, families, settings, family, stamp, place, tag, target, outcome)
+            tag = solve_family(tables, families, settings, family, forest, stamp, place, tag, target, outcome)
 
 
 @inlined_kernel
@@ -141,6 +152,7 @@ def solve_family(
     families: Families,
     settings: Settings,
     family: int,
+    forest: Forest,
     stamp: Ints,
     place: Ints,
     tag: int,
@@ -177,7 +189,10 @@ def solve_family(
         grouping = group_support(
             cells, counts, tables.column_of[stage], tables.class_of[stage], tables.columns[stage], tables.classes[stage]
         )
-        start = start_from(flow, flow_of_cell, grouping, cells, counts)
+        before = flow.shape[0]
+        start = np.zeros((grouping.cell_of_column.shape[0] if before > 0 else 0, width), np.float64)
+        if before > 0:
+            start_from(flow, flow_of_cell, grouping, cells, counts, start, np.zeros(before), np.zeros(before))
         point, feasible, violation = solve_stage(
             tables,
             families,
@@ -188,6 +203,7 @@ def solve_family(
             held,
             slack,
             tolerance,
+            forest,
             stamp,
             place,
             tag,
@@ -217,38 +233,39 @@ def solve_family(
     return tag
 
 
-@inlined_kernel
+@lean_kernel
 def start_from(
-    flow: Floats, flow_of_cell: Ints, grouping: Grouping, cells: npt.NDArray[np.int32], counts: Ints
-) -> Floats:
-    """Return a first point for a stage: the counts of the stage before, split in proportion to the parent's cells.
+    flow: Floats,
+    flow_of_cell: Ints,
+    grouping: Grouping,
+    cells: npt.NDArray[np.int32],
+    counts: Ints,
+    start: Floats,
+    total: Floats,
+    members: Floats,
+) -> None:
+    """Fill a first point for a stage: the counts of the stage before, split in proportion to the parent's cells.
 
-    It satisfies the column sums and every bound on sums of the earlier stage's columns. Empty without earlier stage.
+    It satisfies the column sums and every bound on sums of the earlier stage's columns.
 
     Args:
-        flow: ``flow[columns before, width]``, counts of the stage before; empty without one.
+        flow: ``flow[columns before, width]``, counts of the stage before.
         flow_of_cell: ``flow_of_cell[support]``, their column of each cell.
         cells: ``cells[support]``, numbers of the support's cells.
         counts: ``counts[support]``, the parent's count of each.
+        start: ``start[columns, width]``, 0 on entry, receives the point.
+        total, members: ``float64[columns before]``, 0 on entry, scratch.
     """
-    width = flow.shape[1]
-    columns = grouping.cell_of_column.shape[0]
-    if flow.shape[0] == 0:
-        return np.empty((0, width), np.float64)
-    start = np.zeros((columns, width), np.float64)
-    total = np.zeros(flow.shape[0], np.float64)
-    members = np.zeros(flow.shape[0], np.float64)
     for cell in range(cells.shape[0]):
         total[flow_of_cell[cell]] += float(counts[cell])
         members[flow_of_cell[cell]] += 1.0
     for cell in range(cells.shape[0]):
         index = flow_of_cell[cell]
-        part = float(counts[cell]) / total[index] if total[index] > 0.0 else 1.0 / members[index]
-        target = start[grouping.column_of_cell[cell]]
-        source = flow[index]
-        for child in range(width):
-            target[child] += part * source[child]
-    return start
+        part = alike(float(counts[cell]) / total[index] if total[index] > 0.0 else 1.0 / members[index])
+        column = grouping.column_of_cell[cell]
+        for child in range(0, flow.shape[1], LANE):
+            share = times(part, load(flow, index, child))
+            store(start, column, child, plus(load(start, column, child), share))
 
 
 @inlined_kernel
@@ -262,6 +279,7 @@ def solve_stage(
     held: Floats,
     slack: float,
     tolerance: float,
+    forest: Forest,
     stamp: Ints,
     place: Ints,
     tag: int,
@@ -278,9 +296,11 @@ def solve_stage(
     """
     width = held.shape[1]
     columns = grouping.cell_of_column.shape[0]
-    nodes = tables.stage_nodes[stage + 1] - tables.stage_nodes[stage]
-    forest = allocate_forest(columns, nodes)
     rows, edges, entries = plant(tables, stage, columns, grouping.cell_of_column, stamp, place, tag, forest)
+    for line in range(
+        families.child_start[family], min(families.child_start[family] + AHEAD, families.child_start[family + 1])
+    ):
+        fetch_answers(families.narrow, families.answers, line, entries, forest)
     barrier = barriers(tables, stage, families, family, grouping, width)
     floor, has_floor = floors(tables, stage, families, family, grouping, barrier)
     polytope, contradiction = build_polytope(
@@ -366,7 +386,7 @@ def measure(
     )
 
 
-@inlined_kernel
+@woven_kernel
 def spread(point: Floats, objective: Objective, closed: bool, polytope: Polytope) -> None:
     """Fill a first point without earlier pass: each column in proportion to what the children were measured to have."""
     for column in range(point.shape[0]):
@@ -386,7 +406,7 @@ def spread(point: Floats, objective: Objective, closed: bool, polytope: Polytope
                 values[child] *= factor
 
 
-@inlined_kernel
+@lean_kernel
 def minimise(
     point: Floats,
     objective: Objective,
@@ -414,10 +434,10 @@ def minimise(
     for column in range(columns):
         measured = measured or objective.diagonal[column] > 0.0
         barrier = polytope.barrier[polytope.column_class[column]]
+        least = BEYOND
         for child in range(barrier.shape[0]):
-            if barrier[child] == 0.0:
-                own = objective.weight[column, child]
-                steepest = max(steepest, objective.metric[column] / own if own > 0.0 else 1e6)
+            least = min(least, objective.weight[column, child] if barrier[child] == 0.0 else BEYOND)
+        steepest = max(steepest, objective.metric[column] / least if least > 0.0 else 1e6)
     equal = False
     for row in range(bound_rows):
         equal = equal or polytope.lower[row] == polytope.upper[row]
@@ -463,7 +483,7 @@ def minimise(
     return violation
 
 
-@float_kernel
+@woven_kernel
 def add_classes(point: Floats, polytope: Polytope) -> None:
     """Add up the counts of every class."""
     polytope.class_sum[:] = 0.0
@@ -473,7 +493,7 @@ def add_classes(point: Floats, polytope: Polytope) -> None:
             total[child] += point[column, child]
 
 
-@inlined_kernel
+@lean_kernel
 def hold_answers(tables: Tables, stage: int, grouping: Grouping, point: Floats, held: Floats) -> None:
     """Keep the answers that later passes hold."""
     for hold in range(tables.stage_holds[stage], tables.stage_holds[stage + 1]):

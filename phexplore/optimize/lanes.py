@@ -44,21 +44,23 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
 
 
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Return where the vector begins that the first three arguments name: ``array[row, child]``."""
+    """Return where the number lies that the first three arguments name: ``array[row, child]``."""
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
-    width = cgutils.unpack_tuple(builder, array.shape)[1]
+    width = cgutils.unpack_tuple(builder, array.shape)[-1]
     place = builder.add(builder.mul(arguments[1], width), arguments[2])
-    return builder.bitcast(builder.gep(array.data, [place]), _VECTOR.as_pointer())
+    return builder.gep(array.data, [place])
+
+
+def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.bitcast(_pointer(context, builder, signature, arguments), _VECTOR.as_pointer())
 
 
 def _splat(number: float) -> Any:
     return ir.Constant(_VECTOR, [number] * LANE)
 
 
-def _is_table(array: Any) -> bool:
-    return bool(
-        isinstance(array, types.Array) and array.ndim == 2 and array.layout == "C" and array.dtype == types.float64
-    )
+def _is_table(array: Any, kinds: tuple[Any, ...] = (types.float64,)) -> bool:
+    return bool(isinstance(array, types.Array) and array.ndim <= 2 and array.layout == "C" and array.dtype in kinds)
 
 
 def _emitted(function: Callable[..., Any]) -> Any:
@@ -68,27 +70,45 @@ def _emitted(function: Callable[..., Any]) -> Any:
 
 @_emitted
 def load(_context: Any, array: Any, _row: Any, _child: Any) -> Any:
-    """Return ``array[row, child : child + LANE]``; ``array[n, m]`` is C-ordered."""
+    """Return ``array[row, child : child + LANE]``; ``array[n, m]`` is C-ordered; row 0 of ``array[m]`` is all of it."""
     if not _is_table(array):
         return None
 
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(_pointer(context, builder, signature, arguments), align=8)
+        return builder.load(_lanes_at(context, builder, signature, arguments), align=8)
 
     return _LANES(array, types.intp, types.intp), make
 
 
 @_emitted
 def store(_context: Any, array: Any, _row: Any, _child: Any, _vector: Any) -> Any:
-    """Write ``array[row, child : child + LANE]``; ``array[n, m]`` is C-ordered."""
+    """Write ``array[row, child : child + LANE]``; ``array[n, m]`` is C-ordered; row 0 of ``array[m]`` is all of it."""
     if not _is_table(array):
         return None
 
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[3], _pointer(context, builder, signature, arguments), align=8)
+        builder.store(arguments[3], _lanes_at(context, builder, signature, arguments), align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp, _LANES), make
+
+
+@_emitted
+def fetch(_context: Any, array: Any, _row: Any, _child: Any) -> Any:
+    """Ask for ``array[row, child]`` to be brought near before it is read: memory answers many such requests at a time."""
+    if not _is_table(array, (types.float64, types.int32)):
+        return None
+
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), (byte, number, number, number))
+        request = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        place = builder.bitcast(_pointer(context, builder, signature, arguments), byte)
+        reading, nearest, data = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(request, [place, reading, nearest, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), make
 
 
 @_emitted
@@ -131,6 +151,43 @@ def times(_context: Any, _left: Any, _right: Any) -> Any:
         return builder.fmul(*arguments)
 
     return _LANES(_LANES, _LANES), make
+
+
+@_emitted
+def over(_context: Any, _left: Any, _right: Any) -> Any:
+    """Return the quotient of two vectors, lane by lane."""
+
+    def make(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.fdiv(*arguments)
+
+    return _LANES(_LANES, _LANES), make
+
+
+@_emitted
+def where_positive(_context: Any, _vector: Any, _left: Any, _right: Any) -> Any:
+    """Return the left number in the lanes where a vector is positive, the right one in the others."""
+
+    def make(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", arguments[0], _splat(0.0)), *arguments[1:])
+
+    return _LANES(_LANES, _LANES, _LANES), make
+
+
+@_emitted
+def turned(_context: Any, _first: Any, _second: Any, _third: Any, _fourth: Any) -> Any:
+    """Return four vectors of which the first has the first lanes of the four given, and so on."""
+
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def mixed(left: Any, right: Any, lanes: tuple[int, ...]) -> Any:
+            return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), LANE), lanes))
+
+        one, two, three, four = arguments
+        low = mixed(one, three, (0, 4, 1, 5)), mixed(two, four, (0, 4, 1, 5))
+        high = mixed(one, three, (2, 6, 3, 7)), mixed(two, four, (2, 6, 3, 7))
+        found = [mixed(left, right, lanes) for left, right in (low, high) for lanes in ((0, 4, 1, 5), (2, 6, 3, 7))]
+        return context.make_tuple(builder, signature.return_type, found)
+
+    return types.UniTuple(_LANES, LANE)(_LANES, _LANES, _LANES, _LANES), make
 
 
 @_emitted

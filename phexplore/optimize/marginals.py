@@ -24,8 +24,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from phexplore.compiled import float_kernel
-from phexplore.optimize.lanes import LANE, load, minus, plus, store, times
+from phexplore.compiled import float_kernel, lean_kernel, woven_kernel
+from phexplore.optimize.lanes import LANE, fetch, load, minus, plus, store, times
+
+AHEAD = 4
+"""Children whose measured answers are asked for before they are read."""
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -141,7 +144,7 @@ def allocate_forest(columns: int, nodes: int) -> Forest:
     )
 
 
-@float_kernel
+@lean_kernel
 def plant(
     tables: Tables, stage: int, columns: int, cell_of_column: Ints, stamp: Ints, place: Ints, tag: int, forest: Forest
 ) -> tuple[int, int, int]:
@@ -209,7 +212,7 @@ def plant(
     return rows, edges, entries
 
 
-@float_kernel
+@lean_kernel
 def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None:
     """List, for every column, the rows that contain it.
 
@@ -247,7 +250,7 @@ def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None
     forest.above_start[columns] = used
 
 
-@float_kernel
+@woven_kernel
 def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) -> None:
     """Fill the coarser rows of ``sums[rows, children]`` from its first `columns` rows.
 
@@ -264,7 +267,7 @@ def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) ->
             store(sums, target, child, plus(load(sums, target, child), load(sums, source, child)))
 
 
-@float_kernel
+@woven_kernel
 def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
     """Add every coarser row of ``sums[rows, children]`` to the finer rows it consists of, down to the columns.
 
@@ -278,7 +281,7 @@ def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
             store(sums, target, child, plus(load(sums, target, child), load(sums, source, child)))
 
 
-@float_kernel
+@woven_kernel
 def gradient(
     point: Floats, weight: Floats, pull: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest
 ) -> None:
@@ -303,7 +306,23 @@ def gradient(
     hand_down(sums, edges, forest)
 
 
-@float_kernel
+@woven_kernel
+def fetch_answers(narrow: npt.NDArray[np.int32], answers: Floats, line: int, entries: int, forest: Forest) -> None:
+    """Ask for the measured answers of one child before they are read: they lie far apart, in memory nothing else reads.
+
+    Args:
+        narrow, answers: as in `weigh`.
+        line: number of the child among all.
+        entries: how many measured answers the forest has.
+    """
+    for entry in range(entries):
+        if narrow.shape[0] > 0:
+            fetch(narrow, line, forest.entry_answer[entry])
+        else:
+            fetch(answers, line, forest.entry_answer[entry])
+
+
+@woven_kernel
 def weigh(
     narrow: npt.NDArray[np.int32],
     answers: Floats,
@@ -315,7 +334,7 @@ def weigh(
     weight: Floats,
     pull: Floats,
 ) -> None:
-    """Fill weight and pull of every row from the measurements of the children.
+    """Fill weight and pull of every row from the measurements of the children; those of the first `AHEAD` were asked for.
 
     Args:
         narrow: ``int32[all children, all answers]``, empty where `answers` holds them.
@@ -325,6 +344,8 @@ def weigh(
     """
     for child in range(children):
         line = first_child + child
+        if child + AHEAD < children:
+            fetch_answers(narrow, answers, line + AHEAD, entries, forest)
         inverse_variance = weights[first_child + child]
         for entry in range(entries):
             factor = inverse_variance[forest.entry_weight[entry]]
@@ -335,7 +356,7 @@ def weigh(
             pull[row, child] += factor * measured
 
 
-@float_kernel
+@lean_kernel
 def metrics(
     weight: Floats, sums: Floats, row_sums: Floats, diagonal: Floats, counts: tuple[int, int, int], forest: Forest
 ) -> None:

@@ -7,7 +7,7 @@ metric h is
 
     x_ic = max(0, z_ic + (λ_c + Σ_{r: (i,c) in r} ν_r) / h_c).
 
-λ_c solves a piecewise linear equation in one unknown, by Newton's method. The concave dual in ν is climbed by a
+λ_c makes the sum of the column right (`phexplore.optimize.simplex`). The concave dual in ν is climbed by a
 projected semismooth Newton method (two-metric projection: a multiplier that would change its sign stops at 0) with a
 line search on its derivative; both are warm started by the caller.
 
@@ -23,12 +23,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from phexplore.compiled import float_kernel
+from phexplore.compiled import lean_kernel, woven_kernel
 from phexplore.optimize.factor import DETERMINED, STUCK, cholesky
-from phexplore.optimize.lanes import LANE, alike, is_positive, larger, largest, load, minus, plus, store, times, total
+from phexplore.optimize.lanes import LANE, alike, is_positive, larger, load, minus, plus, store, times, total
 from phexplore.optimize.marginals import Floats, Ints
+from phexplore.optimize.simplex import fill_four_simplexes, fill_simplex
 
 BARRED = -1e30
 """Added to a child's class that must stay empty."""
@@ -64,6 +63,13 @@ class Polytope(NamedTuple):
         curvature: ``float64[classes * children, children]``, scratch, of each class the lower triangle.
         system: ``float64[rows, padded rows]``, scratch: Cholesky factor of the Newton system.
         known: ``int64[1]``, unknowns of the factor at hand; -1 when there is none.
+        pivots: ``float64[padded rows / LANE, BLOCK × LANE]``, scratch of the factorisation.
+        free_child, free_place: ``int64[margins * classes, children]``, scratch: children with a free row, and its place.
+        found: ``int64[margins * classes]``, scratch: how many those are.
+        spread: ``float64[columns]``, scratch: what the members of a column take from the curvature.
+        diagonal: ``float64[classes, children]``, scratch: of the curvature.
+        share: ``float64[TOGETHER, children]``, scratch: the same of some columns, by child.
+        among: ``int64[TOGETHER]``, scratch.
     """
 
     column_count: Floats
@@ -86,47 +92,17 @@ class Polytope(NamedTuple):
     curvature: Floats
     system: Floats
     known: Ints
+    pivots: Floats
+    free_child: Ints
+    free_place: Ints
+    found: Ints
+    spread: Floats
+    diagonal: Floats
+    share: Floats
+    among: Ints
 
 
-@float_kernel
-def fill_simplex(point: Floats, column: int, count: float, multiplier: float) -> float:
-    """Replace a column v by max(0, v + λ) with sum `count`; return λ.
-
-    Args:
-        column: whose row of `point` is v.
-        count: the sum, at least 0.
-        multiplier: first guess of λ.
-    """
-    width = point.shape[1]
-    tolerance = 1e-13 * (1.0 + count)
-    zero = alike(0.0)
-    for _ in range(80):
-        push = alike(multiplier)
-        found, members = zero, zero
-        for child in range(0, width, LANE):
-            value = plus(load(point, column, child), push)
-            found = plus(found, larger(value, zero))
-            members = plus(members, is_positive(value))
-        positive = total(members)
-        if positive == 0.0:
-            top = load(point, column, 0)
-            for child in range(LANE, width, LANE):
-                top = larger(top, load(point, column, child))
-            multiplier = count - largest(top)
-            if count <= 0.0:
-                break
-            continue
-        gap = count - total(found)
-        if abs(gap) <= tolerance:
-            break
-        multiplier += gap / positive
-    push = alike(multiplier)
-    for child in range(0, width, LANE):
-        store(point, column, child, larger(plus(load(point, column, child), push), zero))
-    return multiplier
-
-
-@float_kernel
+@woven_kernel
 def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
     """Fill ``x = max(0, z + (λ + ν) / h)`` for the present ν, solving for λ, and the sums of every row.
 
@@ -138,22 +114,26 @@ def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, poly
     """
     shift, class_sum = polytope.shift, polytope.class_sum
     classes, width = shift.shape
-    rows = polytope.lower.shape[0]
+    columns = point.shape[0]
     for index in range(classes):
-        for child in range(width):
-            shift[index, child] = polytope.barrier[index, child]
-            class_sum[index, child] = 0.0
-        for margin in range(margins):
-            row_of = polytope.row_of[margin * classes + index]
+        for child in range(0, width, LANE):
+            store(shift, index, child, load(polytope.barrier, index, child))
+            store(class_sum, index, child, alike(0.0))
+        for line in range(index, margins * classes, classes):
             for child in range(width):
-                if row_of[child] >= 0:
-                    shift[index, child] += polytope.multiplier[row_of[child]]
-    for column in range(point.shape[0]):
+                row = polytope.row_of[line, child]
+                if row >= 0:
+                    shift[index, child] += polytope.multiplier[row]
+    for column in range(columns):
         index = polytope.column_class[column]
         scale = alike(polytope.inverse_metric[column])
         for child in range(0, width, LANE):
             push = times(scale, load(shift, index, child))
             store(point, column, child, plus(load(target, column, child), push))
+    in_fours = columns // LANE * LANE if closed and width == LANE else 0
+    for column in range(0, in_fours, LANE):
+        fill_four_simplexes(point, column, polytope.column_count, polytope.column_multiplier)
+    for column in range(in_fours, columns):
         if closed:
             polytope.column_multiplier[column] = fill_simplex(
                 point, column, polytope.column_count[column], polytope.column_multiplier[column]
@@ -161,14 +141,16 @@ def fill_columns(target: Floats, point: Floats, closed: bool, margins: int, poly
         else:
             for child in range(0, width, LANE):
                 store(point, column, child, larger(load(point, column, child), alike(0.0)))
-        if rows > 0:
-            for child in range(0, width, LANE):
-                store(class_sum, index, child, plus(load(class_sum, index, child), load(point, column, child)))
-    if rows > 0:
-        add_rows(margins, polytope)
+    if polytope.lower.shape[0] == 0:
+        return
+    for column in range(columns):
+        index = polytope.column_class[column]
+        for child in range(0, width, LANE):
+            store(class_sum, index, child, plus(load(class_sum, index, child), load(point, column, child)))
+    add_rows(margins, polytope)
 
 
-@float_kernel
+@woven_kernel
 def add_rows(margins: int, polytope: Polytope) -> None:
     """Add up the class sums of every row."""
     sums = polytope.sums
@@ -183,7 +165,7 @@ def add_rows(margins: int, polytope: Polytope) -> None:
                     sums[row_of[child]] += polytope.class_sum[index, child]
 
 
-@float_kernel
+@woven_kernel
 def fill_residual(polytope: Polytope) -> float:
     """Fill the ascent direction of the dual per row, 0 where the row is satisfied and slack; return the largest."""
     largest = 0.0
@@ -200,7 +182,7 @@ def fill_residual(polytope: Polytope) -> float:
     return largest
 
 
-@float_kernel
+@woven_kernel
 def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> int:
     """Build and factorise the generalised Jacobian of the row sums on the free rows; return their number.
 
@@ -221,14 +203,13 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
     touch_curvature(point, closed, margins, polytope)
     system = polytope.system
     for row in range(unknowns):
-        for column in range(row + 1):
-            system[row, column] = 0.0
+        for column in range(0, row + 1, LANE):
+            store(system, row, column, alike(0.0))
     # Of every class of every margin the children whose row is free, and its place; not those fixed in every column.
-    free_child = np.empty((margins * classes, width), np.int64)
-    free_place = np.empty((margins * classes, width), np.int64)
-    found = np.zeros(margins * classes, np.int64)
+    free_child, free_place, found = polytope.free_child, polytope.free_place, polytope.found
     curvature = polytope.curvature
     for line in range(margins * classes):
+        found[line] = 0
         for child in range(width):
             row = polytope.row_of[line, child]
             if row >= 0 and polytope.free[row] >= 0 and curvature[line % classes * width + child, child] > 0.0:
@@ -244,11 +225,11 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
                         column, theirs = free_place[second, other], free_child[second, other]
                         if column <= row:
                             system[row, column] += curvature[index * width + max(mine, theirs), min(mine, theirs)]
-    cholesky(system, unknowns)
+    cholesky(system, polytope.pivots, polytope.trial, unknowns)
     return unknowns
 
 
-@float_kernel
+@woven_kernel
 def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytope) -> None:
     """Fill, per class with a free row, the lower triangle of Σ_c (1/h_c)(diag(1_F) - 1_F 1_F' / |F|).
 
@@ -264,10 +245,16 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
                 row = polytope.row_of[margin * classes + index, child]
                 touched = touched or (row >= 0 and polytope.free[row] >= 0)
         shift[index, 0] = 1.0 if touched else 0.0
-    spread = np.zeros(point.shape[0])
-    diagonal = np.zeros((classes, width))
+    spread, diagonal = polytope.spread, polytope.diagonal
+    if width == LANE:
+        fill_narrow_curvature(point, closed, polytope)
+        return
+    for index in range(classes):
+        for child in range(0, width, LANE):
+            store(diagonal, index, child, alike(0.0))
     for column in range(point.shape[0]):
         index = polytope.column_class[column]
+        spread[column] = 0.0
         if shift[index, 0] == 0.0:
             continue
         scale = polytope.inverse_metric[column]
@@ -287,35 +274,64 @@ def touch_curvature(point: Floats, closed: bool, margins: int, polytope: Polytop
             line = index * width + child
             for other in range(0, child if diagonal[index, child] > 0.0 else 0, LANE):
                 store(curvature, line, other, alike(0.0))
-    share = np.empty((TOGETHER, width))
+    share, among = polytope.share, polytope.among
     held, of_class = 0, 0
     for column in range(point.shape[0]):
         if spread[column] == 0.0:
             continue
         index = polytope.column_class[column]
         if held == TOGETHER or index != of_class:
-            take_shares(share, held, of_class * width, curvature)
+            take_shares(share, among, held, of_class * width, curvature)
             held, of_class = 0, index
         for child in range(0, width, LANE):
             store(share, held, child, times(alike(spread[column]), is_positive(load(point, column, child))))
         held += 1
-    take_shares(share, held, of_class * width, curvature)
+    take_shares(share, among, held, of_class * width, curvature)
     for index in range(classes):
         for child in range(width):
             curvature[index * width + child, child] = diagonal[index, child]
 
 
-@float_kernel
-def take_shares(share: Floats, held: int, first: int, curvature: Floats) -> None:
+@woven_kernel
+def fill_narrow_curvature(point: Floats, closed: bool, polytope: Polytope) -> None:
+    """Do the same for `LANE` children, whose lines are vectors; `shift` marks the classes with a free row."""
+    curvature, diagonal = polytope.curvature, polytope.diagonal
+    for index in range(diagonal.shape[0]):
+        store(diagonal, index, 0, alike(0.0))
+        for child in range(LANE):
+            store(curvature, index * LANE + child, 0, alike(0.0))
+    for column in range(point.shape[0]):
+        index = polytope.column_class[column]
+        if polytope.shift[index, 0] == 0.0:
+            continue
+        scale = polytope.inverse_metric[column]
+        member = is_positive(load(point, column, 0))
+        positive = total(member)
+        if closed and positive < 2.0:
+            continue
+        taken = times(alike(scale / positive if closed else 0.0), member)
+        own = plus(load(diagonal, index, 0), times(alike(scale), member))
+        store(diagonal, index, 0, minus(own, taken))
+        for child in range(LANE):
+            mine = alike(1.0 if point[column, child] > 0.0 else 0.0)
+            left = load(curvature, index * LANE + child, 0)
+            store(curvature, index * LANE + child, 0, minus(left, times(mine, taken)))
+    for index in range(diagonal.shape[0]):
+        for child in range(LANE):
+            curvature[index * LANE + child, child] = diagonal[index, child]
+
+
+@lean_kernel
+def take_shares(share: Floats, among: Ints, held: int, first: int, curvature: Floats) -> None:
     """Subtract, for some columns in their order, the outer product of their members from the lower triangle of a class.
 
     Args:
         share: ``share[columns, width]``, 1 / (h |F|) of a column's members, 0 of the other children.
+        among: ``among[columns]``, scratch.
         held: how many columns.
         first: line of the class's first child.
         curvature: ``curvature[classes × width, width]``; the diagonal is left to the caller.
     """
-    among = np.empty(TOGETHER, np.int64)
     for child in range(share.shape[1]):
         members = 0
         for column in range(held):
@@ -328,7 +344,7 @@ def take_shares(share: Floats, held: int, first: int, curvature: Floats) -> None
             store(curvature, first + child, other, left)
 
 
-@float_kernel
+@woven_kernel
 def solve_step(unknowns: int, polytope: Polytope) -> tuple[int, float]:
     """Fill the Newton step of every row from its residual.
 
@@ -374,7 +390,7 @@ def solve_step(unknowns: int, polytope: Polytope) -> tuple[int, float]:
     return worst, excess
 
 
-@float_kernel
+@woven_kernel
 def slide(unknown: int, excess: float, polytope: Polytope) -> int:
     """Fill the step along which no row sum moves and the dual rises straight, until the first multiplier is 0.
 
@@ -436,7 +452,7 @@ def slide(unknown: int, excess: float, polytope: Polytope) -> int:
     return 1
 
 
-@float_kernel
+@lean_kernel
 def project(
     target: Floats, point: Floats, closed: bool, margins: int, tolerance: float, limit: int, polytope: Polytope
 ) -> tuple[float, int]:
@@ -484,7 +500,7 @@ def project(
     return violation, steps
 
 
-@float_kernel
+@woven_kernel
 def climb(length: float, polytope: Polytope) -> None:
     """Move every multiplier from `trial` along `step`; one that would change its sign, or start the wrong way, is 0.
 
@@ -501,7 +517,7 @@ def climb(length: float, polytope: Polytope) -> None:
         polytope.multiplier[row] = new
 
 
-@float_kernel
+@woven_kernel
 def ascent_left(polytope: Polytope) -> float:
     """Return the derivative of the dual along the step just taken, at its end."""
     slope = 0.0
@@ -513,7 +529,7 @@ def ascent_left(polytope: Polytope) -> float:
     return slope
 
 
-@float_kernel
+@woven_kernel
 def same_free_rows(polytope: Polytope) -> bool:
     """Return whether the rows of the present system are the ones that are free now."""
     for row in range(polytope.lower.shape[0]):
