@@ -40,6 +40,7 @@ class PresetDialog(QDialog):
         self.setMinimumSize(72 * GRID, 56 * GRID)
         self.list = QListWidget()
         self.list.setAccessibleName("Presets")
+        self.list.ensurePolished()  # rows are measured when they come, with the paddings of the style sheet
         system = None
         reread()
         for preset in presets().values():

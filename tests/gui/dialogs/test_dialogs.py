@@ -85,6 +85,7 @@ def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, par
     assert [dialog.list.item(n).toolTip() for n in range(3)] == ["", "sdhc-2020-us", "sdhc-2020-pr"]
     listed = {dialog.list.item(n).toolTip() for n in range(dialog.list.count())}
     assert listed - {""} == set(presets())
+    assert dialog.list.visualItemRect(dialog.list.item(1)).height() == dialog.list.sizeHintForRow(1)
     dialog.list.setCurrentRow(2)
     assert "config.json" in dialog._about.text()
     _press(qtbot, dialog, "Create")

@@ -43,8 +43,8 @@ class SumDialog(QDialog):
         self.groups = _list("Race and ethnicity groups of the sum")
         self.cells = _list("Cells of the sum")
         self.add = TextButton("Add to the sum", look="primary", symbol="plus", run=self.add_pick)
-        self.chosen = QListWidget()
-        self.chosen.setAccessibleName("Parts of the sum")
+        self.chosen = _list("Parts of the sum")
+        self.chosen.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.chosen.setMaximumHeight(12 * GRID)
         self.remove = TextButton("Remove the part", run=self._remove)
         self.picture = IntervalPicture("Margins of the sum in people")
@@ -126,6 +126,7 @@ class SumDialog(QDialog):
 def _list(name: str) -> QListWidget:
     widget = QListWidget()
     widget.setAccessibleName(name)
+    widget.ensurePolished()  # rows are measured when they come, with the paddings of the style sheet
     widget.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
     return widget
 
