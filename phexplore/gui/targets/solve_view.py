@@ -47,6 +47,8 @@ _EXPERT = frozenset(
     {GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.CHANGE, GoalColumn.FLOOR, GoalColumn.TIE, GoalColumn.LOCK}
 )
 """Columns of numbers that a committee does not set by hand."""
+_ANSWERS = frozenset({GoalColumn.SOLVED, GoalColumn.CHANGE, GoalColumn.SOLVED_MARGIN, GoalColumn.REASON})
+"""Columns that are empty before anything was solved: names get their room."""
 _FILES = "Goals (*.json *.csv);;All files (*)"
 
 
@@ -183,10 +185,12 @@ class SolveView(QuestionView):
         self._caps.setVisible(is_expert or bool(goals.caps))
         for widget in (*self._expert, self._bulk):
             widget.setVisible(is_expert)
-        self.view.show_columns(_EXPERT, shown=is_expert)
 
     def _refresh_rows(self) -> None:
         shown = self.panel.answer
+        hidden = (frozenset() if appearance().is_expert else _EXPERT) | (_ANSWERS if shown is None else frozenset())
+        self.view.show_columns(hidden, shown=False)
+        self.view.show_columns((_EXPERT | _ANSWERS) - hidden, shown=True)
         is_shown = shown is not None and shown.solved is not None and self._is_current(shown)
         solved, margins = (shown.solved, shown.margins) if shown is not None and is_shown else (None, {})
         self.goals.show_rows(goal_rows(self._session.scenario, self.edits.goals, solved, margins))

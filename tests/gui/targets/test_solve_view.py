@@ -72,7 +72,9 @@ def test_that_as_in_2020_gives_all_published_budgets_with_one_click(qtbot, view,
 def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(qtbot, view, session, query) -> None:
     assert view.table.setData(_cell(view, query, GoalColumn.TARGET), "30")
     before = session.scenario
+    assert view.view.isColumnHidden(GoalColumn.SOLVED)  # names get the room of what nothing was solved for
     found = _solve(qtbot, view)
+    assert not view.view.isColumnHidden(GoalColumn.SOLVED)
     wanted = solve(budgets_of(before), Goals(margins={query: Fraction(30)})).scenario.phsafe.budgets[query]
     assert found.solved.scenario.phsafe.budgets[query] == wanted
     assert view.table.data(_cell(view, query, GoalColumn.SOLVED)) == f"{float(wanted):.6f}"
