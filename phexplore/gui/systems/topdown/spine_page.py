@@ -17,7 +17,7 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_panel import SpinePictures
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor, SpineSettingsEditor
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
@@ -40,32 +40,34 @@ _EMPTY = (
 )
 
 
-class _Working(QWidget):
-    """What a service is doing, shown when it takes a while, and the button that ends it."""
+class _Working(QStackedWidget):
+    """What a service is doing, shown when it takes a while instead of something else, and the button that ends it."""
 
-    def __init__(self, service: RequestService) -> None:
+    def __init__(self, service: RequestService, instead: QWidget) -> None:
         super().__init__()
         self.progress = QProgressBar()
         self.progress.setAccessibleName("Progress of reading and building")
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(GRID)
-        self._doing = Text(look="muted")
-        self.cancel = TextButton("Cancel", name="Cancel reading and building")
-        row(self._doing, (self.progress, 1), self.cancel, of=self)
-        self.hide()
+        self._doing = ElidedText(look="muted")
+        self.cancel = SymbolButton("close", "Cancel reading and building")
+        work = QWidget()
+        row((self._doing, 2), (self.progress, 1), self.cancel, of=work)
+        self.addWidget(instead)
+        self.addWidget(work)
         self._slow = QTimer(self)
         self._slow.setSingleShot(True)
         self._slow.setInterval(_SLOW_MS)
-        self._slow.timeout.connect(self.show)
+        self._slow.timeout.connect(lambda: self.setCurrentIndex(1))
         service.progressed.connect(self._show_progress)
         service.busy_changed.connect(self._show_busy)
 
     def _show_busy(self, busy: bool) -> None:
         if not busy:
             self._slow.stop()
-            self.hide()
-        elif not self._slow.isActive() and self.isHidden():
-            self._doing.setText("Working")
+            self.setCurrentIndex(0)
+        elif not self._slow.isActive() and not self.currentIndex():
+            self._doing.setText("Reading the blocks")
             self.progress.setRange(0, 0)
             self._slow.start()
 
@@ -97,7 +99,8 @@ class SpinePage(QWidget):
         self.path: Path | None = None
         self.answer: SpineAnswer | None = None
         self.service = RequestService(reader_process(self, wording=BLOCKS), self, is_alone=True)
-        self._working = _Working(self.service)
+        self.finding, self.problem = Paragraph(bold=True), Paragraph(look="refused")
+        self._working = _Working(self.service, self.finding)
         self.cancel = self._working.cancel
         self.cancel.clicked.connect(self._cancel)
         self._file = ElidedText("no file", look="muted")
@@ -105,7 +108,6 @@ class SpinePage(QWidget):
         tip = "4,000 blocks that describe no real place, with towns, places and a tribal area."
         self.demonstration = TextButton("Demonstration", name="Use the demonstration's blocks", tip=tip)
         self.demonstration.clicked.connect(lambda: self.open(resource(DEMONSTRATION_BLOCKS)))
-        self.finding, self.problem = Paragraph(bold=True), Paragraph(look="refused")
         self.editor, self.keys = SpineSettingsEditor(session), SpineKeysEditor(session)
         self.pictures = SpinePictures(session, controller)
         self.notes_shown = _switch("Notes", "Show what was assumed and what is odd", self.pictures.notes)
@@ -129,12 +131,12 @@ class SpinePage(QWidget):
         head = row(
             Text("Blocks", bold=True),
             (self._file, 2),
-            (self.finding, 5),
+            (self._working, 5),
             self.notes_shown,
             self.browse,
             self.demonstration,
         )
-        parts = (head, self._working, self.problem, (body, 1))
+        parts = (head, self.problem, (body, 1))
         column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
         self.setAccessibleName("Spine")
         self.pictures.chosen.connect(self._share_shapes)

@@ -319,3 +319,16 @@ def test_that_a_run_uses_the_spine_of_the_window_and_its_errors_lie_over_the_pre
     assert 1 / 8 < seen.ratio < 8
     page.editor.numbers["fanout_cutoff"].setValue(12)
     assert settled(qtbot, page).content.observed is None
+
+
+def test_that_work_that_takes_long_moves_nothing(qtbot, page) -> None:
+    page.resize(1100, 700)
+    page.show()
+    QApplication.processEvents()
+    before = page._pages.geometry()
+    page.service.busy_changed.emit(True)
+    qtbot.waitUntil(page.cancel.isVisible)
+    QApplication.processEvents()
+    assert page._pages.geometry() == before
+    page.service.busy_changed.emit(False)
+    assert not page.cancel.isVisible()
