@@ -29,7 +29,7 @@ FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
 EMPTY_SENTENCE = (
     "A run simulates the whole release many times beside the window, with the exact algorithm of production. It shows "
-    "whether the margins hold, what truncation costs, and how single numbers come out. Start one at the left."
+    "whether the margins hold and how single numbers come out. Start one at the left."
 )
 
 
