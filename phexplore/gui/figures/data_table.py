@@ -23,8 +23,6 @@ _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
 MOST_LETTERS = 34
 """A column is not made wider for its longest words; they are in the tool tip and in a copy."""
-_LEAST_LETTERS = 12
-"""Of a name that gives room to numbers."""
 
 
 def _look(look: Look | None, role: int) -> Any:
@@ -216,21 +214,11 @@ class NumbersTable(QTableView):
             self._seen.request()
 
     def _fit_columns(self) -> None:
-        """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2).
-
-        Where not all fits, names give room to numbers, the widest first: what a table is about stands at its right.
-        """
+        """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""
         self.resizeColumnsToContents()
-        letter, columns = self.fontMetrics().averageCharWidth(), range(self._model.columnCount())
-        widths = [min(letter * MOST_LETTERS, self.columnWidth(column) + GRID) for column in columns]
-        names = [column for column in columns if not self._model.holds_numbers(column)]
-        for letters in range(MOST_LETTERS, _LEAST_LETTERS, -1):
-            if sum(widths) <= self.viewport().width():
-                break
-            for column in names:
-                widths[column] = min(widths[column], letter * letters)
-        for column, width in zip(columns, widths, strict=True):
-            self.setColumnWidth(column, width)
+        most = self.fontMetrics().averageCharWidth() * MOST_LETTERS
+        for column in range(self._model.columnCount()):
+            self.setColumnWidth(column, min(most, self.columnWidth(column) + GRID))
         self.horizontalHeader().setStretchLastSection(not self._model.holds_numbers(self._model.columnCount() - 1))
 
 

@@ -76,15 +76,3 @@ def test_that_moving_announces_the_row_and_following_does_not(table, qtbot):
     assert heard == []
     table.selectRow(1)
     assert heard == [1]
-
-
-def test_that_long_names_give_room_to_the_numbers_behind_them(qtbot) -> None:
-    table = NumbersTable()
-    qtbot.addWidget(table)
-    table.resize(600, 200)
-    table.show()
-    names = tuple(f"{word} of the American Indian and Alaska Native population" for word in ("Sex", "Age", "Housing"))
-    table.set_numbers(Table(("Table", "Level", "Group", "Error"), ((*names, 454.2),)))
-    qtbot.waitUntil(lambda: table.columnWidth(0) < 200)
-    assert sum(table.columnWidth(column) for column in range(4)) <= table.viewport().width()
-    assert table.columnWidth(3) >= table.sizeHintForColumn(3)
