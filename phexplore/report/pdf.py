@@ -76,12 +76,16 @@ def pdf_from_html(
 def _mend_tags(_document: object, pdf: Any) -> None:
     """Make lists of names and what is said of them lists of PDF, and say of every header what it heads (ISO 14289-1, 7.5 and 7.6).
 
+    What stands in the margins of every page is marked as belonging to the page, not to what is read (7.8).
+
     Args:
         _document: that was laid out.
         pdf: gets the tags; its objects are the elements of the structure.
     """
     tagged: list[Any] = [each for each in pdf.objects if isinstance(each, dict) and "S" in each]
     elements = {each.reference: each for each in tagged}
+
+    _mark_margins(pdf, elements)
 
     def inside(element: dict[str, Any]) -> list[dict[str, Any]]:
         return [elements[kid] for kid in element.get("K", ()) if isinstance(kid, bytes) and kid in elements]
@@ -99,6 +103,34 @@ def _mend_tags(_document: object, pdf: Any) -> None:
             scope = "/Column" if all(cell["S"] == "/TH" for cell in cells) else "/Row"
             for cell in (each for each in cells if each["S"] == "/TH"):
                 cell["A"]["Scope"] = scope
+
+
+def _mark_margins(pdf: Any, elements: dict[bytes, dict[str, Any]]) -> None:
+    """Mark as artifacts of the page what no element of the document holds: its running title and number.
+
+    Args:
+        pdf: gets the marks in the contents of its pages.
+        elements: of the structure, by reference.
+    """
+    held: set[bytes] = set()
+    waiting = [reference for reference, each in elements.items() if each["S"] == "/Document"]
+    while waiting:
+        reference = waiting.pop()
+        held.add(reference)
+        waiting += [kid for kid in elements[reference].get("K", ()) if isinstance(kid, bytes) and kid in elements]
+    objects = {each.reference: each for each in pdf.objects}
+    outside = {reference for reference in elements if reference not in held}
+    for page, marks in ((elements[reference]["Pg"], elements[reference]["K"]) for reference in outside):
+        content = objects[objects[page]["Contents"]].stream
+        for place, part in enumerate(content):
+            if isinstance(part, dict) and part.get("MCID") in marks:
+                content[place - 1] = b"/Artifact"
+                part.clear()
+                part["Type"] = "/Pagination"
+    for tree in (each["ParentTree"] for each in objects.values() if isinstance(each, dict) and "ParentTree" in each):
+        for part in objects[tree]["Nums"] if isinstance(tree, bytes) else tree["Nums"]:
+            if isinstance(part, list):
+                part[:] = [b"null" if kid in outside else kid for kid in part]
 
 
 @contextmanager

@@ -43,15 +43,25 @@ def test_that_the_pdf_is_tagged_and_the_same_bytes_twice(page):
     assert dict(os.environ) == before
 
 
+def unpacked(pdf):
+    """The file with the contents of its compressed streams behind it."""
+    parts = re.findall(rb"stream\r?\n(x.*?)endstream", pdf, re.DOTALL)
+    return pdf + b"".join(zlib.decompressobj().decompress(part) for part in parts)
+
+
+@pytest.mark.usefixtures("_weasyprint_works")
+def test_that_the_title_and_number_of_a_page_are_no_part_of_what_is_read(page):
+    """ISO 14289-1, 7.8; certificates keep the tags of earlier releases."""
+    mark = re.compile(rb"/Artifact\s*<<\s*/Type /Pagination\s*>>\s*BDC")
+    assert len(mark.findall(unpacked(pdf_from_html(page, NOW)))) == 2
+    assert not mark.search(unpacked(pdf_from_html(page, NOW, has_bytes_of_stored=True)))
+
+
 @pytest.mark.usefixtures("_weasyprint_works")
 def test_that_lists_hold_items_alone_and_every_header_says_what_it_heads():
     """ISO 14289-1, 7.5 and 7.6: read from the file's objects, not from what made them."""
     body = "<dl><div><dt>Name</dt><dd>Words</dd></div></dl><table><tr><th>A<th>B</tr><tr><th>c<td>1</tr></table>"
-    pdf = pdf_from_html(f"<html lang=en><title>x</title>{body}</html>".encode(), NOW)
-    streams = (
-        zlib.decompressobj().decompress(part) for part in re.findall(rb"stream\r?\n(x.*?)endstream", pdf, re.DOTALL)
-    )
-    objects = pdf + b"".join(streams)
+    objects = unpacked(pdf_from_html(f"<html lang=en><title>x</title>{body}</html>".encode(), NOW))
     assert (objects.count(b"/S /LI"), objects.count(b"/S /Lbl"), objects.count(b"/S /LBody")) == (1, 1, 1)
     assert (objects.count(b"/Scope /Column"), objects.count(b"/Scope /Row")) == (2, 1)
     assert objects.count(b"/S /TH") == 3
