@@ -108,7 +108,7 @@ def view_of(found: Comparison) -> ComparisonView:
     words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
-        f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=0)} "
+        f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=None)} "
         f"margins, {margin_word(conventions.margin)}, {conventions.neighbours.value} neighbours."
     )
     return ComparisonView(
@@ -302,7 +302,7 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
     if not wins[winner]:
         title = "No one has the narrowest margin anywhere"
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
-    confidence = percent(found.columns[0].scenario.conventions.confidence, places=0)
+    confidence = percent(found.columns[0].scenario.conventions.confidence, places=None)
     axis = Axis(f"Margin of error in people, {confidence} (logarithmic)", Scale.LOG, text=people, most=12)
     series = (f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
     key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), words) for n, words in enumerate(series))

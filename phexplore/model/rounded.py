@@ -6,6 +6,8 @@ import enum
 import math
 from fractions import Fraction
 
+from phexplore.model.numbers import exact_text
+
 ABSENT = "–"
 """Shown where there is no number."""
 
@@ -70,17 +72,19 @@ def epsilon_bound(epsilon: Fraction | float) -> str:
     return rounded_up(epsilon, places)
 
 
-def percent(share: Fraction | float | None, *, places: int = 1, toward: Toward = Toward.NEAREST) -> str:
+def percent(share: Fraction | float | None, *, places: int | None = 1, toward: Toward = Toward.NEAREST) -> str:
     """Return a share as a percentage, – when there is none; what is not 0 never reads 0, what is not all never reads 100.
 
     Args:
         share: a part of 1, None or not a number when there is none.
-        places: decimals.
+        places: decimals; None for all, of what somebody chose: a confidence of 97.5 % is not one of 98 %.
         toward: where it is rounded.
     """
     if share is None or (isinstance(share, float) and not math.isfinite(share)):
         return ABSENT
     exact = Fraction(share)
+    if places is None:
+        return f"{exact_text(exact * 100)} %"
     text = fixed(exact * 100, places, toward)
     step = Fraction(1, 10**places)
     if exact and not text.strip("0.−"):

@@ -44,7 +44,7 @@ def entries_figure(
     finding = (
         "Nothing is published with noise" if widest is None else f"The widest margin is {widest.text}: {widest.name}"
     )
-    often = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
+    often = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}"
     return row_figure(
         "margins",
         tuple(rows),

@@ -74,7 +74,7 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
         rows.append(
             Row(entry.place, "", place.title, new, tick=old if changed else None, is_linked=linked, text=text, tip=text)
         )
-    often = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
+    often = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}"
     more = f"; the first {len(rows)} are shown" if len(shown) > len(rows) else ""
     if changed:
         title = f"What changed in {system.counts}: {counted(len(changed), 'margin')}{more}"
@@ -146,7 +146,7 @@ def _accuracy(scenario: Scenario, after: Forecast) -> str:
         return "Accuracy: nothing is published with noise."
     system = system_of(scenario)
     (least, narrow), (most, wide) = (each(found, key=lambda pair: pair[0]) for each in (min, max))
-    often = percent(scenario.conventions.confidence, places=0)
+    often = percent(scenario.conventions.confidence, places=None)
     kept = _targets(scenario, {entry.key: value for value, entry in found})
     reach = f"±{people(most)} ({system.place_name(wide.place).title})"
     if people(least) != people(most):

@@ -55,3 +55,11 @@ def test_that_a_bound_is_never_shown_smaller_than_it_is(epsilon) -> None:
 
 def test_that_a_bound_reads_as_the_published_one_rounded_up() -> None:
     assert (epsilon_bound(17.143551), epsilon_bound(0), epsilon_bound(float("inf"))) == ("17.15", "0.00", "∞")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "text"), [("0.9", "90 %"), ("0.975", "97.5 %"), ("0.995", "99.5 %"), ("0.9999", "99.99 %")]
+)
+def test_that_a_share_somebody_chose_keeps_all_its_digits(chosen: str, text: str) -> None:
+    """Margins at 97.5 % were said to be at 98 %, those at 99.5 % at more than 99 %."""
+    assert percent(Fraction(chosen), places=None) == text

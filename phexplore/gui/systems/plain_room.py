@@ -214,7 +214,7 @@ def _of_entry(shown: ScenarioView, entry: Entry) -> tuple[tuple[str, str], ...]:
     conventions, margins = shown.scenario.conventions, entry.margins
     told = "not published"
     if margins is not None:
-        often = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
+        often = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}"
         told = f"±{people(margins.by(conventions.margin))} ({often})\nExact quantile ±{margins.exact}; normal ±{margins.normal:.2f}"
     budget = "" if entry.budget is None else budget_text(entry.budget)
     return ("Budget", budget), ("Margin of one answer", told)
@@ -231,5 +231,5 @@ def entry_tiles(shown: ScenarioView) -> tuple[TileContent, TileContent]:
     if not known:
         return TileContent("Widest margin", "none", "", "nothing has noise", Tone.ATTENTION), count
     place = max(known, key=known.__getitem__)
-    often = f"{percent(shown.scenario.conventions.confidence, places=0)}, {margin_word(convention)}"
+    often = f"{percent(shown.scenario.conventions.confidence, places=None)}, {margin_word(convention)}"
     return TileContent(f"Widest margin, {place}", f"±{people(known[place])}", "", often), count

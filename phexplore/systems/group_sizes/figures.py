@@ -73,7 +73,9 @@ def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: Grou
             table.append((level.level, level.regions, level.answers, what, level.sigma, value, old))
     lowest = figures.levels[-1]
     title = f"A size is within ±{people(lowest.size_margins.by(convention))} groups at the level {lowest.level}"
-    rule = f"{percent(scenario.conventions.confidence, places=0)} of the answers, {margin_word(convention)} convention"
+    rule = (
+        f"{percent(scenario.conventions.confidence, places=None)} of the answers, {margin_word(convention)} convention"
+    )
     return row_figure(
         "margins",
         rows,

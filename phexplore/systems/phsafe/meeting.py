@@ -43,7 +43,7 @@ def _margin(query: QueryKey, *, is_likely: bool) -> MeetingParameter:
     def effect(scenario: Scenario) -> str:
         entry = forecast(scenario).query(query)
         conventions = scenario.conventions
-        often = f"{percent(conventions.confidence, places=0)} of published numbers are within it ({margin_word(conventions.margin)})"
+        often = f"{percent(conventions.confidence, places=None)} of published numbers are within it ({margin_word(conventions.margin)})"
         return f"Costs {budget_text(entry.bounded_budget)} of bounded loss; {often}."
 
     return MeetingParameter(

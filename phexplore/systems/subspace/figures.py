@@ -104,7 +104,7 @@ def margins_figure(figures: SubspaceForecast, conventions: Conventions) -> Figur
                         tip=tip,
                     )
                 )
-    rule = f"{percent(conventions.confidence, places=0)}, {margin_word(convention)} convention"
+    rule = f"{percent(conventions.confidence, places=None)}, {margin_word(convention)} convention"
     more = f" {len(table) - len(rows):,} more kinds are in the table." if len(table) > len(rows) else ""
     factors = " ".join(_factor(release) for release in figures.releases)
     return row_figure(

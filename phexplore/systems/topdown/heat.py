@@ -157,6 +157,6 @@ def _summary(measured: Sequence[ShareCell], shown: Version) -> str:
     conventions = shown.scenario.conventions
     return (
         f"{symbol} {budget_text(shown.figures.total)} is spent on {len(measured)} measurements. Margins are those of one "
-        f"answer at {percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)} convention, before "
+        f"answer at {percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)} convention, before "
         "post-processing."
     )

@@ -155,7 +155,9 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
         entries = (entry for entry in figures.entries if entry.key.level == level)
         found = [float(entry.margins.by(convention)) for entry in entries if entry.margins is not None]
         if found:
-            what = f"narrowest margin at {percent(scenario.conventions.confidence, places=0)}, before post-processing"
+            what = (
+                f"narrowest margin at {percent(scenario.conventions.confidence, places=None)}, before post-processing"
+            )
             tiles.append(Tile(level_title(level), f"± {min(found):,.2f}", what))
     return tuple(tiles)
 

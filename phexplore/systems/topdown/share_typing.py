@@ -84,7 +84,7 @@ def heading(quantity: Quantity, shown: Version) -> str:
         case Quantity.SIGMA:
             return f"σ of one answer, {counted(method.schema)}"
         case Quantity.MARGIN:
-            words = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}"
+            words = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}"
             return f"margin of one answer, {counted(method.schema)} ({words})"
 
 

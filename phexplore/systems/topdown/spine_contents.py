@@ -304,7 +304,7 @@ def _margins_content(
         units[2],
         _answers(pair.this),
         pair.this.z,
-        percent(work.request.conventions.confidence, places=0),
+        percent(work.request.conventions.confidence, places=None),
         UNSEEN if work.look.fit is Fit.AT_ONCE else UNSEEN_TOP_DOWN,
         seen,
         unobserved,

@@ -55,7 +55,7 @@ def size_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
         margin = TileContent("Margin of one size", UNKNOWN, "", "see the issues", Tone.REFUSED)
     else:
         conventions = shown.scenario.conventions
-        rule = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}, before sums are made to hold"
+        rule = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}, before sums are made to hold"
         margin = TileContent(
             f"Margin of one size, {lowest.level}",
             f"±{people(lowest.size_margins.by(conventions.margin))}",

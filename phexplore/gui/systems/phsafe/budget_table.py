@@ -199,7 +199,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
         framework: decides between ρ and ε.
         conventions: what the margins mean.
     """
-    symbol, confidence = framework.symbol, percent(conventions.confidence, places=0)
+    symbol, confidence = framework.symbol, percent(conventions.confidence, places=None)
     grouping = "1,000 is one thousand, 0,25 a quarter"
     column, margin = _column, _margin_column
     return (

@@ -118,7 +118,7 @@ class SumDialog(QDialog):
         )
         repeated = f" {found.repeated} of them enter more than once, so their noise adds." if found.repeated else ""
         self.about.setText(
-            f"{percent(conventions.confidence, places=0)} noise margin of a sum of {found.measurements:,} independent "
+            f"{percent(conventions.confidence, places=None)} noise margin of a sum of {found.measurements:,} independent "
             f"measurements.{repeated} Truncation is not included."
         )
 

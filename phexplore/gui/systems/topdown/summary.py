@@ -94,7 +94,7 @@ def topdown_margin_tile(shown: TopDownShown) -> TileContent:
         return TileContent("Margin of a total", "none", "", "No level above the lowest has a budget")
     entry = shown.entries[key]
     margin = entry.margins.by(conventions.margin) if entry.margins is not None else 0.0
-    change, tone = f"{percent(conventions.confidence, places=0)}, {margin_word(conventions.margin)}", Tone.NEUTRAL
+    change, tone = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}", Tone.NEUTRAL
     before = shown.reference.entries.get(key) if shown.reference is not None else None
     if before is not None and before.margins is not None:
         difference = margin - before.margins.by(conventions.margin)
