@@ -286,7 +286,7 @@ def _relaxation(trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping
             text = f"leave {name} unpublished, which frees {short_text(freed)}"
         case _:
             targets = "1 target" if len(moved) == 1 else f"{len(moved)} targets"
-            size = f"{targets}, {exact_text(people)} people together, at most × {widening:.3f}"
+            size = f"{targets}, {math.ceil(people):,} people together, at most × {widening:.3f}"
             text = f"{name} ({size}) frees {short_text(freed)}"
     return Relaxation(kind, text, moved, freed, people, widening)
 

@@ -178,7 +178,7 @@ def _title(matrix: CommitteeMatrix) -> str:
     count = len(matrix.members)
     who = f"{count} member" + ("" if count == 1 else "s")
     if not matrix.rows:
-        return f"{who} propose{'s' if count == 1 else ''} what all started from"
+        return f"{who} change{'s' if count == 1 else ''} nothing"
     movers = sum(any(row.moved[place] for row in matrix.rows) for place in range(count))
     who = who if movers == count else f"{movers} of {who}"
     moved = f"{who} moved {len(matrix.rows)} number" + ("" if len(matrix.rows) == 1 else "s")

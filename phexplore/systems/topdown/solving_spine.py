@@ -346,7 +346,7 @@ def _widened(system: TopDownBudgets, separated: Separated, goals: Goals, spine: 
             widening = max(float(margins[key] / margin) for key, margin in goals.margins.items())
             freed = before - _total(separated, needs)
             text = (
-                f"all {len(moved)} targets by one factor, at most × {widening:.3f} ({exact_text(people)} people together) "
+                f"all {len(moved)} targets by one factor, at most × {widening:.3f} ({math.ceil(people):,} people together) "
                 f"frees {short_text(freed)}"
             )
             return (Relaxation(RelaxationKind.IN_PROPORTION, text, moved, freed, people, widening),)

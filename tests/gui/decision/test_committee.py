@@ -117,7 +117,7 @@ def test_that_the_picture_measures_in_multiples_of_the_start(us, query, proposal
 
 def test_that_members_who_moved_nothing_are_said_to(us) -> None:
     view = matrix_view(committee_matrix([replace(us, name="Ada")], us))
-    assert view.title == "1 member proposes what all started from"
+    assert view.title == "1 member changes nothing"
     assert view.numbers.rows == ()
 
 
