@@ -134,7 +134,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
     ]
     return Document(
         title=scenario.name,
-        subtitle=f"Parameters and forecast of TopDown, schema {method.schema}",
+        subtitle="Parameters and forecast of TopDown",
         colophon=colophon(now, f"parameters {fingerprint(scenario)}"),
         tiles=_tiles(scenario, figures),
         parts=tuple(part for part in parts if part is not None),
