@@ -27,6 +27,7 @@ from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text
 from phexplore.gui.widgets.layout import form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
@@ -103,7 +104,11 @@ class ApprovePage(Page):
         self.record_section = Section("Decisions of this project", "", record)
         for section in (
             Section("Status", "", stacked(self.status, self.sentence, self._way, self._mark, gap=HALF)),
-            Section("Decide", _ABOUT, stacked(fields, self.reason, row((self._hint, 1), self.bundle, self.button))),
+            Section(
+                "Decide",
+                _ABOUT,
+                stacked(fields, self.reason, LargeTextRows((self._hint, 1), row(1, self.bundle, self.button))),
+            ),
             self.record_section,
         ):
             self._insert(section)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QListWidget, QProgressBar, QWidget
+from PySide6.QtWidgets import QListWidget, QProgressBar, QWidget
 
 from phexplore.decide.approving import standing
 from phexplore.decide.bundle_jobs import (
@@ -35,7 +35,7 @@ from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text, field_label
 from phexplore.gui.widgets.layout import column, form, row, stacked
@@ -286,7 +286,7 @@ class BundlePage(Page):
             editor.key_wanted.connect(lambda editor=editor: self._ask_for_key(editor))
         self.cosigners.changed.connect(self._enable)
         self.clearance = LineField("Number of the review board", example="optional")
-        self.notes = QCheckBox("Keep &free text: comments and notes of scenarios and decisions")
+        self.notes = TickBox("Keep &free text: comments and notes of scenarios and decisions")
         self.notes.setChecked(True)
         self.write = TextButton("Write the bundle…", look="primary", symbol="save", run=self._ask_where_to_write)
         self.writing = BundleWork(self.process, "Write the bundle")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QListWidget, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QWidget
 
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.signing import key_id_of, load_public_key
@@ -16,7 +16,7 @@ from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, tru
 from phexplore.errors import PhexploreError, visible
 from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text
 from phexplore.gui.widgets.layout import Part, column, form, row, stacked
@@ -170,7 +170,7 @@ class KeyDialog(AskDialog):
         self.file = LineField("File of the private key", str(folder / "signing.key"))
         self.passphrase = LineField("Passphrase", is_secret=True)
         self.again = LineField("The passphrase again", is_secret=True)
-        self.unprotected = QCheckBox("Create it without a passphrase: whoever copies the file can sign in my name")
+        self.unprotected = TickBox("Create it without a passphrase: whoever copies the file can sign in my name")
         self.browse = TextButton("Choose…", name="Choose the file of the private key", run=self._browse)
         create = TextButton("Create the key", look="primary", run=self.order)
         create.setDefault(True)

@@ -12,8 +12,9 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.labels import Paragraph, Text
-from phexplore.gui.widgets.layout import Part, card, column, row, split
+from phexplore.gui.widgets.layout import Part, card, column, split, stacked
 from phexplore.gui.widgets.page import picture_height, scrolling
 from phexplore.gui.widgets.tick_list import TickList
 
@@ -94,15 +95,15 @@ class TickPage(QWidget):
         self._picture = parts[-1]
         self._left = card(*((each, 1) if each is self.list else each for each in left))
         self._place = scrolling(name, split(*parts, sizes=sizes, is_vertical=True))
-        right = column(self.title, self.sentence, *head, (self._place, 1), 0, gap=HALF)
-        row(self._left, (right, 1), of=self, gap=2 * GRID, margins=(MARGIN, GRID, MARGIN, GRID))
+        right = stacked(self.title, self.sentence, *head, (self._place, 1), 0, gap=HALF)
+        both = Beside(self._name, self._left, right, shares=(0, 1), sizes=(32 * GRID, 100 * GRID), handle=2 * GRID)
+        column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
         appearance().changed.connect(self.fit)
         self.fit()
 
     def fit(self, _colours: object = None) -> None:
         """Follow the text size and the window's: a small one scrolls."""
         self._picture.setMinimumHeight(picture_height(self))
-        self._left.setFixedWidth(32 * GRID * min(appearance().scale, 140) // 100)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -102,7 +102,7 @@ class ManualWindow(QDialog):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Manual")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_WIDE * GRID, _HIGH * GRID)
+        self.resize((QSize(_WIDE, _HIGH) * GRID).boundedTo(self.screen().availableSize()))
         self._past: list[tuple[str, str]] = []
         self._ahead: list[tuple[str, str]] = []
         self._here = ("", "")

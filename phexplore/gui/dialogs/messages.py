@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from phexplore.catalog.manual import POINTER, page_title
 from phexplore.figures.wording import counted
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
@@ -31,7 +32,7 @@ class Message(QDialog):
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(56 * GRID)
+        self.setMinimumWidth(56 * GRID * appearance().scale // 100)
         self._details = details
         self.sentence = Text(sentence, wrap=True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

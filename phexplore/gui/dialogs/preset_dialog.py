@@ -62,7 +62,7 @@ class PresetDialog(QDialog):
         create.setDefault(True)
         cancel.clicked.connect(self.close)
         create.clicked.connect(self._take)
-        title = Text("Start from published parameters", bold=True, relative=1.25)
+        title = Text("Start from published parameters", bold=True, relative=1.25, wrap=True)
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
         column(title, (self.list, 1), self._about, beside, row(folder, 1, cancel, create), of=self, margins=margins)
         self.list.setCurrentRow(1)

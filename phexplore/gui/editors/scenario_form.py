@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from phexplore.decide.comments import about_words, said_of
 from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.exact_field import LineText
 from phexplore.gui.widgets.form import form_in
@@ -26,7 +28,6 @@ class ScenarioForm(QWidget):
         self._session = session
         self.name = QLineEdit()
         self.name.setAccessibleName("Name of the scenario")
-        self.name.setMaximumWidth(48 * GRID)
         self.name.editingFinished.connect(self._rename)
         hint = "Why these values? For whom? Shown in reports."
         self.note = LineText("Note", hint, self._take_note, is_wrapped=True)
@@ -44,6 +45,10 @@ class ScenarioForm(QWidget):
         form.addRow(self._errata_label, self.errata)
         self._seen = WhenSeen(self, self.refresh, session.updated)
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.name.setMaximumWidth(48 * GRID * appearance().scale // 100)
 
     def add_rows(self, form: QFormLayout) -> None:
         """Add the rows of a system's own between note and origin."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QProgressBar, QSizePolicy, QStackedWidget, QWidget
 
 from phexplore import entry
 from phexplore.errors import PhexploreError
@@ -17,10 +17,11 @@ from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.process_service import CommandError, CommandProcess
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.labels import ElidedText, Text, field_label
-from phexplore.gui.widgets.layout import card, column, form, row, split, stacked
+from phexplore.gui.widgets.layout import card, column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.systems.experiments import RESULT_FILE, Experiment, Parameter, Picture, read_pictures
@@ -214,7 +215,8 @@ class ExperimentPage(QWidget):
         return both, line.text
 
     def _lay_out(self) -> None:
-        self.list.setFixedHeight(max(2, len(self._experiments)) * 4 * GRID)
+        self.list.setSizeAdjustPolicy(QListWidget.SizeAdjustPolicy.AdjustToContents)
+        self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         chosen = card(
             Text("Experiments", bold=True, relative=1.08),
             *(self.list, self._about, self._forms, self._duration),
@@ -223,10 +225,9 @@ class ExperimentPage(QWidget):
             margins=(MARGIN, GRID + HALF, MARGIN, MARGIN),
         )
         left = scrolling("Experiments and their parameters", chosen)
-        left.setMinimumWidth(40 * GRID)
         head = row(field_label("&Picture", self.picture), (self.picture, 1))
-        both = split(left, stacked(head, (self.view, 1), self.notes), shares=(0, 1))
-        both.setHandleWidth(GRID)
+        right = stacked(head, (self.view, 1), self.notes)
+        both = Beside("Experiment", left, right, shares=(0, 1), sizes=(40 * GRID, 100 * GRID), handle=GRID)
         column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
 
     # What is shown

@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QVBoxLayout, QWidget
 
 from phexplore.accuracy.proven_loss import slack
 from phexplore.figures.tile import TileContent
@@ -19,14 +19,14 @@ from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.binding.tiles import run_tile
 from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.main.actions import ActionTable
-from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.appearance import SMALLEST_SCALE, appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.flow import LARGE_TEXT, FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
-from phexplore.gui.widgets.stack import Stack
-from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
+from phexplore.gui.widgets.tile import UNBOUND, Tile, TileLine, fit_lines
 from phexplore.model.rounded import rounded_up
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
@@ -40,6 +40,8 @@ _MESSAGE_MS = 6000
 """How long a short message stays."""
 _LETTERS = 10
 """Least width of a chooser; at normal text size it takes more, at twice the size the window still fits a small screen."""
+_FREE = 3
+"""Place of the free room in the header."""
 
 
 class HeaderBar(QFrame):
@@ -71,7 +73,7 @@ class HeaderBar(QFrame):
         self.export.setMenu(export)
         self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
         buttons = (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export)
-        row(
+        self._parts = row(
             (_captioned("Scenario", self.scenario), 3),
             (_captioned("Reference", self.reference), 3),
             column(1, self.status, self._state, gap=2),
@@ -82,7 +84,13 @@ class HeaderBar(QFrame):
         )
         session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
+        appearance().changed.connect(self._follow_text_size)
+        self._follow_text_size()
         self._refresh()
+
+    def _follow_text_size(self, _colours: object = None) -> None:
+        """Leave the choosers all the room while the text is large."""
+        self._parts.setStretch(_FREE, 0 if appearance().scale >= LARGE_TEXT else 2)
 
     def _refresh(self, _signal: object = None) -> None:
         workbook = self._session.shown.workbook
@@ -127,8 +135,11 @@ class HeaderBar(QFrame):
             self._session.report(self._session.edit_workbook(label, lambda workbook: compare_with(workbook, name)))
 
 
-class HeadlineBar(Stack):
-    """Three figures of the parameters, e.g. the privacy loss, and the last run: large on the overview, elsewhere one line."""
+class HeadlineBar(QWidget):
+    """Three figures of the parameters, e.g. the privacy loss, and the last run: large on the overview, elsewhere one line.
+
+    Larger text than normal has as many lines as it needs, on the overview with all that tiles say: no figure is cut.
+    """
 
     def __init__(self, session: Session, tiles: Callable[[], tuple[TileContent, ...]]) -> None:
         """Show the figures of a session.
@@ -146,10 +157,11 @@ class HeadlineBar(Stack):
         self._lines = tuple(TileLine() for _ in self.tiles)
         self._large, self._small = QWidget(self), QWidget(self)
         row(*((tile, 1) for tile in self.tiles), of=self._large, margins=(MARGIN, 0, MARGIN, GRID))
-        row(*self._lines, 1, of=self._small, gap=MARGIN, margins=(MARGIN, HALF, MARGIN, HALF))
-        self.addWidget(self._large)
-        self.addWidget(self._small)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._figures = FlowRow(*self._lines, gap=MARGIN, between=HALF)
+        column(self._figures, of=self._small, margins=(MARGIN, HALF, MARGIN, HALF))
+        column(self._large, self._small, of=self, gap=0)
+        self._is_large = True
+        appearance().changed.connect(self._arrange)
         self._session = session
         self._proof = Latest(lambda view: (view, _proven_words(view)), self)
         self._proof.finished.connect(self._show_proven)
@@ -160,12 +172,26 @@ class HeadlineBar(Stack):
         self._after_edits = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._after_edits.timeout.connect(self._prove_all)
         session.settled.connect(self._on_settled)
+        self._arrange()
         self.refresh()
 
     def make_large(self, *, is_large: bool) -> None:
         """Show the figures large, or in one line."""
-        self.setCurrentWidget(self._large if is_large else self._small)
-        self.updateGeometry()
+        self._is_large = is_large
+        self._arrange()
+
+    def _arrange(self, _colours: object = None) -> None:
+        has_tiles = self._is_large and appearance().scale < LARGE_TEXT
+        self._large.setVisible(has_tiles)
+        self._small.setVisible(not has_tiles)
+        self._fit()
+        if self._lines[0].says_all is not self._is_large:
+            for each in self._lines:
+                each.says_all = self._is_large
+            self.refresh()
+        for place in (self._figures, self._small, self):
+            if (layout := place.layout()) is not None:
+                layout.activate()  # at once: the page below would move twice
 
     def stop(self) -> None:
         """Finish what is being proven, because the window closes."""
@@ -202,7 +228,9 @@ class HeadlineBar(Stack):
         self._fit()
 
     def _fit(self) -> None:
-        fit_lines(self._lines, self.width() - (len(self._lines) + 2) * MARGIN)
+        room = self.width() - (len(self._lines) + 2) * MARGIN
+        # Larger text breaks the line instead.
+        fit_lines(self._lines, room if appearance().scale == SMALLEST_SCALE else UNBOUND)
 
     def prove(self) -> None:
         """Say the proven ε beside the loss as soon as it is there: the frame of an edit, and the start, do without."""

@@ -15,7 +15,6 @@ from phexplore.gui.binding.room import Action, News, Room, TableView
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import (
     DEPTH,
-    INSPECTOR,
     ISSUES,
     NAMES,
     NUMBERS,
@@ -91,6 +90,7 @@ class CommandedWindow(Protocol):
     issues: IssuesPanel
     rooms: Mapping[str, Room]
     areas: SharedAreas
+    shows_inspector: bool
 
     @property
     def room(self) -> Room: ...
@@ -103,6 +103,7 @@ class CommandedWindow(Protocol):
     def menuBar(self) -> QMenuBar: ...
     def close(self) -> bool: ...
     def show_inspector(self, *, shown: bool) -> None: ...
+
     def show_issues(self, *, shown: bool) -> None: ...
 
 
@@ -338,9 +339,9 @@ class Commands:
             checked=is_expert, starts_part=True,
         )  # fmt: skip
         larger, smaller = partial(scale, _SCALE_STEP), partial(scale, -_SCALE_STEP)
-        inspect = lambda: window.show_inspector(shown=not settings.read(INSPECTOR))  # noqa: E731 - as the next one
+        inspect = lambda: window.show_inspector(shown=not window.shows_inspector)  # noqa: E731 - as the next one
         list_issues = lambda: window.show_issues(shown=window.issues.isHidden())  # noqa: E731 - one line of the table
-        inspects, lists = partial(settings.read, INSPECTOR), partial(settings.read, ISSUES)
+        inspects, lists = lambda: window.shows_inspector, partial(settings.read, ISSUES)
         check = "phexplore check {this}"
         return [
             *(*areas, *themes, *styles, *namings, depth),

@@ -31,6 +31,7 @@ from phexplore.gui.main.published_files import PublishedFiles
 from phexplore.gui.main.shared_areas import SharedAreas
 from phexplore.gui.main.warmup import LIBRARIES, PARTS, Warmup
 from phexplore.gui.systems.plain_room import PlainRoom
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, INSPECTOR_WIDTH
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import line
@@ -42,7 +43,9 @@ from phexplore.systems.registry import system_of, systems
 
 DEFAULT_SIZE = QSize(1280, 800)
 _ROOM_FOR_INSPECTOR = 1560
-"""Width of the window from which on the overview and the inspector stand side by side."""
+"""Width of the window from which on the overview and the inspector stand side by side, at normal text size."""
+_ROOM_FOR_BOTH = 960
+"""The same for pages the inspector belongs to; in a narrower window the inspector takes their place when it is asked for."""
 
 
 class MainWindow(QMainWindow):
@@ -86,6 +89,7 @@ class MainWindow(QMainWindow):
             around, self.rooms, self.files, runs_home=runs_home, strip=self.bottom.strip_place, tiles=self._tiles
         )
         self._shown_room: Room | None = None
+        self._is_inspecting = self.shows_inspector = False
         self._leaves_without_asking = False
         own: dict[Hashable, Make] = {
             (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
@@ -137,8 +141,11 @@ class MainWindow(QMainWindow):
         return self.room.show_inspector()
 
     def show_inspector(self, *, shown: bool) -> None:
-        """Show or hide the inspector, in the areas it is of use."""
-        self.settings.keep(INSPECTOR, shown)
+        """Show or hide the inspector, in the areas it is of use; where there is no room for both, in place of the page."""
+        if _has_room(self, _ROOM_FOR_BOTH):
+            self.settings.keep(INSPECTOR, shown)
+        else:
+            self._is_inspecting = shown
         self._make_room()
 
     def show_issues(self, *, shown: bool) -> None:
@@ -189,16 +196,18 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         self._make_room()
 
-    def _make_room(self) -> None:
-        room = self.room
-        useful = room.inspected | ({Area.OVERVIEW} if self.width() >= _ROOM_FOR_INSPECTOR else set())
-        wanted = self.settings.read(INSPECTOR) and self.navigation.area in useful
+    def _make_room(self, _colours: object = None) -> None:
+        room, has_room = self.room, _has_room(self, _ROOM_FOR_BOTH)
+        useful = room.inspected | ({Area.OVERVIEW} if _has_room(self, _ROOM_FOR_INSPECTOR) else set())
+        self.shows_inspector = self.settings.read(INSPECTOR) if has_room else self._is_inspecting
+        wanted = self.shows_inspector and self.navigation.area in useful
         if wanted:
             inspector = room.show_inspector()
             if self._inspectors.indexOf(inspector) < 0:
                 self._inspectors.addWidget(inspector)
             self._inspectors.setCurrentWidget(inspector)
         self._inspectors.setVisible(wanted)
+        self.pages.setVisible(not wanted or has_room)
 
     def _tiles(self) -> tuple[TileContent, ...]:
         return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
@@ -238,6 +247,7 @@ class MainWindow(QMainWindow):
         self.files.published.connect(self.published.open)
         self.published.failed.connect(news.failed)
         self.exports.written.connect(news.written)
+        appearance().changed.connect(self._make_room)
         news.wanted.connect(self.navigation.choose)
         news.failed.connect(notice.tell_failure)
         news.noted.connect(notice.say)
@@ -267,6 +277,7 @@ class MainWindow(QMainWindow):
 
     def _go(self, area: Area) -> None:
         self.headline.make_large(is_large=area is Area.OVERVIEW)
+        self._is_inspecting = False
         page = self.pages.show_area(self.room.system.id, area)
         if area is Area.RESULTS:
             self.notice.drop(action=SHOW_RESULTS)
@@ -291,6 +302,11 @@ class MainWindow(QMainWindow):
         if not self.navigation.is_offered(self.navigation.area):
             self.navigation.choose(Area.OVERVIEW)
         self._go(self.navigation.area)
+
+
+def _has_room(window: QWidget, width: int) -> bool:
+    """Return whether a window is as wide as this would be at normal text size."""
+    return window.width() * 100 >= width * appearance().scale
 
 
 def _dropped_files(content: QMimeData) -> list[Path]:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.exact_field import ExactLine
 from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_open
 from phexplore.gui.widgets.labels import Text
@@ -95,7 +95,7 @@ class OptionalControl(QWidget):
         super().__init__()
         self._kind, self._phrase = kind, part.phrase
         example = kind.kind.example if isinstance(kind.kind, Whole) else ""
-        self.box = QCheckBox(capital(part.title))
+        self.box = TickBox(capital(part.title))
         self.line = _line(capital(part.title), f"e.g. {example}", self.changed, width=SHORT)
         self.line.setText(example)
         self.box.toggled.connect(self.changed)
@@ -207,7 +207,7 @@ class StopControl(QWidget):
         super().__init__()
         self._offer, self._metrics = offer, {each.id: each for each in offer.metrics()}
         first = next(iter(self._metrics.values()))
-        self.box = QCheckBox("Stop when precise enough")
+        self.box = TickBox("Stop when precise enough")
         self.figure = Chooser("Figure that may end the run", letters=11)
         for metric in self._metrics.values():
             self.figure.addItem(metric.words, metric.id)

@@ -90,7 +90,8 @@ class RunDetails(QFrame):
         self.log.setAccessibleName("Log of the chosen run")
         self.log.setPlaceholderText("What the run reports appears here.")
         self.buttons = {action: self._button(action) for action in RunAction}
-        facts = (self._title, self._facts, self._words, self.progress, self.failure)
+        self._place = ElidedText(look="muted")
+        facts = (self._title, self._facts, self._place, self._words, self.progress, self.failure)
         margins = (MARGIN, GRID + HALF, MARGIN, GRID + HALF)
         column(*facts, FlowRow(*self.buttons.values(), gap=GRID), (self.log, 1), of=self, margins=margins)
         appearance().changed.connect(self._follow_depth)
@@ -113,8 +114,8 @@ class RunDetails(QFrame):
         self._title.setText(row.title)
         made = f"made {started_words(row.directory)}" if started_words(row.directory) else ""
         facts = (f"{trials_words(row)} trials", kind_words(row.spec), data_words(row.spec), made)
-        directory = f"\n{row.directory}" if appearance().is_expert else ""
-        self._facts.setText(" · ".join(part for part in facts if part) + directory)
+        self._facts.setText(" · ".join(part for part in facts if part))
+        self._place.say(str(row.directory) if appearance().is_expert else "")
         self._show_progress(row)
         self.failure.show_row(row)
         for action, button in self.buttons.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QMessageBox, QScrollArea, QSplitter, QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from phexplore.gui.binding.session import Session
 from phexplore.gui.run_manager.launch_form import LaunchForm, LaunchRequest
@@ -15,9 +15,12 @@ from phexplore.gui.run_manager.run_details import RunDetails
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow
 from phexplore.gui.run_manager.runs_table import RunsTable
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Text
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import column, split, stacked
+from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Severity
 from phexplore.runs.place import HERE, Place
@@ -56,20 +59,16 @@ class RunsPage(QWidget):
         """
         super().__init__(parent)
         self._controller, self._session = controller, session
-        # From the page inward: a widget that changes its parent has all in it styled anew.
-        self._both = QSplitter(Qt.Orientation.Horizontal, self)
-        self._left = QWidget(self._both)
-        self._forms = QStackedWidget(self._left)
-        self._stack = QStackedWidget(self._both)
-        self._lists = QSplitter(Qt.Orientation.Vertical, self._stack)
+        self._forms, self._stack = Stack(), Stack()
         self._blocks: Path | None = None
         self.forms: dict[str, LaunchForm] = {}
         """The forms that were looked at, by the id of their system."""
-        self.table = RunsTable(self._lists)
-        self.details = RunDetails(self._lists)
+        self.table = RunsTable()
+        self.details = RunDetails()
+        chosen = scrolling("Chosen run", self.details)
+        self._lists = split(self.table, chosen, shares=(3, 2), is_vertical=True)
         self.empty = EmptyPlace("runs", EMPTY_TITLE, EMPTY_SENTENCE, action="Start a run", run=self.start_run)
         self._busy = Text(look="muted")
-        self._places: dict[QWidget, QScrollArea] = {}
         self._lay_out()
         self.table.chosen.connect(self._show_chosen)
         self.table.opened.connect(self._open)
@@ -93,8 +92,7 @@ class RunsPage(QWidget):
         if system.id not in self.forms:
             form = self.forms[system.id] = LaunchForm(system, self._forms)
             form.use_blocks(self._blocks)
-            self._places[form] = place = _FormPlace(form, self._forms)
-            self._forms.addWidget(place)
+            self._forms.addWidget(form)
             form.launched.connect(self._launch)
             form.show_runs(self._controller.rows)
         return self.forms[system.id]
@@ -156,7 +154,7 @@ class RunsPage(QWidget):
         scenario = self._session.scenario
         form.show_scenario(scenario)
         form.block(reason or system_of(scenario).runs.refusal(scenario))
-        self._forms.setCurrentWidget(self._places[form])
+        self._forms.setCurrentWidget(form)
 
     def _open(self, directory: Path) -> None:
         self._do(RunAction.OPEN, directory)
@@ -194,39 +192,9 @@ class RunsPage(QWidget):
         question.open()
 
     def _lay_out(self) -> None:
-        column((self._forms, 1), self._busy, of=self._left)
-        for splitter, parts in ((self._lists, (self.table, self.details)), (self._both, (self._left, self._stack))):
-            splitter.setChildrenCollapsible(False)
-            for part in parts:
-                splitter.addWidget(part)
-        self._lists.setStretchFactor(0, 3)
-        self._lists.setStretchFactor(1, 2)
-        self._both.setStretchFactor(0, 0)
-        self._both.setStretchFactor(1, 1)
-        self._both.setHandleWidth(GRID)
-        self._stack.addWidget(self._lists)
-        self._stack.addWidget(self.empty)
-        column(self._both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
-
-
-class _FormPlace(QScrollArea):
-    """A place for a form that scrolls where the window is too low for it, and is never narrower than it."""
-
-    def __init__(self, form: QWidget, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._content = QWidget(self)
-        column(form, 1, of=self._content, gap=0)
-        self.setWidget(self._content)
-
-    def minimumSizeHint(self) -> QSize:
-        width = self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
-        return QSize(max(FORM_WIDTH, width), super().minimumSizeHint().height())
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in {QEvent.Type.LayoutRequest, QEvent.Type.Show}:
-            self.updateGeometry()  # larger text needs a wider place; a splitter out of sight does not see to it
-        return super().eventFilter(watched, event)
+        for part in (self._lists, self.empty):
+            self._stack.addWidget(part)
+        start = scrolling("Start a run", stacked(self._forms, self._busy, 1))
+        sizes = (FORM_WIDTH, 3 * FORM_WIDTH)
+        both = Beside("Runs", start, self._stack, shares=(0, 1), sizes=sizes, handle=GRID, most=0.42)
+        column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
@@ -19,6 +19,8 @@ from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
 
 Index = QModelIndex | QPersistentModelIndex
+_LEAST_ROWS = 4
+"""That a table shows; a page lower than that scrolls."""
 _WIDEST = 40 * GRID
 _NARROWEST = 0.6
 """Of its width, that the stretched column keeps: its words end in … before other columns go out of sight."""
@@ -118,6 +120,11 @@ class ParameterView(QTableView):
         session.selected.connect(self.show_place)
         self.show_place(session.selection)
         model.pause()  # until it is shown
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room of a few rows: where there is less, the page around the table scrolls."""
+        rows = _LEAST_ROWS * self.verticalHeader().defaultSectionSize()
+        return QSize(super().minimumSizeHint().width(), self.horizontalHeader().sizeHint().height() + rows)
 
     @property
     def place(self) -> Any:

@@ -23,11 +23,12 @@ from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.targets.project_runs import ProjectRuns, listed_title
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text
-from phexplore.gui.widgets.layout import column, form, split, stacked
+from phexplore.gui.widgets.layout import column, form, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stack import Stack
@@ -293,6 +294,4 @@ class RulesView(QuestionView):
         fields = scrolling(
             "The fields of a rule", stacked(heading, self.form, self.reason, *buttons, 1, margins=margins)
         )
-        parts = split(judged, fields, shares=(3, 1), sizes=(78 * GRID, 58 * GRID))
-        parts.setHandleWidth(1)
-        column(parts, of=self)
+        column(Beside("Decision rules", judged, fields, shares=(3, 1), sizes=(78 * GRID, 58 * GRID)), of=self)

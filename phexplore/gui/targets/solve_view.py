@@ -21,12 +21,13 @@ from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, labelled, line
-from phexplore.gui.widgets.layout import column, split, stacked
+from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.goals import Key, TiedBy
@@ -242,6 +243,5 @@ class SolveView(QuestionView):
         margins = (GRID, GRID, MARGIN, GRID)
         self._caps = stacked(Text("Caps", bold=True), self.caps)
         side = stacked(self._caps, self.panel, 1, gap=GRID + HALF, margins=margins)
-        parts = split(goals, scrolling("Caps and result", side), shares=(3, 2), sizes=(_TABLE_PART, _SIDE_PART))
-        parts.setHandleWidth(1)
-        column(parts, of=self)
+        parts = (goals, scrolling("Caps and result", side))
+        column(Beside("Solve from targets", *parts, shares=(3, 2), sizes=(_TABLE_PART, _SIDE_PART)), of=self)

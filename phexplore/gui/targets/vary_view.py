@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QProgressBar, QSizePolicy, QWidget
 
 from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress, SweepRequest, read_values
 from phexplore.decide.sweeping import ALL
@@ -16,11 +16,12 @@ from phexplore.gui.binding.request_service import RequestService, Wording, reade
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Reason, Text, labelled
-from phexplore.gui.widgets.layout import form, row, split, stacked
+from phexplore.gui.widgets.layout import column, form, stacked
 from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -64,7 +65,7 @@ class Varied(QWidget):
         self.values = LineField(f"Values of the {which.lower()} parameter", example=_VALUES)
         self._now = Text("", look="muted", wrap=True)
         self._known: Mapping[str, object] = {}
-        _wrapping(form((f"{which} parameter", self.parameter), ("Values", self.values), self._now, of=self))
+        form((f"{which} parameter", self.parameter), ("Values", self.values), self._now, of=self)
 
     def offer(self, scenario: Scenario) -> None:
         """Offer the parameters of a scenario that are numbers or words."""
@@ -203,7 +204,7 @@ class VaryView(QWidget):
             look="muted", wrap=True,
         )  # fmt: skip
         margins = QWidget()
-        _wrapping(form(("Margins", self.measure), of=margins))
+        form(("Margins", self.measure), of=margins)
         buttons = FlowRow(self.start_button, self.cancel_button, gap=GRID)
         side = stacked(
             Text("Vary parameters", bold=True, relative=1.08),
@@ -214,9 +215,8 @@ class VaryView(QWidget):
         self.figure.controls.addWidget(self.column)
         self.column.hide()
         right = stacked((self.figure, 1), margins=(GRID, GRID, MARGIN, GRID))
-        parts = split(scrolling("What is varied", side), right, shares=(2, 3), sizes=(52 * GRID, 80 * GRID))
-        parts.setHandleWidth(1)
-        row(parts, of=self)
+        parts = (scrolling("What is varied", side), right)
+        column(Beside("Vary", *parts, shares=(2, 3), sizes=(52 * GRID, 80 * GRID)), of=self)
 
     def _follow_runs(self, _ticked: object = None) -> None:
         self._run_fields.setVisible(self.runs.isChecked())
@@ -265,11 +265,6 @@ class VaryView(QWidget):
         self.measure.offer(
             [("none: loss and ε alone", ""), ("all margins", ALL), *places], first=self.measure.currentData()
         )
-
-
-def _wrapping(fields: QFormLayout) -> None:
-    """Let labels stand above their fields where there is no room beside them."""
-    fields.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
 
 
 def _shown(value: object) -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, SignalInstance
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QRect, QSignalBlocker, QSize, Qt, SignalInstance
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QPaintEvent, QPalette, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QStyle,
+    QStyleOptionButton,
     QStyleOptionComboBox,
     QStylePainter,
     QToolButton,
+    QToolTip,
     QWidget,
 )
 
@@ -24,6 +28,11 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import describe
 
 Run = Callable[..., object] | SignalInstance | None
+_LETTERS = 18
+"""That a chooser, or a line of a box to tick, shows at least."""
+_HIGHEST = 10_000
+_MNEMONIC = int(Qt.TextFlag.TextShowMnemonic)
+_BROKEN = _MNEMONIC | int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 
 
@@ -142,6 +151,43 @@ class TextButton(QPushButton):
         self.setIcon(icon(self._symbol, appearance().colours, role=role))
 
 
+class TickBox(QCheckBox):
+    """A box to tick whose words break into lines where there is no room."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        room = QRect(0, 0, width - self._box(), _HIGHEST)
+        lines = self.fontMetrics().boundingRect(room, _BROKEN, self.text()).height()
+        return self.sizeHint().height() - self.fontMetrics().height() + max(lines, self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:
+        least = _LETTERS * self.fontMetrics().averageCharWidth() + self._box()
+        return super().minimumSizeHint().boundedTo(QSize(least, _HIGHEST))
+
+    def hitButton(self, pos: QPoint) -> bool:
+        return self.rect().contains(pos)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        option, painter = QStyleOptionButton(), QStylePainter(self)
+        self.initStyleOption(option)
+        text, option.text = option.text, ""
+        painter.drawControl(QStyle.ControlElement.CE_CheckBox, option)
+        room, role = self.rect().adjusted(self._box(), 0, 0, 0), QPalette.ColorRole.WindowText
+        self.style().drawItemText(painter, room, _BROKEN, self.palette(), self.isEnabled(), text, role)
+
+    def _box(self) -> int:
+        """Return the width of the box and the gap behind it."""
+        return self.sizeHint().width() - self.fontMetrics().size(_MNEMONIC, self.text()).width()
+
+
 class Chooser(QComboBox):
     """A choice of a few; the wheel scrolls the page and never changes the choice by accident."""
 
@@ -181,6 +227,11 @@ class Chooser(QComboBox):
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
+    def minimumSizeHint(self) -> QSize:
+        """Return a width that a narrow page has: a longer entry ends in …, and its list shows all of it."""
+        least = _LETTERS * self.fontMetrics().averageCharWidth() + 4 * GRID
+        return super().minimumSizeHint().boundedTo(QSize(least, 2 * self.sizeHint().height()))
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the entry, and … where it is longer than its place: Qt cuts it within a letter."""
         option, painter = QStyleOptionComboBox(), QStylePainter(self)
@@ -190,6 +241,20 @@ class Chooser(QComboBox):
         option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
         painter.drawComplexControl(of, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+    def event(self, event: QEvent) -> bool:
+        """Show the whole entry with the tool tip."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            said = (self.currentText(), self.toolTip())
+            QToolTip.showText(event.globalPos(), "\n".join(filter(None, said)), self)
+            return True
+        return super().event(event)
+
+    def showPopup(self) -> None:
+        """Show the list as wide as its entries, where the chooser is narrower."""
+        bar = self.view().verticalScrollBar().sizeHint().width()
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + bar)
+        super().showPopup()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Give the chooser a label: on Linux, Qt names a chooser by its entry, and only a label beside it says what it is."""

@@ -6,15 +6,17 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.layout import NONE, Margins, Part, filled
 
 
 class FlowLayout(QLayout):
     """Lays its items out from left to right, then in further lines."""
 
-    def __init__(self, parent: QWidget, *, gap: int) -> None:
+    def __init__(self, parent: QWidget, *, gap: int, between: int) -> None:
         super().__init__(parent)
         self.setContentsMargins(0, 0, 0, 0)
-        self._gap = gap
+        self._gap, self._between = gap, between
         self._items: list[QLayoutItem] = []
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -60,6 +62,8 @@ class FlowLayout(QLayout):
         x = area.left()
         for item in self._shown():
             size = item.sizeHint()
+            if size.width() > area.width() and item.hasHeightForWidth():
+                size = QSize(area.width(), item.heightForWidth(area.width()))
             if lines[-1] and x + size.width() > area.left() + area.width():
                 x = area.left()
                 lines.append([])
@@ -70,18 +74,25 @@ class FlowLayout(QLayout):
             height = max((place.height() for _item, place in line), default=0)
             for item, place in line if move else ():
                 item.setGeometry(place.translated(0, y + (height - place.height()) // 2))
-            y += height + self._gap
-        return y - self._gap - area.top()
+            y += height + self._between
+        return y - self._between - area.top()
 
 
 class FlowRow(QWidget):
     """A widget that holds others in a `FlowLayout`."""
 
-    def __init__(self, *widgets: QWidget, gap: int) -> None:
+    def __init__(self, *widgets: QWidget, gap: int, between: int | None = None) -> None:
+        """Make the row.
+
+        Args:
+            widgets: from left to right.
+            gap: between them.
+            between: its lines, the gap if None.
+        """
         super().__init__()
-        layout = FlowLayout(self, gap=gap)
+        self.flow = FlowLayout(self, gap=gap, between=gap if between is None else between)
         for widget in widgets:
-            layout.addWidget(widget)
+            self.flow.addWidget(widget)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -92,15 +103,37 @@ LARGE_TEXT = 150
 
 
 class LargeTextRows(QBoxLayout):
-    """Holds layouts beside each other, and below each other while the text is large: the window must fit a small screen."""
+    """Holds layouts beside each other, and below each other while the text is large or they need more room than there is."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, *parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margins = NONE) -> None:
+        """Hold parts.
+
+        Args:
+            parts: from left to right.
+            of: the widget they fill, None for a layout within another one.
+            gap: between them.
+            margins: around them.
+        """
         super().__init__(QBoxLayout.Direction.LeftToRight)
-        if parent is not None:
-            parent.setLayout(self)
+        if of is not None:
+            of.setLayout(self)
+        filled(self, parts, gap, margins)
         appearance().changed.connect(self._follow)
         self._follow()
 
-    def _follow(self, _colours: object = None) -> None:
-        large = appearance().scale >= LARGE_TEXT
-        self.setDirection(QBoxLayout.Direction.TopToBottom if large else QBoxLayout.Direction.LeftToRight)
+    def minimumSize(self) -> QSize:
+        return QSize(max((size.width() for size in self._least()), default=0), super().minimumSize().height())
+
+    def setGeometry(self, rect: QRect) -> None:
+        self._follow(room=rect.width())
+        super().setGeometry(rect)
+
+    def _least(self) -> list[QSize]:
+        return [item.minimumSize() for number in range(self.count()) if (item := self.itemAt(number)) is not None]
+
+    def _follow(self, _colours: object = None, *, room: int = 0) -> None:
+        needed = sum(size.width() + self.spacing() for size in self._least()) if room else 0
+        is_narrow = appearance().scale >= LARGE_TEXT or needed > room
+        wanted = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        if wanted != self.direction():
+            self.setDirection(wanted)

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.buttons import Chooser, TickBox
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Reason, Text
 from phexplore.gui.widgets.layout import column, form
@@ -108,7 +108,7 @@ class ChoiceControl(QWidget):
         self._reason.say(self._take(self._part, None, self.chooser.currentData()))
 
 
-class FlagControl(QCheckBox):
+class FlagControl(TickBox):
     """Yes or no."""
 
     def __init__(self, part: Field, take: Take) -> None:

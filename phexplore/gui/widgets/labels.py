@@ -124,7 +124,9 @@ class Figure(QWidget):
     move of a slider.
     """
 
-    def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
+    def __init__(
+        self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "", least: int = 0
+    ) -> None:
         """Make the line.
 
         Args:
@@ -132,9 +134,11 @@ class Figure(QWidget):
             relative: size as a multiple of normal text.
             bold: bold face.
             look: colour: "muted", "good", "attention", "refused", "accent" or "" for normal.
+            least: width in pixels at 100 % text size that it has with a shorter text, too.
         """
         super().__init__()
         speak_as(Figure, _Spoken)
+        self._least = least
         self._text, self._look = text, look
         self._relative, self._bold = relative, bold
         self._heights: dict[int, int] = {}
@@ -178,8 +182,8 @@ class Figure(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(localised(self._text)) + 2, metrics.height() + 2)
+        metrics, least = self.fontMetrics(), self._least * appearance().scale // 100
+        return QSize(max(least, metrics.horizontalAdvance(localised(self._text)) + 2), metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -197,6 +201,12 @@ class Figure(QWidget):
         painter = QPainter(self)
         painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
         painter.drawText(room, flags, text)
+
+    def _offer_copy(self) -> None:
+        copy = QAction("Copy", self)
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self._text))
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _room(self) -> int:
         """Return what the text needs: another need asks for a new layout."""
@@ -228,6 +238,7 @@ class ElidedText(Figure):
     def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
         super().__init__(text, relative=relative, bold=bold, look=look)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._offer_copy()
 
     def sizeHint(self) -> QSize:
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() + 2)
@@ -241,10 +252,7 @@ class Paragraph(Figure):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        copy = QAction("Copy", self)
-        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self._text))
-        self.addAction(copy)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._offer_copy()
 
     def hasHeightForWidth(self) -> bool:
         return True

@@ -54,7 +54,7 @@ def column(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Ma
         gap: between them.
         margins: around them.
     """
-    return _filled(QVBoxLayout() if of is None else QVBoxLayout(of), parts, gap, margins)
+    return filled(QVBoxLayout() if of is None else QVBoxLayout(of), parts, gap, margins)
 
 
 def row(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margins = NONE) -> QHBoxLayout:
@@ -66,7 +66,7 @@ def row(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margi
         gap: between them.
         margins: around them.
     """
-    return _filled(QHBoxLayout() if of is None else QHBoxLayout(of), parts, gap, margins)
+    return filled(QHBoxLayout() if of is None else QHBoxLayout(of), parts, gap, margins)
 
 
 def stacked(*parts: Part, gap: int = GRID, margins: Margins = NONE) -> QWidget:
@@ -105,18 +105,21 @@ def form(
         rows: a label and its field, where that stands within something else the latter between them; or one wide widget.
         of: the widget they fill, None for a layout within another one.
     """
-    filled = QFormLayout() if of is None else QFormLayout(of)
+    found = QFormLayout() if of is None else QFormLayout(of)
     if of is not None:
-        filled.setContentsMargins(0, 0, 0, 0)
-    filled.setHorizontalSpacing(2 * GRID)
-    filled.setVerticalSpacing(GRID)
-    filled.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        found.setContentsMargins(0, 0, 0, 0)
+    found.setHorizontalSpacing(2 * GRID)
+    found.setVerticalSpacing(GRID)
+    found.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+    found.setRowWrapPolicy(
+        QFormLayout.RowWrapPolicy.WrapLongRows
+    )  # a label stands above its field where there is no room
     for each in rows:
         if isinstance(each, QWidget):
-            filled.addRow(each)
+            found.addRow(each)
         else:
-            filled.addRow(field_label(each[0], each[-1]), each[1])
-    return filled
+            found.addRow(field_label(each[0], each[-1]), each[1])
+    return found
 
 
 def split(
@@ -149,7 +152,15 @@ def emptied(layout: QLayout) -> None:
             widget.deleteLater()
 
 
-def _filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Box:
+def filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Box:
+    """Put parts into a layout.
+
+    Args:
+        box: empty.
+        parts: in their order.
+        gap: between them.
+        margins: around them.
+    """
     box.setContentsMargins(*margins)
     box.setSpacing(gap)
     for part in parts:

@@ -112,7 +112,7 @@ class NoticeBar(QFrame):
         """
         self._place, self._bar, self._free, self._head = place, bar, free, head
         self.setParent(place)
-        for watched in (place, bar):
+        for watched in (place, bar, head):
             watched.installEventFilter(self)
         self.hide()
 

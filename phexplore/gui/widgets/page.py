@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from phexplore.gui.theme.metrics import GRID, MARGIN, PICTURE_PERCENT
@@ -90,3 +91,41 @@ def picture_height(page: QWidget) -> int:
         page: asks again when its size changes.
     """
     return -(-page.window().height() * PICTURE_PERCENT // 100)
+
+
+class Sideways(QScrollArea):
+    """A table of widgets as high as it is; where the page is narrower, the table alone scrolls sideways."""
+
+    def __init__(self, name: str, content: QWidget) -> None:
+        """Show all of a table.
+
+        Args:
+            name: for people who do not see it.
+            content: what is shown.
+        """
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._content = content
+        self.setWidget(content)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._content.sizeHint().width(), super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        content, width = self._content, self.viewport().width()
+        least = content.minimumSizeHint().width()
+        high = content.heightForWidth(max(width, least)) if content.hasHeightForWidth() else content.sizeHint().height()
+        self.setFixedHeight(high + (self.horizontalScrollBar().sizeHint().height() if least > width else 0))

@@ -12,7 +12,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import ElidedText, Figure, describe
 from phexplore.gui.widgets.layout import column, row
 
-_STEP, _UNBOUND = 6 * GRID, 16777215
+_STEP, UNBOUND = 6 * GRID, 16777215
 
 
 class TileLine(ElidedText):
@@ -23,6 +23,8 @@ class TileLine(ElidedText):
 
     def __init__(self) -> None:
         super().__init__()
+        self.says_all = False
+        """Whether it says all that a tile does."""
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -35,7 +37,7 @@ class TileLine(ElidedText):
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""
         said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
-        self.setText(tile_sentence(content) if said else tile_words(content))
+        self.setText(tile_sentence(content) if said or self.says_all else tile_words(content))
         self.set_look(content.tone.value if said else "")
         describe(self, more=". ".join(filter(None, (content.change, content.exact))))
 
@@ -56,7 +58,7 @@ def fit_lines(lines: Sequence[TileLine], room: int) -> None:
         left -= need
     is_tight = sum(line.sizeHint().width() for line in lines) > room
     for line, need in zip(lines, needs, strict=True):
-        line.setMaximumWidth(max(min(need, widest), 1) if is_tight else _UNBOUND)
+        line.setMaximumWidth(max(min(need, widest), 1) if is_tight else UNBOUND)
 
 
 def tile_words(content: TileContent) -> str:

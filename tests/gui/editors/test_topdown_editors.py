@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
+from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
@@ -166,7 +167,7 @@ def test_that_the_column_is_taken_back_from_the_reference(session, editor):
 
 def test_that_an_impossible_setting_is_said_at_its_place(qtbot, session, editor):
     session.edit("Drop", lambda s: remove_query(s, LevelQuery("US", "detailed")))
-    notices = editor.findChildren(type(editor.layout().itemAt(3).layout().itemAt(0).widget()))
+    notices = editor.findChildren(PlaceIssues)
     qtbot.waitUntil(lambda: bool(notices[0].issues))
     assert "detailed query is not measured at US" in notices[0].issues[0].sentence
 

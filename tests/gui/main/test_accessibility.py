@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
     QRadioButton,
+    QScrollArea,
     QScrollBar,
     QSplitterHandle,
     QTabBar,
@@ -38,6 +39,8 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.widgets.page import Sideways
+from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import presets, system_of, systems
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLineEdit, QPlainTextEdit, QTabBar)
@@ -252,14 +255,37 @@ def test_that_every_button_is_large_enough(opened, system, area) -> None:
 def test_that_nothing_is_lost_at_twice_the_text_size(opened, system, area) -> None:
     appearance().set_scale(200)
     window = opened(system, area)
-    assert window.minimumSizeHint().width() <= 1280, "the window does not fit a small screen"
-    assert window.width() <= 1280
-    lost = []
-    for widget in controls(window):
-        box = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
-        if not scrolls(widget, window) and not window.rect().contains(box):
-            lost.append((type(widget).__name__, spoken(widget), box.getRect()))
-    assert lost == []
+    for tab in each_tab(window.pages.currentWidget()):
+        least = window.minimumSizeHint()
+        assert least.width() <= 1280, ("the window does not fit a small screen", tab)
+        assert least.height() <= 728, ("the window does not fit a small screen", tab)
+        assert window.width() <= 1280
+        assert sideways(window) == [], tab
+        lost = []
+        for widget in controls(window):
+            box = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
+            if not scrolls(widget, window) and not window.rect().contains(box):
+                lost.append((type(widget).__name__, spoken(widget), box.getRect()))
+        assert lost == [], tab
+
+
+def each_tab(page):
+    """Show the tabs of a page one after the other; a page without tabs is one itself."""
+    bar = next((each for each in (page, *page.findChildren(LazyTabs)) if isinstance(each, LazyTabs)), None)
+    for tab in (None,) if bar is None else bar.offered:
+        if bar is not None:
+            bar.show_tab(tab)
+            settle()
+        yield tab
+
+
+def sideways(window):
+    """Places that scroll sideways and are no table (WCAG 1.4.10)."""
+    return [
+        (place.accessibleName(), place.widget().width(), place.viewport().width())
+        for place in window.findChildren(QScrollArea)
+        if place.isVisible() and place.widget().width() > place.viewport().width() and not isinstance(place, Sideways)
+    ]
 
 
 def scrolls(widget, window) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.wording import framework_title, people, significant
 from phexplore.gui.binding.scenario_view import ScenarioView
@@ -30,7 +30,7 @@ from phexplore.gui.tables.parameter_table import (
     plain_plan,
 )
 from phexplore.gui.tables.view import ParameterView
-from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.form import WrittenControl
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
@@ -77,7 +77,7 @@ class SizeDataEditor(QWidget):
             written={"levels": self.levels},
             notes=(Note(lambda: public, "levels"),),
         )
-        self.drawn = QCheckBox("Draw sizes above an open last class")
+        self.drawn = TickBox("Draw sizes above an open last class")
         self.drawn.toggled.connect(self._toggle_tail)
         self.tail = ParameterForm(session, take=self._take_tail, part_of=lambda method: method.tail or HeavyTail())
         column(self.numbers, self.drawn, self.tail, Text(_TAIL, look="muted", wrap=True), of=self)

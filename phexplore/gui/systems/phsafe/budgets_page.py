@@ -27,6 +27,7 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, line
+from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.speech import announce
 from phexplore.model.edits import set_item
 from phexplore.model.keys import LEVELS, QueryKey
@@ -77,7 +78,8 @@ class BudgetsEditor(QWidget):
         self._stack = QStackedLayout()
         for widget in (self.view, nothing):
             self._stack.addWidget(widget)
-        layout.column(bar, line(), (self._stack, 1), line(), self.panel, of=self, gap=0)
+        content = layout.stacked(bar, line(), (self._stack, 1), line(), self.panel, gap=0)
+        layout.column(scrolling("Budgets of the queries", content), of=self)
         session.settled.connect(self._count_rows)
         self._count_rows()
         appearance().changed.connect(self._follow_depth)

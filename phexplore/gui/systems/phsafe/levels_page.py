@@ -29,9 +29,10 @@ from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, row
-from phexplore.gui.widgets.page import Page
+from phexplore.gui.widgets.page import Page, Sideways
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import LEVELS, QueryKey, TableId
@@ -77,8 +78,8 @@ class ThresholdsEditor(QWidget):
         for step in self.steps:
             step.setAutoRepeat(True)
         words = Text("When a threshold changes:", look="muted")
-        head = row(words, self.keep_budgets, self.keep_margins, 1, *self.steps, gap=2 * GRID)
-        column(head, self.view, of=self)
+        keeps = FlowRow(words, self.keep_budgets, self.keep_margins, gap=2 * GRID)
+        column(row((keeps, 1), *self.steps, gap=2 * GRID), self.view, of=self)
         self.view.setCurrentIndex(self.table.index(0, 2))
         appearance().changed.connect(self._follow_depth)
         self._follow_depth()
@@ -295,6 +296,6 @@ def levels_page(session: PlainSession) -> QWidget:
         "Published levels",
         "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
         "budget from the target, unticking sets it to 0.",
-        lambda: LevelsEditor(session),
+        lambda: Sideways("Published levels", LevelsEditor(session)),
     )
     return page

@@ -19,12 +19,13 @@ from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns, listed_title
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.file_dialogs import ask_for_folder
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
-from phexplore.gui.widgets.layout import column, split, stacked
+from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.phsafe import PhSafe
@@ -219,7 +220,7 @@ class PublishedView(QWidget):
         )
         buttons = (self.publish_button, self.stop_button, self.save_button)
         controls = FlowRow(labelled("Run", self.run), self.trial, self.draws, *buttons, gap=GRID)
-        charts = split(self.chart, self.coverage, shares=(3, 2))
+        charts = Beside("Published averages", self.chart, self.coverage, shares=(3, 2))
         self.pages = Stack()
         title, go = "No release to publish yet", "Go to the runs"
         self.pages.addWidget(EmptyPlace("results", title, _NOTHING_YET, action=go, run=self.runs_wanted.emit))

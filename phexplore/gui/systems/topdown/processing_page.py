@@ -13,11 +13,11 @@ from phexplore.gui.binding.session import entered
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.labels import Text, describe
-from phexplore.gui.widgets.layout import column, emptied, row
-from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.layout import column, emptied, row, stacked
+from phexplore.gui.widgets.page import Page, Section, Sideways
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import set_item
 from phexplore.model.topdown import Passes, TopDown
@@ -135,7 +135,8 @@ class StageGrid(QWidget):
         self.add = SymbolButton("plus", name, text="Pass", bordered=True)
         self.add.clicked.connect(lambda: change(name, lambda: with_pass(self._method, self._level, stage)))
         head = row(Text(stage.value, bold=True), 1, self.add)
-        column(head, Text(stage.about, look="muted", wrap=True), self.grid, 1, of=self)
+        passes = Sideways(stage.value, stacked(self.grid))
+        column(head, Text(stage.about, look="muted", wrap=True), passes, 1, of=self)
 
     @property
     def _method(self) -> TopDown:
@@ -204,18 +205,13 @@ class PassesEditor(QWidget):
         self._session = session
         self.level = Chooser("Level whose passes are shown")
         self.level.currentIndexChanged.connect(self._refresh)
-        self.together = QCheckBox()
+        self.together = TickBox()
         self.together.setChecked(True)
         self.reset = TextButton("As in the reference", name="Take the passes from the reference", run=self._reset)
         self._state = Text(look="muted", wrap=True)
         self.grids = {stage: StageGrid(session, stage, self._change) for stage in Stage}
-        head, body = LargeTextRows(), LargeTextRows()
-        head.setSpacing(GRID)
-        head.addLayout(row(Text("Level"), self.level, 1, self.reset), 1)
-        head.addLayout(row(self.together, 1))
-        body.setSpacing(5 * GRID)
-        for grid in self.grids.values():
-            body.addWidget(grid, 1, Qt.AlignmentFlag.AlignTop)
+        head = LargeTextRows((row(Text("Level"), self.level, 1, self.reset), 1), row(self.together, 1))
+        body = LargeTextRows(*(stacked(grid, 1) for grid in self.grids.values()), gap=5 * GRID)
         column(head, PlaceIssues(session, frozenset({"passes"})), self._state, body, of=self)
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()

@@ -47,8 +47,7 @@ class ShareLine(QObject):
         self.slider, self.field = self.line.slider, self.line.field
         # A fraction cut off at its start would be another number.
         self.field.line.setMinimumWidth(13 * GRID)
-        self.percent, self.result = Figure(look="muted"), Figure(look="muted")
-        self.percent.setFixedWidth(9 * GRID)
+        self.percent, self.result = Figure(look="muted", least=9 * GRID), Figure(look="muted")
         self.lock = SymbolButton("unlocked", f"Lock the share of {title}", checkable=True)
         self.lock.clicked.connect(self._toggle_lock)
         self.line.pressed.connect(lambda: session.select(self.key))

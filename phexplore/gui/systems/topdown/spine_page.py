@@ -17,11 +17,13 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.systems.topdown.spine_panel import SpinePictures
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor, SpineSettingsEditor
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.file_dialogs import ask_to_open
+from phexplore.gui.widgets.flow import FlowRow, LargeTextRows
 from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text
-from phexplore.gui.widgets.layout import column, row, split, stacked
+from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.resources import resource
@@ -124,18 +126,11 @@ class SpinePage(QWidget):
             self._pages.addWidget(page)
         panel = stacked(self.editor, (self.keys_shown, Qt.AlignmentFlag.AlignLeft), self.keys, 1)
         settings = scrolling("Settings of the spine", panel)
-        settings.setMinimumWidth(_PANEL)
-        body = split(settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL))
-        body.setHandleWidth(GRID)
-        body.setCollapsible(0, True)
-        head = row(
-            Text("Blocks", bold=True),
-            (self._file, 2),
-            (self._working, 5),
-            self.notes_shown,
-            self.browse,
-            self.demonstration,
-        )
+        body = Beside("Spine", settings, self._pages, shares=(0, 1), sizes=(_PANEL, 3 * _PANEL), handle=GRID)
+        body.splitter.setCollapsible(0, True)
+        file = row(Text("Blocks", bold=True), (self._file, 1))
+        buttons = FlowRow(self.notes_shown, self.browse, self.demonstration, gap=GRID)
+        head = LargeTextRows((file, 2), (self._working, 5), buttons)
         parts = (head, self.problem, (body, 1))
         column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
         self.setAccessibleName("Spine")

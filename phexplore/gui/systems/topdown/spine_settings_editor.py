@@ -16,7 +16,7 @@ from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.exact_field import ExactField
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, form, row, stacked
@@ -89,7 +89,7 @@ class SpineSettingsEditor(QWidget):
             self.preset.setItemData(number, f"{preset.title}\n{preset.source}", Qt.ItemDataRole.ToolTipRole)
         self.preset.currentIndexChanged.connect(self._use_preset)
         self.kind = _chooser("Kind of spine", {kind: spine_title(kind) for kind in KINDS}, self._set_kind)
-        self.aian = QCheckBox("Tribal areas stand &apart")
+        self.aian = TickBox("Tribal areas stand &apart")
         self.aian.setToolTip(
             f"A branch of their own in every state: {len(AIAN_AREAS_2020)} of {len(AIAN_RANGES)} classes, as in 2020."
         )
@@ -136,7 +136,7 @@ class SpineSettingsEditor(QWidget):
         )
 
     def _add_target(self, name: str) -> None:
-        tick = QCheckBox(TARGETS[name])
+        tick = TickBox(TARGETS[name])
         tick.setAccessibleName(f"Block groups follow: {TARGETS[name]}")
         tick.setToolTip(target_tip(name))
         tick.clicked.connect(lambda _checked: self._toggle(name))

@@ -46,11 +46,9 @@ class TotalBar(QFrame):
         self.conversion.select(Conversion.ZCDP_OPTIMAL_ALPHA)
         self._delta = Figure(look="muted")
         middle = Qt.AlignmentFlag.AlignVCenter
-        both = LargeTextRows(self)
-        both.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        both.setSpacing(GRID)
-        both.addLayout(row((self._symbol, middle), (self.total, middle), (self.slider, 1)), 1)
-        both.addLayout(row((self._is, middle), (self.epsilon, middle), (self._delta, middle), (self.conversion, 1)))
+        loss = row((self._symbol, middle), (self.total, middle), (self.slider, 1))
+        same = row((self._is, middle), (self.epsilon, middle), (self._delta, middle), (self.conversion, 1))
+        LargeTextRows((loss, 1), same, of=self, margins=(2 * GRID, GRID, 2 * GRID, GRID))
         self._seen = WhenSeen(self, self._refresh, session.updated)
         self._refresh()
 

@@ -18,11 +18,12 @@ from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.beside import Beside
+from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text, labelled
-from phexplore.gui.widgets.layout import column, emptied, row, split, stacked
+from phexplore.gui.widgets.layout import column, emptied, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.pointers import PAGE
@@ -143,7 +144,7 @@ class TuneSettings(QWidget):
             emptied(self._ticks)
             self.ticks = {}
             for name in names:
-                tick = self.ticks[name] = QCheckBox(strategy_words(name))
+                tick = self.ticks[name] = TickBox(strategy_words(name))
                 tick.setAccessibleName(f"Start from: {strategy_words(name)}")
                 tick.setChecked(name == names[0])
                 self._ticks.addWidget(tick)
@@ -205,9 +206,8 @@ class TuneView(QWidget):
             margins=(MARGIN, GRID, GRID, GRID),
         )
         right = stacked((self.chart, 1), self.detail, margins=(GRID, GRID, MARGIN, GRID))
-        splitter = split(scrolling("Settings of the search", side), right, shares=(2, 3), sizes=(52 * GRID, 80 * GRID))
-        splitter.setHandleWidth(1)
-        row(splitter, of=self)
+        parts = (scrolling("Settings of the search", side), right)
+        column(Beside("Auto-tune", *parts, shares=(2, 3), sizes=(52 * GRID, 80 * GRID)), of=self)
         session.opened.connect(self._forget)
         self._seen = WhenSeen(self, self._refresh, session.settled)
         self._seen.request()

@@ -1,0 +1,112 @@
+"""Parts of a page beside each other, or below each other where the text leaves no room for that: nothing scrolls sideways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.layout import split
+
+_LEAST = 34 * GRID
+"""Width of a part at normal text size below which lines hold too few words; more where its content needs more."""
+_NEARLY_ALL = 0.9
+"""Share of the room that a part below another one has: the next one shows that there is more."""
+
+
+class Beside(QScrollArea):
+    """Parts with lines between them that the user moves. Below each other they have the height they need, and the page scrolls."""
+
+    def __init__(
+        self,
+        name: str,
+        *parts: QWidget,
+        shares: Sequence[int],
+        sizes: Sequence[int] = (),
+        handle: int = 1,
+        most: float = 0.0,
+    ) -> None:
+        """Put parts beside each other.
+
+        Args:
+            name: of the place, for people who do not see it.
+            parts: from left to right.
+            shares: of further room, one per part.
+            sizes: of the parts in pixels, where nobody has moved a line.
+            handle: width of the lines.
+            most: share of the room that a form takes, beyond its least width, so that its entries are whole.
+        """
+        super().__init__()
+        self._parts, self._shares = parts, shares
+        self._sizes = list(sizes) or [GRID * share for share in shares]
+        self._heights: list[int] = []
+        self._most = most
+        self.setAccessibleName(name)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.splitter = split(*parts, shares=shares, sizes=sizes)
+        self.splitter.setHandleWidth(handle)
+        self.splitter.splitterMoved.connect(self._keep)
+        self.setWidget(self.splitter)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._turn()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._turn()  # larger text, or another content, needs more room
+        return super().eventFilter(watched, event)
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether the parts are below each other."""
+        return self.splitter.orientation() is Qt.Orientation.Vertical
+
+    def _keep(self) -> None:
+        """Remember how the user divides the room."""
+        if not self.is_stacked:
+            self._sizes = self.splitter.sizes()
+
+    def _turn(self) -> None:
+        """Put the parts beside each other if each has the width it needs then."""
+        needs = [_needed_width(part) for part in self._parts]
+        between = self.splitter.handleWidth() * (len(needs) - 1)
+        room = self.width() - self.verticalScrollBar().sizeHint().width() - between
+        is_stacked = sum(needs) > room
+        needs = [
+            max(need, min(part.sizeHint().width(), int(self._most * room), need + room - sum(needs)))
+            for part, need in zip(self._parts, needs, strict=True)
+        ]
+        for part, need in zip(self._parts, needs, strict=True):
+            part.setMinimumWidth(0 if is_stacked else need)
+        self.splitter.setOrientation(Qt.Orientation.Vertical if is_stacked else Qt.Orientation.Horizontal)
+        below = zip(self._parts, self._shares, strict=True) if is_stacked else ()
+        heights = [self._needed_height(part, takes_all=share > 0) for part, share in below]
+        if heights != self._heights:
+            self._heights = heights
+            self.splitter.setMinimumHeight(sum(heights) + between if is_stacked else 0)
+            self.splitter.setSizes(heights or self._sizes)
+
+    def _needed_height(self, part: QWidget, *, takes_all: bool) -> int:
+        """Return the height of a part below others: of all that it holds where that is a form, else at most nearly all there is."""
+        room = self.viewport().width()
+        if isinstance(part, QScrollArea) and (content := part.widget()) is not None:
+            high = content.heightForWidth(room) if content.hasHeightForWidth() else content.sizeHint().height()
+            return max(high, content.minimumHeight())
+        least = max(part.minimumSizeHint().height(), part.minimumHeight(), part.heightForWidth(room))
+        wanted = int(_NEARLY_ALL * self.height())
+        return max(least, wanted if takes_all else min(wanted, part.sizeHint().height()))
+
+
+def _needed_width(part: QWidget) -> int:
+    """Return the width at which a part neither cuts nor scrolls what it holds."""
+    least = part.minimumSizeHint().width()
+    if isinstance(part, QScrollArea) and (content := part.widget()) is not None:
+        least = content.minimumSizeHint().width() + part.verticalScrollBar().sizeHint().width()
+    return max(least, _LEAST * appearance().scale // 100)
