@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from typing import cast
 
 from PySide6.QtCore import QObject, Qt
@@ -42,20 +41,31 @@ class InReadingOrder(QWidget):
     """A widget in which the Tab key goes on in the order of the page, whatever was made or shown since the last time."""
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        put_in_order(self)
-        return super().focusNextPrevChild(forward)
+        stops, now = put_in_order(self), self.window().focusWidget()
+        here = next((number for number, stop in enumerate(stops) if now is not None and _is_in(now, stop)), None)
+        if not stops or here is None:
+            return super().focusNextPrevChild(forward)
+        reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+        stops[(here + (1 if forward else -1)) % len(stops)].setFocus(reason)
+        return True
 
 
-def put_in_order(root: QWidget) -> None:
-    """Put all that is shown within a widget into the order in which it is laid out, for the Tab key as well."""
+def put_in_order(root: QWidget) -> list[QWidget]:
+    """Put all that is shown within a widget into the order in which it is laid out; return what the Tab key stops at.
+
+    Qt's own order of the Tab key is left alone: it breaks in two where it is set again and again.
+    """
     _HELD.intersection_update([part for part in _HELD if isValid(part)])
-    stops = [
+    return [
         part
         for part in _shown(root)
-        if part.focusPolicy() & Qt.FocusPolicy.TabFocus == Qt.FocusPolicy.TabFocus and part.focusProxy() is None
+        if part.focusPolicy() & Qt.FocusPolicy.TabFocus == Qt.FocusPolicy.TabFocus
+        if part.focusProxy() is None and part.isVisible() and part.isEnabled()
     ]
-    for before, after in pairwise(stops):  # always: who asks for Qt's own order lets the binding change owners
-        QWidget.setTabOrder(before, after)
+
+
+def _is_in(part: QWidget, stop: QWidget) -> bool:
+    return part is stop or (isinstance(stop, _WHOLE) and stop.isAncestorOf(part))
 
 
 def put_children_in_order(parent: QWidget) -> list[QWidget]:
