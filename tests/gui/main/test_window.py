@@ -27,6 +27,7 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
+from phexplore.gui.widgets.tile import TileLine
 from phexplore.model.edits import rename
 from phexplore.model.keys import TableId
 from phexplore.model.numbers import UNLIMITED
@@ -253,7 +254,9 @@ def test_that_the_window_fits_at_double_text_size(window) -> None:
         QApplication.processEvents()
         assert window.minimumSizeHint().width() <= 1280, area
     window.navigation.choose(Area.OVERVIEW)
-    assert window.headline.tiles[0].isVisible()
+    QApplication.processEvents()
+    told = [line for line in window.headline.findChildren(TileLine) if line.isVisible()]
+    assert told[0].accessibleName().startswith("Privacy loss")
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])
