@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from PySide6.QtCore import QObject, Qt
@@ -95,21 +94,26 @@ def _parts(parent: QWidget) -> Iterator[QWidget]:
     elif isinstance(parent, QTabWidget):
         yield from (child for child in _children(parent) if isinstance(child, QTabBar))
     elif (layout := parent.layout()) is not None:
-        yield from _laid_out(layout)
+        yield from _laid_out(layout, _children(parent))
 
 
 def _children(parent: QWidget) -> list[QWidget]:
     return parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
 
-def _laid_out(layout: QLayout) -> Iterator[QWidget]:
+def _laid_out(layout: QLayout, widgets: Sequence[QWidget]) -> Iterator[QWidget]:
+    """Run through those of some widgets that a layout and the layouts in it place.
+
+    Its items are not asked for: the binding believes in them after Qt has deleted them.
+    """
     _hold(layout)
-    for number in sorted(range(layout.count()), key=partial(_place, layout)):
-        item = layout.itemAt(number)
-        if item is not None and (widget := item.widget()) is not None:
-            yield widget
-        elif item is not None and (inner := item.layout()) is not None:
-            yield from _laid_out(inner)
+    parts: list[QWidget | QLayout] = [*widgets, *(each for each in layout.children() if isinstance(each, QLayout))]
+    placed = [part for part in parts if layout.indexOf(part) >= 0]
+    for part in sorted(placed, key=lambda part: _place(layout, layout.indexOf(part))):
+        if isinstance(part, QLayout):
+            yield from _laid_out(part, widgets)
+        else:
+            yield part
 
 
 def _place(layout: QLayout, number: int) -> tuple[int, int]:

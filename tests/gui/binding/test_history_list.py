@@ -60,4 +60,4 @@ def test_that_a_drag_renames_its_one_step(history, session, set_to) -> None:
 @pytest.mark.defect("minor 18")
 def test_that_the_time_of_a_step_has_its_day(history, set_to) -> None:
     set_to(1)
-    assert datetime.strptime(history.index(1).data(TIME_ROLE), "%Y-%m-%d %H:%M").year >= 2024  # noqa: DTZ007 - local time is shown
+    assert datetime.strptime(history.index(1).data(TIME_ROLE), "%d %b %Y, %H:%M").year >= 2024  # noqa: DTZ007 - local time is shown

@@ -102,8 +102,8 @@ def test_that_semantics_are_those_of_the_certificate():
     content = semantics_figure(version().figures)
     found = {(bar.group, bar.name): bar.text for bar in content.marks}
     assert found["Everything", "zCDP, optimal α"] == "17.15"
-    assert found["Block within", "County"] == "11.70"
-    assert found["One attribute", "hhgq"] == "7.24"
+    assert found["Block within", "County"] == "11.71"
+    assert found["One attribute", "hhgq"] == "7.25"
     assert content.title == "Best protected: which block of its block group a person lives in (ε 2.93)"
 
 

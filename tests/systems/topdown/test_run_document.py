@@ -134,7 +134,7 @@ def test_that_an_unknown_format_and_a_run_without_trials_are_refused(finished, t
     shutil.copytree(finished, tmp_path / "run")
     for path in (tmp_path / "run").glob("trial-*"):
         path.unlink()
-    with pytest.raises(PhexploreError, match="no finished trial"):
+    with pytest.raises(PhexploreError, match=r"trial-00000\.parquet is missing"):
         report_files(tmp_path / "run", "html", tmp_path, NOW)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -92,5 +93,5 @@ def test_that_trials_alike_by_chance_do_not_make_the_coverage_certain(run_figure
     (tile,) = (tile for tile in run_document(alike).tiles if tile.label == "Coverage of the margins")
     share = held / errors
     error = (share * (1 - share) / errors) ** 0.5
-    assert tile.value == f"{100 * share:.2f} ± {100 * error:.2f} %"
+    assert tile.value == f"{100 * share:.2f} ± {math.ceil(1e4 * error) / 100:.2f} %"
     assert tile.attention is (abs(share - alike.overall.expected) > 4 * error)
