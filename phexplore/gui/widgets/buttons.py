@@ -229,7 +229,7 @@ class Chooser(QComboBox):
 
     def minimumSizeHint(self) -> QSize:
         """Return a width that a narrow page has: a longer entry ends in …, and its list shows all of it."""
-        least = _LETTERS * self.fontMetrics().averageCharWidth() + 4 * GRID
+        least = _LETTERS * self.fontMetrics().averageCharWidth() + 8 * GRID
         return super().minimumSizeHint().boundedTo(QSize(least, 2 * self.sizeHint().height()))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
