@@ -77,7 +77,7 @@ def measure(
         lambda: np.asarray(sampler.sample(SeededEntropy(1), int(np.prod([axis.size for axis in axes])))), repeats
     )
     exact, applied, applied_cpu = timed(lambda: space.project(noise), repeats)
-    broken = space.broken(exact, np.zeros(space.size, dtype=np.int64), 1)
+    broken = space.broken(exact, np.zeros(space.size, dtype=np.int64))
     rows = [
         line(title, "drawing", space.size, 0.0, drawn, 0.0, drawn_cpu, None),
         line(title, "exact averages (ours)", space.size, built, applied, built_cpu, applied_cpu, float(broken)),
