@@ -27,7 +27,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from phexplore.errors import PhexploreError
+from phexplore.errors import PhexploreError, visible
 from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
@@ -347,12 +347,16 @@ def confirm_counts(directory: Path) -> None:
 
 
 def _stated(manifest: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a run as its manifest has it."""
+    """Return the SHA-256 of each file of a run as its manifest has it; every name is one within the run."""
     content = _load_json(manifest)
     try:
-        return {str(name): str(entry["sha256"]) for name, entry in content["files"].items()}
+        stated = {str(name): str(entry["sha256"]) for name, entry in content["files"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise RunUnreadableError(f"{manifest} is not a manifest ({error}).", REMEDY) from error
+    for name in stated:
+        if ".." in re.split(r"[/\\]", name):
+            raise RunUnreadableError(f"{manifest} names a file outside the run: {visible(name)}.", REMEDY)
+    return stated
 
 
 def record_final(directory: Path, final: Finished | Failed, log: str = "") -> None:

@@ -42,10 +42,12 @@ from phexplore.runs.store import (
     SUMMARY_FILE,
     TRUTH_FILE,
     RunUnreadableError,
+    confirm_counts,
     describe_run,
     load_events,
     load_spec,
     load_summary,
+    sha256_of,
     trial_file,
     verify_run,
 )
@@ -301,6 +303,17 @@ def test_that_a_summary_changed_after_the_run_was_complete_is_not_reported(runs,
     (run / SUMMARY_FILE).write_text(json.dumps({**summary, "checks": {"variance": True, "negative": True}}))
     export_run(run, "html", tmp_path / "out.html")
     assert "was altered after the run was complete" in (tmp_path / "out.html").read_text()
+
+
+@pytest.mark.parametrize("name", [f"{TRUTH_FILE}/../../secret", "..\\secret", "../secret"])
+def test_that_a_manifest_leads_to_no_file_outside_the_run(runs, tmp_path, name):
+    run = shutil.copytree(runs / "phsafe", tmp_path / "run")
+    (tmp_path / "secret").write_text("of somebody else")
+    manifest = json.loads((run / MANIFEST_FILE).read_text())
+    manifest["files"][name] = {"sha256": sha256_of(tmp_path / "secret"), "bytes": 16}
+    (run / MANIFEST_FILE).write_text(json.dumps(manifest))
+    with pytest.raises(RunUnreadableError, match="names a file outside the run"):
+        confirm_counts(run)
 
 
 @pytest.mark.defect("F9")
