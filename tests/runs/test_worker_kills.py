@@ -41,7 +41,7 @@ def begin_and_kill(command: list[str], directory: Path, after: float) -> bool:
         deadline = time.perf_counter() + after
         while time.perf_counter() < deadline and worker.poll() is None:
             pass
-        os.kill(worker.pid, signal.SIGKILL)
+        worker.kill()  # nothing where it ended by itself
     return worker.returncode == -signal.SIGKILL
 
 
