@@ -83,7 +83,7 @@ def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: 
         sums: ``sums[n]``, Σ weight × answer.
         weights: ``weights[n]``, Σ weight, positive.
         first: start of the stretch.
-        behind: one past its end.
+        behind: one past its end, more than `first`.
         lower: least value.
         upper: largest value.
         out: ``out[n]``, receives the values of the stretch.
@@ -91,25 +91,32 @@ def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: 
     total = out[first:behind]
     weight = np.empty(behind - first, np.int64)
     end = np.empty(behind - first, np.int32)
-    last = -1
-    last_total = last_weight = 0
-    for place in range(first, behind):
-        block_total, block_weight = sums[place], weights[place]
-        while last >= 0 and at_least(last_total, last_weight, block_total, block_weight):
-            block_total += last_total
-            block_weight += last_weight
+    last = 0
+    last_total, last_weight = sums[first], weights[first]
+    for place in range(first + 1, behind):
+        place_total, place_weight = sums[place], weights[place]
+        if not at_least(last_total, last_weight, place_total, place_weight):
+            total[last], weight[last], end[last] = last_total, last_weight, place
+            last += 1
+            last_total, last_weight = place_total, place_weight
+            continue
+        last_total += place_total
+        last_weight += place_weight
+        while last > 0:
+            before_total, before_weight = total[last - 1], weight[last - 1]
+            if not at_least(before_total, before_weight, last_total, last_weight):
+                break
+            last_total += before_total
+            last_weight += before_weight
             last -= 1
-            if last >= 0:
-                last_total, last_weight = total[last], weight[last]
-        last += 1
-        total[last] = last_total = block_total
-        weight[last] = last_weight = block_weight
-        end[last] = place + 1
+    total[last], weight[last] = last_total, last_weight
     place = behind - 1
     for block in range(last, -1, -1):
         value = min(max(nearest(total[block], weight[block]), lower), upper)
         # A block's number is at most its first place: what waits before it is not overwritten.
         begin = end[block - 1] if block > 0 else first
+        out[place] = value
+        place -= 1
         while place >= begin:
             out[place] = value
             place -= 1
@@ -117,7 +124,7 @@ def pool(sums: Ints, weights: Ints, first: int, behind: int, lower: int, upper: 
 
 @kernel
 def sum_chunk(sums: Ints, weights: Ints, chunk: int, out: Ints) -> None:
-    """Write Σ sum, Σ weight, the mean m below, and the most that weight × m − sum is, of one chunk of `CHUNK` places.
+    """Write Σ sum, Σ weight, the mean m below, and the most that Σ (weight × m − sum) reaches, of `CHUNK` places.
 
     Args:
         sums: ``sums[n]``, Σ weight × answer.
@@ -131,9 +138,10 @@ def sum_chunk(sums: Ints, weights: Ints, chunk: int, out: Ints) -> None:
         total += part[place]
         weight += part_weights[place]
     mean = total // weight
-    most = 0
+    running = most = 0
     for place in range(CHUNK):
-        most = max(most, part_weights[place] * mean - part[place])
+        running += part_weights[place] * mean - part[place]
+        most = max(most, running)
     out[0], out[1], out[2], out[3] = total, weight, mean, most
 
 
@@ -176,7 +184,7 @@ def cut_at(  # noqa: C901 - plain loops, which compiled code does not split
             best = reached - 1
         for chunk in range(start, stop):
             # gain = 2 (weight m − sum) + weight (2 value + 1 − 2 m), for any m.
-            lift = 2 * CHUNK * chunks[chunk, 3] + chunks[chunk, 1] * max(0, twice - 2 * chunks[chunk, 2])
+            lift = 2 * chunks[chunk, 3] + chunks[chunk, 1] * max(0, twice - 2 * chunks[chunk, 2])
             if gain + lift > best:
                 running = gain
                 for place in range(chunk * CHUNK, (chunk + 1) * CHUNK):
@@ -250,7 +258,7 @@ def fit_monotone(  # noqa: C901, PLR0912 - one loop over stretches, which compil
     # Stretches with their bounds, and how often each could not be split.
     waiting = np.empty((_DEEPEST + 3, 5), np.int64)
     waiting[0] = (0, len(sums), lower, upper, 0)
-    count = 1
+    count = min(len(sums), 1)
     while count > 0:
         count -= 1
         first, behind, low, high, unsplit = waiting[count]

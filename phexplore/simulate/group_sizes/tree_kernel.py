@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.compiled import kernel
+from phexplore.compiled import kernel, lean_kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,10 +28,11 @@ NODE, OWN, REACH, SLOPE, CHILD, UNITS, LOW, HIGH, SIDES, STRIDE, FOUND, FIELDS =
 2 high), its stride, and C(high − 1)."""
 
 
-@kernel
-def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start: int) -> int:
-    """Return the largest l with ``own l + C(l − 1) ≤ reach``, where C(l) = Σ max(0, a + l) over the leaves `first`:`end`.
+@lean_kernel
+def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start: int) -> tuple[int, int, int]:
+    """Return the largest l with ``own l + C(l − 1) ≤ reach``, C(l), and how many leaves have units at l.
 
+    C(l) = Σ max(0, a + l) over the leaves `first`:`end`, how many units they have where each gets l beyond its answer.
     C is convex and grows: a step along its slope never stops short from below, and never goes too far back from above.
 
     Args:
@@ -46,26 +47,24 @@ def leaf_layer(answers: Ints, first: int, end: int, own: int, reach: int, start:
     part = answers[first:end]
     while True:
         units = 0
-        before = 0
-        active = 0
-        shift = layer - 1
+        idle = 0
         for leaf in range(len(part)):  # from 0, so that it is vectorised
-            value = part[leaf] + shift
+            value = part[leaf] + layer - 1
             units += max(value, 0)
-            before += value > 0
-            active += value >= 0
+            idle += value < 0
+        # From l − 1 to l each of them gets one unit more.
+        active = len(part) - idle
         left = reach - own * layer - units
+        rise = own + active
         if left < 0:
-            fall = own + before
-            layer -= max(1, (-left + fall - 1) // fall) if fall > 0 else 1
+            layer -= max(1, (rise - 1 - left) // rise) if rise > 0 else 1
+        elif left < rise:
+            return layer, units + active, active
         else:
-            rise = own + active
-            if left < rise:
-                return layer
             layer += max(1, left // rise) if rise > 0 else 1 - layer - max_of(answers, first, end)
 
 
-@kernel
+@lean_kernel
 def max_of(answers: Ints, first: int, end: int) -> int:
     """Return the largest answer of some nodes.
 
@@ -80,24 +79,7 @@ def max_of(answers: Ints, first: int, end: int) -> int:
     return int(largest)
 
 
-@kernel
-def leaf_units(answers: Ints, first: int, end: int, layer: int) -> int:
-    """Return C(layer) = Σ max(0, a + layer) over the leaves `first`:`end`.
-
-    Args:
-        answers: ``answers[nodes]``, leaves last.
-        first: first leaf.
-        end: behind the last.
-        layer: how many units each leaf gets beyond its answer.
-    """
-    units = 0
-    part = answers[first:end]
-    for leaf in range(len(part)):
-        units += max(part[leaf] + layer, 0)
-    return units
-
-
-@kernel
+@lean_kernel
 def units_over_leaves(answers: Ints, first: Ints, warm: Ints, node: int, slope: int) -> tuple[int, float]:
     """Return what `units_below` does, of a node whose children are leaves.
 
@@ -113,19 +95,12 @@ def units_over_leaves(answers: Ints, first: Ints, warm: Ints, node: int, slope: 
     """
     begin, end = first[node], first[node + 1]
     reach = ((slope + 2 + 2 * answers[node]) >> 1) - 1
-    layer = leaf_layer(answers, begin, end, 1, reach, warm[node])
+    layer, units, active = leaf_layer(answers, begin, end, 1, reach, warm[node])
     warm[node] = layer
-    units = 0
-    active = 0
-    part = answers[begin:end]
-    for leaf in range(len(part)):
-        value = part[leaf] + layer
-        units += max(value, 0)
-        active += value > 0
     return max(0, min(units, reach + 1 - layer)), 0.5 * active / (1.0 + active)
 
 
-@kernel
+@lean_kernel
 def begin_search(
     desk: Ints, rates: Floats, depth: int, first: Ints, warm: Ints, node: int, own: int, reach: int
 ) -> None:
@@ -151,7 +126,7 @@ def begin_search(
     rates[depth] = 0.0
 
 
-@kernel
+@lean_kernel
 def following_slope(search: Ints, rate: float) -> int:
     """Take in C(slope − 1), update the bracket of a search, and return the next slope to try.
 
@@ -187,7 +162,7 @@ def following_slope(search: Ints, rate: float) -> int:
     return int(following)
 
 
-@kernel
+@lean_kernel
 def shared_slope(
     answers: Ints, first: Ints, warm: Ints, node: int, own: int, reach: int, desk: Ints, rates: Floats
 ) -> tuple[int, int]:
@@ -242,7 +217,7 @@ def shared_slope(
         desk[depth, CHILD] += 1
 
 
-@kernel
+@lean_kernel
 def units_below(answers: Ints, first: Ints, warm: Ints, node: int, slope: int, desk: Ints, rates: Floats) -> int:
     """Return how many units of a node, not the top, have at most this slope; other arguments as in `shared_slope`."""
     inner = len(first) - 1
@@ -255,7 +230,7 @@ def units_below(answers: Ints, first: Ints, warm: Ints, node: int, slope: int, d
     return int(max(0, min(units, (gap + 2 - shared) // 2)))
 
 
-@kernel
+@lean_kernel
 def share_out(answers: Ints, first: Ints, warm: Ints, node: int, out: Ints, desk: Ints, rates: Floats) -> None:
     """Divide the value of an inner node over its children, least slopes first.
 
@@ -292,7 +267,7 @@ def share_out(answers: Ints, first: Ints, warm: Ints, node: int, out: Ints, desk
             excess -= spare
 
 
-@kernel
+@lean_kernel
 def share_among(answers: Ints, begin: int, end: int, value: int, start: int, turn: int, out: Ints) -> None:
     """Write the integers of at least 0 nearest to the answers of some nodes that add up to a value above 0.
 
@@ -305,8 +280,8 @@ def share_among(answers: Ints, begin: int, end: int, value: int, start: int, tur
         turn: with which node the choice among equals begins.
         out: ``out[nodes]``, receives the integers.
     """
-    layer = leaf_layer(answers, begin, end, 0, value - 1, start)
-    excess = leaf_units(answers, begin, end, layer) - value
+    layer, units, _ = leaf_layer(answers, begin, end, 0, value - 1, start)
+    excess = units - value
     for child in range(begin, end):
         out[child] = max(answers[child] + layer, 0)
     for place in range(end - begin):
@@ -318,7 +293,7 @@ def share_among(answers: Ints, begin: int, end: int, value: int, start: int, tur
             excess -= 1
 
 
-@kernel
+@lean_kernel
 def fit_from_top(answers: Ints, first: Ints, total: int, out: Ints) -> None:
     """Write values level by level from the top: each node's children nearest to their answers, given its value.
 
