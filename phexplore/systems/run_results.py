@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from phexplore.runs.spec import RunSpec
 
 _load_spec = lazy("phexplore.runs.store", "load_spec")
+_confirm_counts = lazy("phexplore.runs.store", "confirm_counts")
 
 Choice = str | tuple[str, ...]
 """What stands in a chooser; several directories where runs are chosen."""
@@ -177,7 +178,10 @@ R = TypeVar("R", bound=_Open)
 
 
 class OpenRuns(Generic[R]):
-    """Runs that stay open, the oldest of which are closed; one that was made anew is opened again."""
+    """Runs that stay open, the oldest of which are closed; one that was made anew is opened again.
+
+    The counts of a complete run are confirmed by its manifest before the first number of it is shown.
+    """
 
     def __init__(self, open_run: Callable[[Path], R], most: int) -> None:
         """Open nothing yet.
@@ -188,21 +192,32 @@ class OpenRuns(Generic[R]):
         """
         self._open_run, self._most = open_run, most
         self._runs: OrderedDict[Path, R] = OrderedDict()
+        self._confirmed: dict[Path, int] = {}
 
     def get(self, directory: Path) -> R:
         """Return a run.
 
         Raises:
-            PhexploreError: it cannot be read.
+            PhexploreError: it cannot be read, or its counts were altered after it was complete.
         """
         found = self._runs.get(directory)
         if found is None or found.spec.identity != _load_spec(directory).identity:
+            self._confirmed.pop(directory, None)
+            found = None
+        self._confirm(directory)
+        if found is None:
             found = self._open_run(directory)
         self._runs[directory] = found
         self._runs.move_to_end(directory)
         while len(self._runs) > self._most:
             self._runs.popitem(last=False)
         return found
+
+    def _confirm(self, directory: Path) -> None:
+        """Confirm the counts of a run when it is opened, and again when it became complete."""
+        if (completed := completed_at(directory)) is not None and completed != self._confirmed.get(directory):
+            _confirm_counts(directory)
+            self._confirmed[directory] = completed
 
     def close(self, directory: Path) -> None:
         """Forget a run: it is opened again when it is asked for."""
@@ -211,6 +226,16 @@ class OpenRuns(Generic[R]):
     def opened(self) -> Iterable[R]:
         """Return the runs that are open."""
         return tuple(self._runs.values())
+
+
+def completed_at(directory: Path) -> int | None:
+    """Return when a run was closed by its manifest, nanoseconds; None while it is not complete."""
+    from phexplore.runs.store import MANIFEST_FILE  # noqa: PLC0415 - as below
+
+    try:
+        return (directory / MANIFEST_FILE).stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def is_counted(directory: Path) -> bool:

@@ -42,6 +42,7 @@ from phexplore.runs.store import (
     SUMMARY_FILE,
     TRUTH_FILE,
     RunUnreadableError,
+    close_run,
     confirm_counts,
     describe_run,
     load_events,
@@ -56,7 +57,8 @@ from phexplore.systems.group_sizes.run_files import read_sizes, read_tree
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.truncation_sources import states_in_run
 from phexplore.systems.phsafe.truncation_study import StudyError, sizes_of_run
-from phexplore.systems.registry import preset
+from phexplore.systems.registry import preset, system_of
+from phexplore.systems.run_results import RunRequest
 from phexplore.systems.subspace.run_reader import ReleaseRun
 from phexplore.systems.topdown.results import TopDownResults
 
@@ -303,6 +305,23 @@ def test_that_a_summary_changed_after_the_run_was_complete_is_not_reported(runs,
     (run / SUMMARY_FILE).write_text(json.dumps({**summary, "checks": {"variance": True, "negative": True}}))
     export_run(run, "html", tmp_path / "out.html")
     assert "was altered after the run was complete" in (tmp_path / "out.html").read_text()
+
+
+def test_that_the_window_shows_no_number_of_a_run_whose_counts_were_altered(runs, tmp_path):
+    for system in ("phsafe", "topdown", "group sizes", "subspace"):
+        run = shutil.copytree(runs / system, tmp_path / system)
+        answer = system_of(load_spec(run).scenario).results.reader().answer
+        (run / MANIFEST_FILE).unlink(missing_ok=True)
+        assert answer(RunRequest(run)).trials  # while it is under way there is nothing to hold it to
+        close_run(run, load_spec(run).identity)
+        assert answer(RunRequest(run)).trials
+        stated = json.loads((run / MANIFEST_FILE).read_text())
+        stated["files"][trial_file(0)]["sha256"] = "0" * 64
+        (run / MANIFEST_FILE).unlink()
+        (run / MANIFEST_FILE).write_text(json.dumps(stated))
+        for read in (answer, system_of(load_spec(run).scenario).results.reader().answer):
+            with pytest.raises(RunUnreadableError, match="was altered after the run was complete"):
+                read(RunRequest(run))
 
 
 @pytest.mark.parametrize("name", [f"{TRUTH_FILE}/../../secret", "..\\secret", "../secret"])

@@ -252,6 +252,7 @@ class ResultsPage(QWidget):
         self.read.emit(answer)
 
     def _on_unreadable(self, error: PhexploreError) -> None:
+        self.sentence.setText("")  # the figures of another run, or of this one before, are not its own
         self.charts[self.tab].show_empty(error.full)
         self.failed.emit(error)
 

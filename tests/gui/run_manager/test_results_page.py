@@ -226,6 +226,16 @@ def test_that_an_unreadable_run_is_told_in_the_picture_and_aloud(page_of, write_
     assert page.charts["errors"].is_empty
 
 
+def test_that_no_figure_of_a_run_read_before_stands_above_one_that_is_refused(page_of, write_run, reader):
+    page = page_of(write_run())
+    reader.answer()
+    assert "Trials: 2 of 5" in page.sentence.text()
+    page.choose(PH3)
+    reader.failed.emit(PhexploreError("A trial was altered after the run was complete.", "Run it again."))
+    assert page.charts["errors"].is_empty
+    assert not page.sentence.text()
+
+
 def test_that_damaged_parts_are_named_above_the_picture(page_of, write_run, reader):
     run = write_run(trials=3)
     (run.directory / "trial-00001.parquet").write_bytes(b"nothing")
