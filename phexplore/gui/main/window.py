@@ -272,7 +272,9 @@ class MainWindow(QMainWindow):
 
     def _prepare(self) -> None:
         """Look after the runs and make the pages that may be wanted next."""
-        _ = self.areas.runs  # made on first use
+        runs = self.areas.runs  # made on first use
+        # What an older run came to would be taken for news of the one just started: they have one name.
+        runs.controller.launched.connect(lambda _run: self.notice.drop(action=SHOW_RESULTS))
         self.pages.prepare(self.room.system.id, self.navigation.offered)
 
     def _go(self, area: Area) -> None:

@@ -34,6 +34,8 @@ _SYMBOLS = {
     RunAction.OPEN: "results",
     RunAction.DELETE: "trash",
 }
+_FOLLOWS = {RunAction.PAUSE: RunAction.RESUME, RunAction.RESUME: RunAction.PAUSE}
+"""Where the keyboard goes when an action is no longer possible; from the others to the results, which change nothing."""
 
 
 class FailureCard(QFrame):
@@ -93,7 +95,7 @@ class RunDetails(QFrame):
         self._place = ElidedText(look="muted")
         facts = (self._title, self._facts, self._place, self._words, self.progress, self.failure)
         margins = (MARGIN, GRID + HALF, MARGIN, GRID + HALF)
-        column(*facts, FlowRow(*self.buttons.values(), gap=GRID), (self.log, 1), of=self, margins=margins)
+        column(*facts, FlowRow(*self.buttons.values(), gap=GRID), (self.log, 1), 0, of=self, margins=margins)
         appearance().changed.connect(self._follow_depth)
         self._follow_depth()
 
@@ -118,12 +120,20 @@ class RunDetails(QFrame):
         self._place.say(str(row.directory) if appearance().is_expert else "")
         self._show_progress(row)
         self.failure.show_row(row)
-        for action, button in self.buttons.items():
-            reason = refusal(row, action)
-            button.setEnabled(reason is None)
-            button.setToolTip(reason or "")
+        self._offer_actions(row)
         if before is None or before.directory != row.directory or before.notes != row.notes:
             self._show_log(row)
+
+    def _offer_actions(self, row: RunRow) -> None:
+        """Offer what is possible now; the keyboard stays off what nobody meant, e.g. off Cancel after Pause."""
+        focused = next((action for action, button in self.buttons.items() if button.hasFocus()), None)
+        refusals = {action: refusal(row, action) for action in self.buttons}
+        for action in sorted(refusals, key=lambda each: refusals[each] is not None):
+            if action is focused and refusals[action] is not None:
+                follower = _FOLLOWS.get(action, RunAction.OPEN)
+                self.buttons[RunAction.OPEN if refusals[follower] is not None else follower].setFocus()
+            self.buttons[action].setEnabled(refusals[action] is None)
+            self.buttons[action].setToolTip(refusals[action] or "")
 
     def _show_progress(self, row: RunRow) -> None:
         share = row.share_done

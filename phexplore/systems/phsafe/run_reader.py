@@ -437,7 +437,7 @@ def kind_of(request: RunRequest, tab: ResultTab) -> _Kind:
 
 def _other_runs(request: RunRequest, chosen: Path | None) -> Chooser:
     others = (Option("", "no other run"), *(Option(str(each)) for each in request.others))
-    return Chooser("other", "Compared &with", "Compared with", others, str(chosen or ""), Asks.RUN, 10)
+    return Chooser("other", "Compared &with", "Compared with", others, str(chosen or ""), Asks.RUN, 26)
 
 
 def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple[Chooser, ...]:

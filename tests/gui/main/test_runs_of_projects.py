@@ -194,6 +194,15 @@ def test_that_a_start_says_where_runs_of_projects_that_are_gone_lie(monkeypatch,
     assert lost.is_dir()
 
 
+def test_that_news_of_a_run_goes_when_the_next_is_started(unsaved, run, qtbot):
+    unsaved.navigation.choose(Area.RUNS)
+    run(unsaved)
+    qtbot.waitUntil(lambda: "is complete: 1 of 1 trials" in unsaved.notice.text)
+    with qtbot.waitSignal(unsaved.areas.runs.controller.launched):
+        unsaved.areas.runs.page.start_run()
+    assert not unsaved.notice.text
+
+
 def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_are(unsaved, run, qtbot):
     unsaved.navigation.choose(Area.RUNS)
     first = run(unsaved)

@@ -84,6 +84,21 @@ def test_that_the_buttons_do_what_the_state_allows(page, begun, qtbot):
     assert begun.commands == ["start", "pause", "resume", "cancel"]
 
 
+def test_that_space_pressed_again_undoes_a_pause_and_never_cancels(page, begun, qtbot):
+    page.window().activateWindow()
+    buttons = page.details.buttons
+    buttons[RunAction.PAUSE].setFocus()
+    for state, follower in ((RunState.PAUSED, RunAction.RESUME), (RunState.RUNNING, RunAction.PAUSE)):
+        qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Space)
+        begun.become(state)
+        assert page.window().focusWidget() is buttons[follower]
+    assert begun.commands == ["start", "pause", "resume"]
+    buttons[RunAction.CANCEL].setFocus()
+    press(page, RunAction.CANCEL, qtbot)
+    begun.become(RunState.CANCELLING)
+    assert page.window().focusWidget() is buttons[RunAction.OPEN]
+
+
 def test_that_results_are_asked_for_with_the_directory(page, begun, qtbot):
     opened = []
     page.opened.connect(opened.append)
