@@ -9,7 +9,7 @@ Sources: Geographic spines in the 2020 DAS, sections 1, 4 and 6; production's ru
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +52,23 @@ class Spine:
     def level_names(self) -> tuple[str, ...]:
         """The levels, widest first."""
         return tuple(level.name for level in self.tree.levels)
+
+
+def confirm_one_root(states: Iterable[int]) -> None:
+    """Refuse Puerto Rico beside states, which is never below the US (paper, section 6, footnote 8).
+
+    Args:
+        states: number of every state that blocks lie in.
+
+    Raises:
+        PhexploreError: they are below different roots.
+    """
+    numbers = set(states)
+    if PUERTO_RICO in numbers and len(numbers) > 1:
+        raise PhexploreError(
+            "Puerto Rico and states stand in one file; their spines have different roots.",
+            "Build one spine of the states and one of Puerto Rico.",
+        )
 
 
 def build_spine(geography: Geography, settings: SpineSettings, *, is_one_of_several: bool = False) -> Spine:
@@ -145,11 +162,7 @@ class _Builder:
     def add_states(self, *, is_one_of_several: bool) -> None:
         """Add the nation, and the states with their tribal parts."""
         state = self._geography.numbers(0, 2)
-        if (state == PUERTO_RICO).any() and (state != PUERTO_RICO).any():
-            raise PhexploreError(
-                "Puerto Rico and states stand in one file; their spines have different roots.",
-                "Build one spine of the states and one of Puerto Rico.",
-            )
+        confirm_one_root(np.unique(state).tolist())
         if len(np.unique(state)) == 1 and not is_one_of_several:
             self._add("State", state, lambda block, *_: self._code(block)[:2])
             if self._aian.any():

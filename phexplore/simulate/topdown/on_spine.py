@@ -25,7 +25,7 @@ from phexplore.simulate.topdown.design import Design, DesignError, LevelDesign, 
 from phexplore.simulate.topdown.driver import World, make_world
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.spine.allocation import allocation_of, bypassed_units
-from phexplore.spine.building import build_spine
+from phexplore.spine.building import build_spine, confirm_one_root
 from phexplore.spine.geography import geography_of
 from phexplore.spine.settings import settings_for
 from phexplore.spine.tree import GeoTree, TreeLevel
@@ -49,6 +49,8 @@ def world_on_spine(
         PhexploreError: the spine cannot be built over this population.
     """
     settings = settings_for(method)
+    if leaves.layout is CENSUS_BLOCKS:
+        confirm_one_root(map(int, leaves.states))
     if settings.kind == "standard" and settings.bypass == "none":
         return full, ()
     if leaves.layout is not CENSUS_BLOCKS:

@@ -28,7 +28,7 @@ from phexplore.simulate.topdown.driver import world_over
 from phexplore.simulate.topdown.histograms import Histograms, histograms_of
 from phexplore.simulate.topdown.on_spine import unit_classes, with_measurings
 from phexplore.spine.allocation import allocation_of_state, bypassed_units
-from phexplore.spine.building import build_spine
+from phexplore.spine.building import build_spine, confirm_one_root
 from phexplore.spine.geography import geography_of
 from phexplore.spine.settings import settings_for
 from phexplore.spine.tree import GeoTree, TreeLevel, tree_of
@@ -125,6 +125,7 @@ class StateStore:
 
         Raises:
             InputProblemsError: data that cannot be used.
+            PhexploreError: states that are not below one root.
         """
         classes, self._files = classes_in(files), len(files)
         for folder in (self._place, self._directory / TRUTH_FILE, self._directory / FACILITIES_FILE):
@@ -149,6 +150,7 @@ class StateStore:
                     )
                 ]
             )
+        confirm_one_root(map(int, codes))
         return found
 
     def _read_file(self, file: Path, classes: tuple[str, ...]) -> list[StateEntry]:
