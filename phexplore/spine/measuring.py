@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.errors import PhexploreError
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
@@ -38,7 +36,7 @@ class Measured:
     Attributes:
         schema: of the histograms.
         shares: per level, the share of the level's budget of each query.
-        exact: per level, queries whose answers are known in every unit.
+        exact: per level, queries whose answers are known in every unit, there or below.
         remarks: what was left out, in words.
     """
 
@@ -80,7 +78,11 @@ def measured(method: TopDown, levels: Sequence[str], onto: Schema | None = None)
             elif share > 0:
                 own[query] = own.get(query, Fraction(0)) + share
         shares[level] = dict(project_shares(own, schema).shares)
-    exact = {level: _exact(method, source, schema, level) for level in levels}
+    exact: dict[str, tuple[MarginalQuery, ...]] = {}
+    below: tuple[MarginalQuery, ...] = ()
+    for level in reversed(levels):
+        # What every unit of a level keeps, the units above keep: their answers are its sums (topdown, section 4).
+        exact[level] = below = tuple(dict.fromkeys((*_exact(method, source, schema, level), *below)))
     return Measured(schema, shares, exact, tuple(remarks))
 
 
@@ -98,21 +100,13 @@ def _exact(method: TopDown, source: Schema, schema: Schema, level: str) -> tuple
 def known_steps(exact: Mapping[str, Sequence[MarginalQuery]]) -> tuple[tuple[Known, ...], dict[str, int]]:
     """Return the sets of exact queries from the smallest to the largest, and how many of them each level keeps.
 
-    Raises:
-        PhexploreError: of two levels neither keeps all that the other does.
+    Args:
+        exact: of every level, as `Measured` has them: each set holds those of the levels below.
     """
     sets = sorted(
         {frozenset(queries) for queries in exact.values() if queries},
         key=lambda queries: (sum(query.answers for query in queries), sorted(query.name for query in queries)),
     )
-    for smaller, larger in itertools.pairwise(sets):
-        missing = [query for query in smaller if not any(other.determines(query) for other in larger)]
-        if missing:
-            raise PhexploreError(
-                f"Exact counts of {missing[0].name} at one level and of "
-                f"{', '.join(sorted(query.name for query in larger))} at another cannot be predicted together.",
-                "Keep the same counts exact at both levels, or simulate the scenario.",
-            )
     steps = tuple(Known(tuple(sorted(queries, key=lambda query: query.name))) for queries in sets)
     kept = {level: sets.index(frozenset(queries)) + 1 if queries else 0 for level, queries in exact.items()}
     return steps, kept

@@ -204,7 +204,7 @@ def shape_of(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Shap
         onto: a smaller schema of the data, None for the scenario's own.
 
     Raises:
-        PhexploreError: queries too intricate, or exact counts that cannot be predicted together.
+        PhexploreError: queries too intricate.
     """
     names = [level.name for level in tree.levels]
     asked = measured(method, names, onto)
@@ -246,10 +246,12 @@ def _refuse_work(sizes: Sequence[int], structure: Structure) -> None:
 
 
 def _groups(tree: GeoTree, names: Sequence[str], kept: dict[str, int]) -> Groups | None:
-    """Return the states whose two parts keep an exact count together (topdown, section 4); None where each is one unit."""
+    """Return the states whose two parts keep an exact count together (topdown, section 4); None where each keeps its own."""
     if "State" not in names or not kept["State"]:
         return None
     number = names.index("State")
+    if any(kept[name] >= kept["State"] for name in names[number + 1 :]):
+        return None
     codes = tree.levels[number].codes
     if number == 0 or not len(codes) or len(str(codes[0])) < AIAN_STATE_CODE:
         return None

@@ -27,14 +27,17 @@ from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.workload.queries import parse_query, total_query
 
 
-def fitted_level_by_level(dense, tree, method, schema, exact_root=()):
-    """Return the covariance of all leaves' estimates: every family solved by its optimality conditions, as linear maps of noises."""
+def fitted_level_by_level(dense, tree, method, schema, exact_root=(), known=()):
+    """Return the covariance of all leaves' estimates: every family solved by its optimality conditions, as linear maps of noises.
+
+    What is known of every unit is measured there with next to no noise.
+    """
     helper = dense.__new__(dense)
     helper.schema, helper.cells = schema, schema.cells
     cells = schema.cells
 
     def information(level, unit):
-        found = np.zeros((cells, cells))
+        found = 1e7 * sum((helper.matrix(name).T @ helper.matrix(name) for name in known), np.zeros((cells, cells)))
         for name in method.queries_at(level.name):
             budget = method.total * level.shares.share(unit) * method.query_shares[LevelQuery(level.name, name)]
             matrix = helper.matrix(name)
@@ -115,6 +118,27 @@ def test_that_variances_level_by_level_equal_families_solved_one_by_one(seed, ex
     )
     for members, own in zip(areas, area_variances(prediction, entities, kinds), strict=True):
         assert own == pytest.approx(expected(np.isin(np.arange(tree.blocks), members) * 1.0), rel=1e-10, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_that_counts_exact_in_every_block_are_known_above_them(seed, small, schema, dense):
+    rng = np.random.default_rng(seed)
+    tree = small.random_tree(rng, blocks=6)
+    tree = small.with_shares(tree, small.random_shares(rng, tree))
+    method = small.method(tree, rng, invariants={tree.levels[-1].name: ("tot",)})
+    covariance = fitted_level_by_level(dense, tree, method, schema, known=("total",))
+    prediction = predict_top_down(tree, method)
+    kinds = [prediction.kinds(parse_query(schema, name)) for name in ("total", "b * c", "detailed")]
+    table = prediction.variances(kinds)
+    helper = dense.__new__(dense)
+    helper.schema, helper.cells, helper.leaves = schema, schema.cells, tree.blocks
+    for number, level in enumerate(tree.levels):
+        found = prediction.at_level(number, table)
+        assert np.abs(found[:, 0]).max() < 1e-9
+        for unit in range(level.units):
+            where = helper.indicator(level, unit)
+            rows = np.concatenate([np.kron(where, helper.matrix(kind.query.name)[kind.answers]) for kind in kinds])
+            assert found[unit] == pytest.approx(((rows @ covariance) * rows).sum(axis=1), rel=1e-5, abs=1e-5)
 
 
 def test_that_fitting_everything_at_once_is_never_worse(small, schema):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.spine.allocation import allocate
 from phexplore.spine.area_variance import added_variances, area_variances
 from phexplore.spine.geography import EntitySet
+from phexplore.spine.top_down import predict_top_down
 from phexplore.spine.variance import predict, refreshed, shape_of
 from phexplore.workload.queries import parse_query
 
@@ -80,14 +82,17 @@ def test_that_nested_exact_counts_equal_dense_least_squares(seed, small, schema,
     assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
 
 
-def test_that_exact_counts_that_do_not_nest_are_refused(small, schema, monkeypatch):
+def test_that_counts_exact_at_different_levels_equal_dense_least_squares(small, schema, dense, monkeypatch):
     from phexplore.spine import measuring
 
     monkeypatch.setattr(measuring, "EXACT_QUERIES", {"va": "a_two", "h1": "b"})
-    tree = small.random_tree(np.random.default_rng(0))
-    tree = small.with_shares(tree, [[Fraction(1, 4)] * level.units for level in tree.levels])
-    with pytest.raises(PhexploreError, match="cannot be predicted together"):
-        predict(tree, small.method(tree, invariants={"L3": ("va",), "L1": ("h1",)}))
+    rng = np.random.default_rng(0)
+    tree = small.random_tree(rng)
+    tree = small.with_shares(tree, small.random_shares(rng, tree))
+    method = small.method(tree, rng, invariants={"L3": ("va",), "L1": ("h1",)})
+    exact = [(3, unit, "a_two") for unit in range(tree.blocks)]
+    exact += [(1, unit, "b") for unit in range(tree.levels[1].units)]
+    assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
 
 
 @pytest.mark.parametrize("rule", ["single-child", "pure-dp", "sum-of-squares"])
@@ -131,6 +136,19 @@ def test_that_two_parts_of_a_state_keep_its_total_together(small, schema, dense)
         assert np.abs(found[area, 1:] / detailed - 1).max() < CLOSE
     total = expected.variances(np.isin(np.arange(tree.blocks), blocks[2]).astype(float), "total")[0]
     assert found[2, 0] == pytest.approx(total, rel=CLOSE)
+
+
+@pytest.mark.parametrize("predicted", [predict, predict_top_down])
+def test_that_parts_whose_blocks_keep_their_totals_keep_their_own(predicted, small, schema):
+    rng = np.random.default_rng(7)
+    tree = small.tree_of_fanouts([np.array([2]), np.array([2, 1])], ["US", "State", "Block"])
+    parts = replace(tree.levels[1], codes=np.array(["009", "109"]))
+    tree = replace(tree, levels=(tree.levels[0], parts, tree.levels[2]))
+    tree = small.with_shares(tree, small.random_shares(rng, tree))
+    method = small.method(tree, rng, invariants=dict.fromkeys(("State", "Block"), ("tot",)))
+    prediction = predicted(tree, method)
+    table = prediction.variances([prediction.kinds(parse_query(schema, "total"))])
+    assert max(np.abs(prediction.at_level(number, table)).max() for number in range(3)) < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -154,7 +154,8 @@ def make_design(
         levels: of the tree, the root first.
         noise: distribution of one answer for a budget.
         has_facilities: whether the data know how many facilities of each type a leaf has.
-        shared_totals: levels whose exact totals are kept of groups of units together, not of each unit.
+        shared_totals: levels whose exact totals are kept of groups of units together, not of each unit, unless the units below
+            keep theirs.
 
     Raises:
         DesignError: the scenario cannot be simulated on this data.
@@ -174,7 +175,9 @@ def make_design(
     zeros = _zeros(method, schema, levels, remarks)
     least, most = _facilities(method, schema, levels, remarks, has_facilities=has_facilities)
     exact = _exact_totals(method, levels)
-    shared = {level: exact[level] and level in shared_totals for level in levels}
+    # Where the units below keep their totals, so does each unit of a group.
+    kept_below = dict(zip(levels, [exact[level] for level in levels[1:]], strict=False))
+    shared = {level: exact[level] and level in shared_totals and not kept_below.get(level) for level in levels}
     images: list[tuple[LevelQuery, str]] = []
     found = []
     for level in levels:

@@ -217,8 +217,7 @@ def uniform_spine(
     steps, kept = known_steps(asked.exact)
     decomposition = Decomposition(schema, asked.queries, steps)
     information = [decomposition.information(query) for query in asked.queries]
-    # What is exact at a level is exact above it, because units add up.
-    known = [max(kept[name] for name in levels[number:]) for number in range(len(levels))]
+    known = [kept[name] for name in levels]
     sizes: dict[int, list[int]] = {}
     for number, size in enumerate(decomposition.sizes):
         sizes.setdefault(size, []).append(number)

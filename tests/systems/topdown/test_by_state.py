@@ -54,6 +54,7 @@ SMALL = Place(memory=BASE_BYTES + 300 * READ_BYTES)
 STATES = ("04", "25", "35", "44")
 EXPANDED = TopDownOptions(expand=5)
 UNITS = replace(SCENARIO, method=topdown_presets()["pl94-2020-units-us"].scenario.method)
+STANDARD = replace(SCENARIO, method=replace(SCENARIO.method, spine=choice_of(SpineSettings())))
 POOLED = TopDownOptions(expand=5, estimator=Estimator.POOLED, pool_leaves=PoolLeaves.YES)
 POOLED_ABOVE = replace(POOLED, pool_leaves=PoolLeaves.NO)
 
@@ -162,13 +163,21 @@ class TestSameBits:
         assert run(tmp_path / "parts", spec) == run(tmp_path / "whole", spec, Place())
         assert counts_of(tmp_path / "parts") == counts_of(tmp_path / "whole")
 
+    def test_that_housing_units_keep_their_number_in_every_block_and_so_in_both_parts_of_a_state(
+        self, folder, tmp_path
+    ):
+        spec = spec_of(folder, UNITS)
+        found = run(tmp_path / "parts", spec)
+        assert found == run(tmp_path / "whole", spec, Place())
+        assert (found["checks"]["invariants"], found["failsafe"]) == (True, 0)
+        assert [level["broken"] for level in found["broken_totals"].values()] == [0] * 6
+
     def test_that_exact_measurements_give_the_data_back(self, folder, tmp_path):
         run(tmp_path, replace(spec_of(folder), mode=RunMode.NO_NOISE, seed=0))
         assert counts_of(tmp_path) == counts_of(tmp_path, "truth.parquet")
 
     def test_that_the_standard_spine_is_streamed_too(self, folder, tmp_path):
-        method = replace(SCENARIO.method, spine=choice_of(SpineSettings()))
-        spec = replace(spec_of(folder), scenario=replace(SCENARIO, method=method))
+        spec = spec_of(folder, scenario=STANDARD)
         assert run(tmp_path / "parts", spec) == run(tmp_path / "whole", spec, Place())
         assert counts_of(tmp_path / "parts") == counts_of(tmp_path / "whole")
 
@@ -323,6 +332,14 @@ class TestInput:
             read_population(tmp_path)
         simulation = make_simulation(spec_of(folder), tmp_path / "run", SMALL)
         assert isinstance(simulation, StreamedSimulation)
+
+    @pytest.mark.parametrize("place", [SMALL, Place()], ids=["by state", "as a whole"])
+    @pytest.mark.parametrize("method", [SCENARIO.method, STANDARD.method], ids=["optimised", "standard"])
+    def test_that_puerto_rico_is_not_put_below_the_us(self, place, method, tmp_path):
+        write_block_file(synthesize_states(400, 1, ("44", "72")), tmp_path / "blocks.csv")
+        spec = spec_of(tmp_path / "blocks.csv", scenario=replace(SCENARIO, method=method))
+        with pytest.raises(PhexploreError, match="Puerto Rico and states"):
+            begin(tmp_path / "run", spec, place)
 
     def test_that_problems_of_a_state_are_listed_with_its_file(self, folder, tmp_path):
         for path in folder.iterdir():
