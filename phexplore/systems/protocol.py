@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.accounting.composition import Part as NoisePart
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
-from phexplore.accuracy.proven_loss import ReleaseNoise, epsilon_bracket, proven_figures
+from phexplore.accuracy.proven_loss import ReleaseNoise, epsilon_bracket, largest_of_pairs, proven_figures
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
@@ -148,9 +148,14 @@ class Forecast:
     proven_parts: Callable[[], Mapping[str, tuple[float, float]]] = dict
 
     def proven(self, delta: Fraction = HEADLINE_DELTA) -> float | None:
-        """Return the proven ε of the headline, a bound; None where the release is not made of discrete Gaussian noise."""
-        parts = self.noise.get(self.loss.neighbours)
-        return epsilon_bracket(parts, delta).high if parts else None
+        """Return the proven ε of the headline, a bound: the largest over all paths where units gave budgets away.
+
+        None where the release is not made of discrete Gaussian noise.
+        """
+        if not (parts := self.noise.get(self.loss.neighbours)):
+            return None
+        high, halves = epsilon_bracket(parts, delta).high, self.halves()
+        return max(high, largest_of_pairs(halves, delta).high) if halves else high
 
     def stated(self) -> tuple[EpsilonFigure, ...]:
         """Return ε by the named conversions and proven; takes some hundredths of a second, which no edit waits for."""
