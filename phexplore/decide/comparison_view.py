@@ -15,7 +15,7 @@ from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
-from phexplore.figures.table import AtMost, Table, Value
+from phexplore.figures.table import AtMost, Epsilon, Loss, Table, Value
 from phexplore.figures.wording import letter, margin_word, people
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
@@ -181,7 +181,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
             details[place, 8] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
-            (letter(place), column.name, total if total is not None else text, None if epsilon is None else AtMost(epsilon), proven, change,
+            (letter(place), column.name, Loss(total) if total is not None else text, None if epsilon is None else Epsilon(epsilon), proven, change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
     return Table(headers, tuple(rows), details=details)

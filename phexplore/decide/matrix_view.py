@@ -14,6 +14,7 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Look, Table, Value, shown
+from phexplore.figures.wording import people
 from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import System
@@ -104,14 +105,14 @@ def _in_people(
 
 
 def _people(margin: float | None) -> Fraction | None:
-    """Return a margin to the hundredth of a person: it is read, not reckoned with.
+    """Return a margin as it reads elsewhere: nothing is reckoned with it, and two readings of one number are one too many.
 
     Raises:
         PhexploreError: it is larger than any number.
     """
     if margin is not None and not isfinite(margin):
         raise PhexploreError("A margin is larger than any number of people.")
-    return None if margin is None else Fraction(str(round(margin, 2)))
+    return None if margin is None else Fraction(people(margin).replace(",", ""))
 
 
 def _absences(place: int, row: MatrixRow) -> dict[tuple[int, int], str]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
+from phexplore.figures.wording import budget_text
 from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
+from phexplore.model.rounded import epsilon_bound
 
 Value = str | int | float | Fraction | None
 """One number or word of a table twin. None: there is none here."""
@@ -24,6 +26,14 @@ SIGNIFICANT = 5
 
 class AtMost(float):
     """A bound from above: it is shown rounded up, so that what is read is never less than it."""
+
+
+class Epsilon(AtMost):
+    """An ε: two decimals, as everywhere."""
+
+
+class Loss(Fraction):
+    """A privacy loss: with the decimals of budgets, as everywhere."""
 
 
 class AtLeast(float):
@@ -109,6 +119,10 @@ def shown(value: Value) -> str:
         return value
     if isinstance(value, int):
         return grouped(value)
+    if isinstance(value, Epsilon):
+        return epsilon_bound(value)
+    if isinstance(value, Loss):
+        return budget_text(value)
     side = (
         ROUND_CEILING if isinstance(value, AtMost) else ROUND_FLOOR if isinstance(value, AtLeast) else ROUND_HALF_EVEN
     )

@@ -7,6 +7,7 @@ import pytest
 
 from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, comparison_view
 from phexplore.errors import PhexploreError
+from phexplore.figures.table import shown
 from phexplore.figures.wording import letter
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
@@ -85,6 +86,7 @@ def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) 
     assert second[5].startswith("+")
     assert second[6:8] == (1, 0)
     assert first[4] < second[4]  # proven
+    assert [shown(value) for value in first[2:5]] == ["2.514562", "16.99", "16.308"]  # as the headline and Overview
 
 
 def test_that_systems_are_not_mixed(us) -> None:

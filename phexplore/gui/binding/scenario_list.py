@@ -71,7 +71,7 @@ class ScenarioList(QAbstractListModel):
             word
             for word, holds in (
                 ("being edited", name == self._workbook.active),
-                ("compared with", name == self._workbook.comparison),
+                ("reference", name == self._workbook.comparison),
             )
             if holds
         ]

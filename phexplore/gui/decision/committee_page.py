@@ -38,7 +38,7 @@ from phexplore.systems.registry import presets
 
 CONSENSUS = "Consensus draft"
 _TEACHING = (
-    "Import the members' files – projects, config.json, workbooks, .ini chains – or tick scenarios of this project: "
+    "Import the members' files – projects, workbooks or production's parameter files – or tick scenarios of this project: "
     "the matrix shows who moves what, where they agree, and drafts the middle."
 )
 FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx *.zip);;All files (*)"

@@ -57,7 +57,8 @@ class ExplanationCard(QFrame):
         """Explain a number."""
         self._formula.setText(explanation.formula)
         self._filled.setText(explanation.filled)
-        self._filled.setVisible(explanation.filled != explanation.formula)
+        self._formula.setVisible(appearance().is_expert)
+        self._filled.setVisible(appearance().is_expert and explanation.filled != explanation.formula)
         self._result.setText(f"= {explanation.result}")
         self._sentence.setText(explanation.sentence)
         source = f"Source: {explanation.source}"
@@ -116,6 +117,7 @@ class Inspector(QScrollArea):
         self.setWidget(content)
         appearance().changed.connect(self.updateGeometry)
         self._seen = WhenSeen(self, self._refresh)
+        appearance().changed.connect(self._seen.request)
         # At most once per frame: the cursor runs through many rows when a key is held down.
         self._frames = FrameThrottle(self)
         self._frames.due.connect(self._seen.request)
@@ -143,8 +145,14 @@ class Inspector(QScrollArea):
         self.issues.setText("\n\n".join(f"{issue.sentence} {issue.remedy}" for issue in now.issues))
         self.picture.show_intervals(
             [
-                (line.word, line.people, ABSENT if line.people is None else f"± {people(line.people)}", line.is_chosen)
+                (
+                    line.word if appearance().is_expert else "margin",
+                    line.people,
+                    ABSENT if line.people is None else f"± {people(line.people)}",
+                    line.is_chosen,
+                )
                 for line in now.margins
+                if line.is_chosen or appearance().is_expert
             ]
         )
         self.noise.show_answer(now.answer)

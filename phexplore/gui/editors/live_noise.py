@@ -103,7 +103,10 @@ class LiveNoise(QWidget):
         self.count = CheckedField("True count of the live noise", _COUNT, _why_not, self._say, width=7 * GRID)
         self.seed = NumberField("Seed of the live noise", 0, 999, 1)
         self.seed.valueChanged.connect(self._begin)
-        keys = FlowRow(self.play, self.step, labelled("Count", self.count), labelled("Seed", self.seed), gap=HALF)
+        self._seed = labelled("Seed", self.seed)
+        keys = FlowRow(self.play, self.step, labelled("Count", self.count), self._seed, gap=HALF)
+        appearance().changed.connect(self._follow_depth)
+        self._follow_depth()
         column(self.title, self.found, self.strip, self.held, keys, of=self, gap=HALF)
         self.hide()
 
@@ -111,6 +114,10 @@ class LiveNoise(QWidget):
     def is_playing(self) -> bool:
         """Whether draws follow each other by themselves."""
         return self._beat.isActive()
+
+    def _follow_depth(self, _colours: object = None) -> None:
+        """Leave out what only somebody who wants the same draws again sets."""
+        self._seed.setVisible(appearance().is_expert)
 
     def show_answer(self, answer: NoisyAnswer | None) -> None:
         """Draw another answer from now on; where there is none, nothing is shown."""

@@ -297,6 +297,7 @@ class Commands:
 
         def go_deeper(depth: Depth) -> None:
             look.show_depth(depth)
+            rewrite_labels()
             settings.keep(DEPTH, depth)
 
         def colour(choice: ThemeChoice) -> None:

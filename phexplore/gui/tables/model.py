@@ -112,11 +112,11 @@ class ParameterModel(QAbstractTableModel):
         column = self._table.columns[section]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return column.header
+                return localised(column.header)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return column.name
+                return localised(column.name)
             case Qt.ItemDataRole.ToolTipRole:
-                return column.about
+                return localised(column.about)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return alignment(column.kind)
         return None

@@ -40,7 +40,7 @@ class ColumnWidths:
         self._view.verticalHeader().setDefaultSectionSize(normal.height() + ROW_PADDING)
         self._widths = []
         for number, column in enumerate(self._model.table.columns):
-            texts = [normal.horizontalAdvance(line) for line in column.header.split("\n")]
+            texts = [normal.horizontalAdvance(line) for line in localised(column.header).split("\n")]
             if column.row_names is not None:  # names of rows differ with the style, and do not change with an edit
                 texts += [bold.horizontalAdvance(localised(text)) for text in self._row_texts(column)]
             widest = min(max(bold.horizontalAdvance(localised(column.sample)), *texts), _WIDEST)

@@ -16,6 +16,7 @@ from phexplore.catalog.names import Naming, choose_naming, chosen_naming
 from phexplore.gui.theme.colours import DARK, LIGHT, Colours
 from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, has_decimal_comma
+from phexplore.gui.theme.plain_words import speak_plainly
 from phexplore.resources import resource
 
 BASE_POINT_SIZE = 9.0
@@ -108,6 +109,7 @@ class Appearance(QObject):
         """Show what a committee asks, or everything."""
         if depth is not self.depth:
             self.depth = depth
+            speak_plainly(depth is Depth.COMMITTEE)
             self.changed.emit(self.colours)
 
     @property

@@ -7,9 +7,10 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
-from phexplore.catalog.names import Naming, chosen_naming, worded
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.number_style import has_decimal_comma, localised
+from phexplore.gui.theme.number_style import has_decimal_comma, in_chosen_words, localised, unbroken
+from phexplore.gui.theme.plain_words import speaks_plainly
 
 _KEPT = 4096
 
@@ -53,7 +54,7 @@ class Lettering:
     def _elide(self, text: str, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
         if self._measure(text) <= width:
             return text
-        return self._metrics.elidedText(worded(text), mode, width)
+        return self._metrics.elidedText(in_chosen_words(text), mode, width)
 
     def lines(self, text: str, width: float, most: int) -> tuple[str, ...]:
         """Return a text in lines no wider than so many pixels, the last ending in … where it is too much for them.
@@ -66,7 +67,7 @@ class Lettering:
         if most == 1 or self.width(text) <= width:
             return (self.elided(text, width),)
         found = [""]
-        for word in worded(text).split(" "):
+        for word in unbroken(in_chosen_words(text)).split(" "):
             longer = f"{found[-1]} {word}".strip()
             if not found[-1] or self.width(longer) <= width or len(found) == most:
                 found[-1] = longer
@@ -77,11 +78,11 @@ class Lettering:
 
 def lettering(*, bold: bool = False) -> Lettering:
     """Return the program's font at its present size."""
-    return _lettering(appearance().scale, bold, has_decimal_comma(), chosen_naming())
+    return _lettering(appearance().scale, bold, has_decimal_comma(), chosen_naming(), speaks_plainly())
 
 
 @lru_cache(maxsize=16)
-def _lettering(_scale: int, bold: bool, _comma: bool, _naming: Naming) -> Lettering:
+def _lettering(_scale: int, bold: bool, _comma: bool, _naming: Naming, _plain: bool) -> Lettering:
     return Lettering(appearance().font(bold=bold))
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from PySide6.QtCore import QLocale
 
 from phexplore.catalog.names import worded
+from phexplore.gui.theme.plain_words import in_plain_words
 
 
 class NumberStyle(enum.Enum):
@@ -35,6 +36,7 @@ _NO_QUANTITY = re.compile(
     re.IGNORECASE,
 )
 """Numbers after these words are names."""
+_PERCENT = re.compile(r"(?<=\d) (?=%)")
 _LONGEST_WORD = 14
 
 _CHOSEN = [NumberStyle.SYSTEM]
@@ -62,13 +64,23 @@ def _system_has_comma() -> bool:
     return QLocale.system().decimalPoint() == ","
 
 
+def in_chosen_words(text: str) -> str:
+    """Return a text with its codes and symbols as they are called, its numbers untouched."""
+    return in_plain_words(worded(text))
+
+
 def localised(text: str) -> str:
-    """Return a text as it is shown: codes and numbers in the chosen style, everything else untouched.
+    """Return a text as it is shown: codes, symbols and numbers in the chosen style, everything else untouched.
 
     To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped.
     """
-    text = worded(text)
+    text = in_chosen_words(text)
     return _with_comma(text) if has_decimal_comma() else text
+
+
+def unbroken(text: str) -> str:
+    """Return a text that is wrapped: no line begins with the % of a number."""
+    return _PERCENT.sub("\N{NO-BREAK SPACE}", text) if " %" in text else text
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePo
 from phexplore.errors import visible_lines
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.theme.number_style import localised
+from phexplore.gui.theme.number_style import localised, unbroken
 from phexplore.gui.widgets.pointers import open_page, points, with_links
 from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 
@@ -76,10 +76,10 @@ class Text(QLabel):
         if points(text):
             self.setTextFormat(Qt.TextFormat.RichText)
             self.setTextInteractionFlags(self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
-            super().setText(with_links(localised(visible_lines(text))))
+            super().setText(with_links(unbroken(localised(visible_lines(text)))))
             return
         self.setTextFormat(Qt.TextFormat.PlainText)
-        super().setText(localised(visible_lines(text)))
+        super().setText(unbroken(localised(visible_lines(text))))
 
     def clear(self) -> None:
         """Show nothing."""
@@ -270,10 +270,14 @@ class Paragraph(Figure):
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() if self._text else 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        self._draw(self.rect(), _WRAPPED, localised(self._text))
+        self._draw(self.rect(), _WRAPPED, unbroken(localised(self._text)))
 
     def _measure(self, width: int) -> int:
-        return self.fontMetrics().boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, localised(self._text)).height()
+        return (
+            self.fontMetrics()
+            .boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, unbroken(localised(self._text)))
+            .height()
+        )
 
     def _room(self) -> int:
         return self.heightForWidth(self.width())

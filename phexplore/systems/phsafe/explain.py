@@ -13,6 +13,7 @@ from __future__ import annotations
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.figures.wording import budget_text
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -212,7 +213,7 @@ def explain_total(figures: Forecast) -> Explanation:
         f"Bounded {symbol}",
         f"{symbol} = sum over the measured queries;  bounded {symbol} = 2 {symbol}",
         f"{len(published)} queries add to {exact_text(privacy.total)};  2 × {exact_text(privacy.total)}",
-        exact_text(privacy.bounded_total),
+        budget_text(privacy.bounded_total),
         "The committee was shown the bounded figure, because the nation's total population is published without noise.",
         "PHSafe paper, Table 10 and its caption",
     )

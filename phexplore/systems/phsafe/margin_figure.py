@@ -51,7 +51,7 @@ _DOTS = {
 _MARGIN = KeyEntry(Dot(0.5, ink=Role.MAIN), "margin")
 _MISSED = KeyEntry(Dot(0.5, ink=Role.MISSED, shape=Shape.DIAMOND), "above its target")
 _TARGET = KeyEntry(Stroke(0.5, ink=Role.TEXT, reach=7.0, width=2.0), "target")
-_BEFORE = KeyEntry(Dot(0.5, ink=Role.REFERENCE, is_hollow=True), "compared with")
+_BEFORE = KeyEntry(Dot(0.5, ink=Role.REFERENCE, is_hollow=True), "reference")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -95,8 +95,8 @@ class ThresholdsEditor(QWidget):
             self._session.report(self._session.edit(*self._step_to(self.view.place, self._present + by)))
 
     def _follow_depth(self, _colours: object = None) -> None:
-        """Leave out what repeats a committee the name of the table."""
-        self.view.show_columns({"What it counts"}, shown=appearance().is_expert)
+        """Leave out what repeats a committee the name of the table, and what only formulas need."""
+        self.view.show_columns({"What it counts", "Sensitivity Δ"}, shown=appearance().is_expert)
 
     @property
     def _present(self) -> int:

@@ -1,0 +1,96 @@
+"""What symbols and abbreviations of the field are called in front of a committee. Files, copies and formulas keep them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_IS_PLAIN = [False]
+
+_PHRASES = {
+    "Privacy loss, bounded ρ": "Privacy loss",
+    "Privacy loss (ρ or ε)": "Privacy loss",
+    "Bounded\nρ": "Privacy\nloss",
+    "Bounded\nε": "Privacy\nloss",
+    "Δ bounded\nρ": "Change of\nloss",
+    "Δ\nMOE": "Change",
+    "MOE ≤": "At most",
+    "ρ + 2√(ρ ln 1/δ)": "the simple conversion",
+    "zCDP, optimal α": "the tight conversion",
+    "zCDP with optimal α": "the tight conversion",
+    "zCDP conversion with the optimal α": "tight conversion",
+    "optimal α": "tight conversion",
+    "Bun–Steinke": "simple conversion",
+    "budget ρ": "budget",
+    "zero-concentrated (zCDP)": "the definition of 2020",
+    "the zCDP bound": "the usual bound",
+    "under zCDP": "as defined in 2020",
+    "Budgets are ρ; noise is discrete Gaussian. The": "The",
+    "Paper: ⌊1.64 σ⌋": "Paper: as the paper prints it",
+    "paper, ⌊1.64 σ⌋": "as the paper prints it",
+    "Normal: z σ, z =": "Normal: standard deviations times",
+    "Sensitivity Δ": "Sensitivity",
+    "Noise σ": "Noise",
+    "threshold τ": "threshold",
+    "τ = ": "threshold ",
+    "τ, people": "Threshold, people",
+    "τ of": "threshold of",
+    "τ was": "was",
+    "bounded ρ": "privacy loss",
+    "unbounded ρ": "privacy loss by the other count",
+}
+"""By what is shown to experts; the longest is found first."""
+_SYMBOLS = {
+    "ρ": "privacy loss",
+    "τ": "threshold",
+    "σ": "standard deviation",
+    "MOE": "margin",
+    "zCDP": "the definition of 2020",
+}
+_FORMULA = re.compile(r"[√²ΦΣα⌊]|[ρτσ] ?[=+×·/]|[=+×·/√] ?\d*[ρτσ]")
+"""Whoever reads it knows the symbols: without them it would say nothing."""
+_OTHER_COUNT = re.compile(r"(?:^|, )unbounded [\d.,…]+$")
+"""The half beside the figure that committees decide on: two figures of one loss are one too many."""
+_BESIDE_SHARE = re.compile(r"(?<=%)( +)ρ (?=\d)")
+"""A loss beside its share needs no name: the axis has it."""
+
+
+def speak_plainly(plain: bool) -> None:
+    """Call symbols by words from now on, or show them."""
+    _IS_PLAIN[:] = [plain]
+
+
+def speaks_plainly() -> bool:
+    """Return whether symbols are called by words."""
+    return _IS_PLAIN[0]
+
+
+def in_plain_words(text: str) -> str:
+    """Return a text as it is read: with words for symbols in front of a committee."""
+    return _plain(text) if _IS_PLAIN[0] else text
+
+
+@lru_cache(maxsize=8192)
+def _plain(text: str) -> str:
+    text = _phrases().sub(_said, _BESIDE_SHARE.sub(r"\1", _OTHER_COUNT.sub("", text)))
+    return text if _FORMULA.search(text) else _symbols().sub(_said, text)
+
+
+def _said(match: re.Match[str]) -> str:
+    """Return what something is called, beginning like the text that it begins."""
+    found = match[0]
+    words = _PHRASES.get(found) or _PHRASES.get(found[:1].lower() + found[1:]) or _SYMBOLS[found]
+    before = match.string[: match.start()].rstrip("\n ")
+    begins = not before or before[-1] in ".!?" or (found[0].isupper() and found.lower() in _PHRASES)
+    return words[:1].upper() + words[1:] if begins else words
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> re.Pattern[str]:
+    known = {*_PHRASES, *(phrase[:1].upper() + phrase[1:] for phrase in _PHRASES)}
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})")
+
+
+@lru_cache(maxsize=1)
+def _symbols() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(_SYMBOLS)})(?!\w)")

@@ -1,0 +1,52 @@
+"""Symbols of the field in words, in front of a committee alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from phexplore.gui.theme.number_style import localised, unbroken
+from phexplore.gui.theme.plain_words import in_plain_words, speak_plainly
+
+
+@pytest.fixture(autouse=True)
+def plainly() -> Iterator[None]:
+    speak_plainly(True)
+    yield
+    speak_plainly(False)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "words"),
+    [
+        ("Privacy loss, bounded ρ: 2.514562, unbounded 1.257281", "Privacy loss: 2.514562"),
+        ("Bounded ρ 2.5 is spent on 46 queries", "Privacy loss 2.5 is spent on 46 queries"),
+        ("share of the scenario's ρ, percent", "share of the scenario's privacy loss, percent"),
+        ("54.0 %   ρ 1.358838", "54.0 %   1.358838"),
+        ("Bounded\nρ", "Privacy\nloss"),
+        ("Δ\nMOE", "Change"),
+        ("MOE\n90 %", "Margin\n90 %"),
+        ("Total ρ", "Total privacy loss"),
+        ("τ, people", "Threshold, people"),
+        ("Set τ of PH4 to 12", "Set threshold of PH4 to 12"),
+        ("τ = 8 has the smallest error", "Threshold 8 has the smallest error"),
+        ("ε 16.99 at δ = 10⁻¹⁰, zCDP, optimal α", "ε 16.99 at δ = 10⁻¹⁰, the tight conversion"),
+        ("16.99 by zCDP with optimal α, and", "16.99 by the tight conversion, and"),
+        ("Zero-concentrated (zCDP)", "The definition of 2020"),
+        ("σ² = Δ² / (2ρ)", "σ² = Δ² / (2ρ)"),
+        ("phosphorus", "phosphorus"),
+    ],
+)
+def test_that_a_committee_reads_words_and_reads_them_once(symbols: str, words: str) -> None:
+    assert in_plain_words(symbols) == words == in_plain_words(words)
+    assert localised(symbols) == words
+
+
+def test_that_experts_read_symbols() -> None:
+    speak_plainly(False)
+    assert localised("Bounded ρ 2.5, τ = 8") == "Bounded ρ 2.5, τ = 8"
+
+
+def test_that_no_line_begins_with_a_percent_sign() -> None:
+    assert unbroken("at 90 % of 46, a % sign") == "at 90\N{NO-BREAK SPACE}% of 46, a % sign"
