@@ -52,7 +52,7 @@ class Margins:
 
 
 def keeps_target(margin: float, target: Fraction) -> bool:
-    """Return whether a margin, to the nearest person, is at most its target.
+    """Return whether a margin is at most its target, as it is or to the nearest person.
 
     To the nearest person because the published budgets were rounded to six decimals: 1.645 σ of the row (Nation,
     Unattributed) of PH1_num is 500.04 people for a target of 500.
@@ -61,7 +61,7 @@ def keeps_target(margin: float, target: Fraction) -> bool:
         margin: in people; infinite keeps nothing.
         target: in people.
     """
-    return not math.isinf(margin) and round(margin) <= target
+    return not math.isinf(margin) and (margin <= target or round(margin) <= target)
 
 
 @lru_cache(maxsize=256)

@@ -89,6 +89,33 @@ def people(value: float | Fraction) -> str:
     return f"{number:.{1 if abs(number) >= 10 else 2}f}".replace("-", "−")
 
 
+def margin_text(margin: float, target: Fraction | None = None) -> str:
+    """Return a margin as `people`; one that misses its target has the decimals that show it wider.
+
+    Args:
+        margin: in people.
+        target: that it misses; None where it keeps its target, or has none.
+    """
+    text = people(margin)
+    if target is None or not math.isfinite(margin):
+        return text
+    places = 1
+    while places < 12 and parse_people(text) <= target:
+        text, places = fixed(Fraction(margin), places), places + 1
+    return text
+
+
+def excess_text(excess: Fraction | float) -> str:
+    """Return by how many people a target is missed, never 0."""
+    text = people(excess)
+    return text if text.strip("0.") else "0.01"
+
+
+def target_text(target: Fraction | None) -> str:
+    """Return a target in people, exact, with thousands separated where it is whole; "" for none."""
+    return "" if target is None else f"{target.numerator:,}" if target.denominator == 1 else exact_text(target)
+
+
 def signed_people(change: float) -> str:
     """Return a difference in people with its sign, "0" when nothing would be seen."""
     text = people(abs(change))

@@ -17,10 +17,12 @@ from phexplore.accuracy.margins import keeps_target
         (500.51, Fraction(500), False),
         (20, Fraction(20), True),
         (21, Fraction(41, 2), False),
+        (19.6, Fraction(197, 10), True),  # within it as it is, although 20 people are not
+        (19.8, Fraction(197, 10), False),
         (math.inf, Fraction(10**400), False),
     ],
 )
-def test_that_a_margin_keeps_its_target_to_the_nearest_person(margin, target, kept) -> None:
+def test_that_a_margin_keeps_its_target_as_it_is_or_to_the_nearest_person(margin, target, kept) -> None:
     assert keeps_target(margin, target) is kept
 
 

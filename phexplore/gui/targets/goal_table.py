@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.catalog.names import spellings
-from phexplore.figures.wording import budget_text, letter, parse_people, people, signed_budget
+from phexplore.figures.wording import budget_text, letter, parse_people, people, signed_budget, target_text
 from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.tables.parameter_table import (
@@ -171,11 +171,6 @@ def goal_table(rows: Rows) -> ParameterTable[GoalRow]:
     return ParameterTable(_columns(longest), rows, plain_plan, GoalColumn.QUERY, GoalColumn.TARGET)
 
 
-def _people_exactly(value: Fraction | None) -> str:
-    """Return a target in people, exact, with thousands separated where it is whole."""
-    return "" if value is None else f"{value.numerator:,}" if value.denominator == 1 else exact_text(value)
-
-
 def _change(row: GoalRow) -> str:
     if row.solved is None or isinstance(row.budget, Unlimited) or isinstance(row.solved.budget, Unlimited):
         return ""
@@ -224,7 +219,7 @@ def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
             of.TARGET,
             "MOE ≤",
             "The largest margin of error allowed, people. Type a number; empty asks for nothing.",
-            lambda row: _people_exactly(row.target),
+            lambda row: target_text(row.target),
             exact=lambda row: "" if row.target is None else exact_text(row.target),
             step=lambda row, typed: set_targets((row.key,), parse_goal(typed, of.TARGET)),
         ),

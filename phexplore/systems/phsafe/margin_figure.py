@@ -24,7 +24,7 @@ from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Box, Dot, Fill, Handle, Mark, Part, Role, Shape, Span, Stroke
 from phexplore.figures.scales import nice_at_least, nice_at_most
 from phexplore.figures.table import Table, shown
-from phexplore.figures.wording import budget_text, people, signed_people
+from phexplore.figures.wording import budget_text, excess_text, margin_text, people, signed_people, target_text
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited
@@ -225,7 +225,7 @@ def step_at(margin: float) -> int:
 def number_words(row: MarginRow) -> str:
     """Return the number beside a dot, with what it is above its target."""
     if row.standing is Standing.MISSED:
-        return f"{people(row.margin)}  +{people(row.excess)}"
+        return f"{margin_text(row.margin, row.target)}  +{excess_text(row.excess)}"
     return people(row.margin) + (" (no noise)" if row.margin == 0 else "")
 
 
@@ -256,7 +256,7 @@ def margin_title(rows: Sequence[MarginRow]) -> str:
         return f"All {len(aimed)} targets are met" if len(aimed) > 1 else "The one target is met"
     worst = max(missed, key=lambda row: row.excess)
     kept = len(aimed) - len(missed)
-    return f"{kept} of {len(aimed)} targets met; widest miss {worst.query.title}, +{people(worst.excess)} people"
+    return f"{kept} of {len(aimed)} targets met; widest miss {worst.query.title}, +{excess_text(worst.excess)} people"
 
 
 def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
@@ -327,10 +327,11 @@ def row_explanation(row: MarginRow, symbol: str) -> str:
         row: of the picture.
         symbol: of the budget, ρ or ε.
     """
-    lines = [row.query.title, f"margin {people(row.margin)} people"]
+    missed = row.target if row.standing is Standing.MISSED else None
+    lines = [row.query.title, f"margin {margin_text(row.margin, missed)} people"]
     lines.append(" · ".join(f"{name} {shown(value)}" for name, value in row.conventions.items()))
     if row.target is not None:
-        lines.append(f"target {people(float(row.target))}: {row.standing.value}")
+        lines.append(f"target {target_text(row.target)}: {row.standing.value}")
     if row.baseline is not None:
         lines.append(f"reference {people(row.baseline)} ({signed_people(row.margin - row.baseline)})")
     budget = "unlimited, no noise" if isinstance(row.budget, Unlimited) else budget_text(row.budget)

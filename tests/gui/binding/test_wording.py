@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
@@ -9,12 +10,15 @@ from hypothesis import strategies as st
 
 from phexplore.figures.wording import (
     budget_text,
+    excess_text,
+    margin_text,
     parse_people,
     people,
     power_text,
     sentence,
     signed_budget,
     signed_people,
+    target_text,
 )
 from phexplore.model.numbers import UNLIMITED, parse_exact
 from phexplore.model.rounded import fixed, percent
@@ -85,6 +89,27 @@ def test_that_a_small_share_does_not_read_zero() -> None:
     assert percent(Fraction(527, 1000)) == "52.7 %"
     assert percent(Fraction(0)) == "0.0 %"
     assert percent(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("margin", "target", "text", "excess"),
+    [
+        (19.704, "19.7", "19.704", "0.01"),
+        (20.6, "20", "20.6", "0.60"),
+        (500.44, "500.4", "500.44", "0.04"),
+        (590.9584, "500", "591", "91.0"),
+        (math.inf, "500", "∞", "∞"),
+    ],
+)
+def test_that_a_margin_that_misses_its_target_reads_wider(margin, target, text, excess) -> None:
+    assert margin_text(margin, Fraction(target)) == text
+    assert excess_text(margin - float(target)) == excess
+    assert target_text(Fraction(target)) == target
+
+
+def test_that_a_margin_that_keeps_its_target_reads_as_any_number_of_people() -> None:
+    assert margin_text(500.04) == "500"
+    assert margin_text(19.996) == "20.0"
 
 
 @pytest.mark.parametrize(

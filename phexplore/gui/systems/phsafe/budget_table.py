@@ -15,11 +15,13 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.wording import (
     budget_text,
     first_few,
+    margin_text,
     margin_word,
     parse_people,
     people,
     signed_budget,
     signed_people,
+    target_text,
 )
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.systems.phsafe.summary import is_target_met
@@ -245,7 +247,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Target",
             "Margin of error the committee aims at, in people; the budget stays, Targets solves for it. " + grouping,
             "9,999",
-            lambda row: "" if row.target is None else people(row.target),
+            lambda row: target_text(row.target),
             exact=lambda row: "" if row.target is None else exact_text(row.target),
             step=_set_target,
             names=("target", "moe target", "target moe"),
@@ -360,7 +362,7 @@ def _margin_column(key: Column, header: str, about: str, sample: str, **more: An
     convention = CONVENTION_COLUMNS.get(key)
 
     def text(row: Row) -> str:
-        return _people_or_absent(row.margin(convention))
+        return _margin_text(row, convention)
 
     def exact(row: Row) -> str:
         margin = row.margin(convention)
@@ -369,8 +371,11 @@ def _margin_column(key: Column, header: str, about: str, sample: str, **more: An
     return _column(key, header, about, sample, text, exact=exact, copied=lambda row: plain(text(row)), **more)
 
 
-def _people_or_absent(margin: float | None) -> str:
-    return ABSENT if margin is None else people(margin)
+def _margin_text(row: Row, convention: MarginConvention | None = None) -> str:
+    margin, is_judged = row.margin(convention), convention in {None, row.conventions.margin}
+    if margin is None:
+        return ABSENT
+    return margin_text(margin, row.target if is_judged and not row.is_met else None)
 
 
 def _margin_change(row: Row) -> str:
@@ -424,7 +429,7 @@ def _tip(column: Column, about: str, row: Row) -> str:
         case Column.TARGET if row.target is None:
             body = "No target"
         case Column.TARGET | Column.MARGIN if not row.is_met and row.target is not None:
-            body = f"Wider than the target of {people(row.target)} people: {_people_or_absent(row.margin())}"
+            body = f"Wider than the target of {target_text(row.target)} people: {_margin_text(row)}"
         case Column.BUDGET_CHANGE | Column.MARGIN_CHANGE:
             return _change_sentence(row)
     if row.remark and column in {*_BUDGETS, Column.MARGIN}:
@@ -504,7 +509,7 @@ def _set_margin(row: Row, typed: str) -> Step:
 
 def _set_threshold(row: Row, typed: str) -> Step:
     table, threshold = row.key.table, parse_threshold(typed)
-    return f"Set τ of {table} to {threshold}", lambda scenario: edit_threshold(scenario, table, threshold)
+    return f"Set the threshold of {table} to {threshold}", lambda scenario: edit_threshold(scenario, table, threshold)
 
 
 def _plan(entries: Sequence[Entry]) -> Step:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import tables
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, people
+from phexplore.figures.wording import budget_text, excess_text, margin_text, target_text
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry, loss_tile
@@ -22,7 +22,7 @@ from phexplore.systems.phsafe.forecast import Forecast, QueryForecast
 
 
 def is_target_met(entry: QueryForecast, target: Fraction, scenario: Scenario) -> bool:
-    """Return whether the margin, rounded to whole people as the paper prints it, is within the target."""
+    """Return whether the margin is within the target, as it is or rounded to whole people as the paper prints it."""
     return entry.margins is None or keeps_target(entry.margins.by(scenario.conventions.margin), target)
 
 
@@ -83,7 +83,7 @@ def targets_tile(shown: ScenarioView) -> TileContent:
         return TileContent("Margins within target", str(aimed), f"of {aimed}", change, tone)
     worst = missed[0]
     entry, target = figures.query(worst), scenario.phsafe.targets[worst]
-    wider = people(Fraction(_margin(entry, scenario)) - target)
+    wider = excess_text(Fraction(_margin(entry, scenario)) - target)
     met = str(aimed - len(missed))
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
     change = f"{moved}; {change}" if moved else change
@@ -177,8 +177,10 @@ def _missed(shown: ScenarioView) -> SummaryEntry:
     lines = []
     for query in missed:
         margin = margins[query]
-        found = "" if margin is None else f"margin {people(margin.by(scenario.conventions.margin))}, "
-        lines.append(f"{query.title}: {found}target {people(targets[query])} people")
+        found = (
+            "" if margin is None else f"margin {margin_text(margin.by(scenario.conventions.margin), targets[query])}, "
+        )
+        lines.append(f"{query.title}: {found}target {target_text(targets[query])} people")
     return SummaryEntry(f"Targets missed: {len(missed)}", tuple(lines), Tone.ATTENTION)
 
 
@@ -203,5 +205,5 @@ def _moved_targets(shown: ScenarioView) -> SummaryEntry:
     return SummaryEntry(f"Targets changed: {len(changes)}", lines, Tone.ATTENTION)
 
 
-def _target(value: float | None) -> str:
-    return "none" if value is None else people(value)
+def _target(value: Fraction | None) -> str:
+    return target_text(value) or "none"
