@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
 from phexplore.figures.figure import Figure
@@ -21,8 +21,8 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
-MOST_LETTERS = 34
-"""A column is not made wider for its longest words; they are in the tool tip and in a copy."""
+_LETTERS = range(90, 17, -1)
+"""Of names, from the longest to the shortest they are cut to where the width does not hold all; the whole name is in the tip."""
 
 
 def _look(look: Look | None, role: int) -> Any:
@@ -121,6 +121,7 @@ class NumbersTable(QTableView):
         super().__init__(parent)
         self._following = False
         self._is_held_back = False
+        self._wanted: list[int] = []
         self._model = NumbersModel(self)
         self.setModel(self._model)
         self.setAlternatingRowColors(True)
@@ -189,6 +190,11 @@ class NumbersTable(QTableView):
         if not self._is_held_back:
             QGuiApplication.clipboard().setText(numbers.tab_separated())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width anew: a page that was not laid out yet had another."""
+        super().resizeEvent(event)
+        self._share_width()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy with headers: the view itself would copy the one current cell."""
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -216,10 +222,21 @@ class NumbersTable(QTableView):
     def _fit_columns(self) -> None:
         """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""
         self.resizeColumnsToContents()
-        most = self.fontMetrics().averageCharWidth() * MOST_LETTERS
-        for column in range(self._model.columnCount()):
-            self.setColumnWidth(column, min(most, self.columnWidth(column) + GRID))
+        self._wanted = [self.columnWidth(column) + GRID for column in range(self._model.columnCount())]
+        self._share_width()
         self.horizontalHeader().setStretchLastSection(not self._model.holds_numbers(self._model.columnCount() - 1))
+
+    def _share_width(self) -> None:
+        """Give every column its width; where not all fits, names are cut, the longest first: numbers stand behind them."""
+        letter, widths = self.fontMetrics().averageCharWidth(), list(self._wanted)
+        names = [column for column in range(len(widths)) if not self._model.holds_numbers(column)]
+        for letters in _LETTERS:
+            if sum(widths) <= self.viewport().width():
+                break
+            for column in names:
+                widths[column] = min(widths[column], letter * letters)
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)
 
 
 class TableTwin(QObject):

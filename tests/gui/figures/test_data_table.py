@@ -76,3 +76,18 @@ def test_that_moving_announces_the_row_and_following_does_not(table, qtbot):
     assert heard == []
     table.selectRow(1)
     assert heard == [1]
+
+
+def test_that_names_are_whole_where_there_is_room_and_give_way_to_numbers_where_there_is_none(qtbot):
+    name = "Own children by family type and age of the householder"
+    table = NumbersTable()
+    qtbot.addWidget(table)
+    table.resize(300, 200)
+    table.show()
+    table.set_numbers(Table(("Table", "Mean error, people"), ((name, 454.35),)))
+    qtbot.waitUntil(lambda: table.columnWidth(0) > 0)
+    whole = table.fontMetrics().horizontalAdvance(name)
+    qtbot.waitUntil(lambda: sum(table.columnWidth(column) for column in (0, 1)) <= table.viewport().width())
+    assert table.columnWidth(0) < whole
+    table.resize(900, 200)
+    qtbot.waitUntil(lambda: table.columnWidth(0) > whole)
