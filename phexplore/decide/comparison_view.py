@@ -140,7 +140,7 @@ def parameter_words(system: System, row: ParameterRow) -> str:
     kind = row.field
     rest = row.path.removeprefix(kind).strip()
     shown = system.place_name(rest).title if "/" in rest else rest
-    return f"{kind.capitalize()} {shown}".strip() if row.field != "threshold" else f"τ of {rest}"
+    return f"{kind.capitalize()} {shown}".strip() if row.field != "threshold" else f"Threshold of {rest}"
 
 
 def _differs(row: EffectRow) -> bool:

@@ -141,7 +141,7 @@ def row_words(system: System, row: MatrixRow) -> str:
         system: the committee's system.
         row: the parameter proposals differ in.
     """
-    kind = {"threshold": "τ of", "budget": "Budget", "margin": "Margin of", "target": "Target"}.get(
+    kind = {"threshold": "Threshold of", "budget": "Budget", "margin": "Margin of", "target": "Target"}.get(
         row.kind, row.kind.capitalize()
     )
     place = system.place_name(row.path).title if "/" in row.path else row.path

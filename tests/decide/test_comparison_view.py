@@ -42,7 +42,7 @@ def test_that_only_differing_parameters_are_listed_with_their_effect_beside_them
 
 def test_that_a_threshold_shows_the_margin_it_moves_most(us) -> None:
     view = _view(us, edit_threshold(us, TableId("PH4"), 12))
-    (row,) = [row for row in view.parameters.rows if row[0] == "τ of PH4"]
+    (row,) = [row for row in view.parameters.rows if row[0] == "Threshold of PH4"]
     before, after = forecast(us), forecast(edit_threshold(us, TableId("PH4"), 12))
     moved = {
         entry.query.title: after.query(entry.query).margins.normal / entry.margins.normal

@@ -98,7 +98,7 @@ def test_that_headline_errata_and_changes_are_told(page_bytes):
         "margin is 496 units",
         "PH3 (State, A-G): margin 20.00 people → 28.21 people; unbounded ρ 0.662976 → 1/3",
         "PH2 (Nation, Unattributed): margin 500.04 people → not published; unbounded ρ 0.002619 → 0",
-        "PH7: truncation threshold τ 10 → 5; sensitivity 22 → 12 people",
+        "PH7: truncation threshold 10 → 5; sensitivity 22 → 12 people",
         "1/3 of PH3 (State, A-G) has no finite decimal",
         "δ of the headline ε 1e-10",
     ):

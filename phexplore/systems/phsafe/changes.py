@@ -30,7 +30,7 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
             return f"{key}: margin target {values}"
         case "threshold":
             old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
-            return f"{key}: truncation threshold τ {values}; sensitivity {old} → {new} people"
+            return f"{key}: truncation threshold {values}; sensitivity {old} → {new} people"
         case _:
             return f"{change.word.capitalize()}: {values}"
 

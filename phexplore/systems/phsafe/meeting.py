@@ -76,7 +76,7 @@ def noisy_answer(scenario: Scenario, query: QueryKey) -> NoisyAnswer | None:
 def _threshold(table: TableId) -> MeetingParameter:
     return MeetingParameter(
         f"threshold {table}",
-        f"Household size counted, τ of {table}",
+        f"Most people counted per household, {table}",
         "people",
         _THRESHOLDS,
         lambda scenario: Fraction(found) if (found := scenario.phsafe.thresholds.get(table)) is not None else None,

@@ -124,10 +124,14 @@ def size_title(tables: Sequence[TableTruncation]) -> str:
     """Return the finding: how many people of how many households are left out, in the table that loses most."""
     found = max(tables, key=lambda each: each.share)
     if not found.cut:
-        return f"{found.table}: τ = {found.threshold} leaves nobody out" if len(tables) == 1 else "Nobody is left out"
+        return (
+            f"{found.table}: a threshold of {found.threshold} leaves nobody out"
+            if len(tables) == 1
+            else "Nobody is left out"
+        )
     least = "at least " if any(each.cut and each.size == found.or_larger for each in found.sizes) else ""
     return (
-        f"{found.table}: τ = {found.threshold} leaves out {least}{grouped(found.cut)} people "
+        f"{found.table}: a threshold of {found.threshold} leaves out {least}{grouped(found.cut)} people "
         f"({100 * found.share:.2g} %) of {grouped(found.cut_households)} households"
     )
 
@@ -136,11 +140,12 @@ def size_summary(tables: Sequence[TableTruncation]) -> str:
     """Return one sentence: whom the tables count and who is cut."""
     largest = max((each.size for found in tables for each in found.sizes), default=0)
     counted = "; ".join(
-        f"{grouped(found.persons)} people that {found.table} counts, τ = {found.threshold}" for found in tables
+        f"{grouped(found.persons)} people that {found.table} counts, at most {found.threshold} per household"
+        for found in tables
     )
     return (
-        f"{counted}: by the number of them in a household (up to {largest}); households above τ keep τ. Noise is not part of "
-        "this picture."
+        f"{counted}: by the number of them in a household (up to {largest}); larger households are counted up to the threshold. Noise is "
+        "not part of this picture."
     )
 
 

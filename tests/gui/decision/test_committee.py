@@ -76,7 +76,7 @@ def test_that_the_matrix_shows_smallest_middle_largest_and_who_left_it_alone(us,
 
 def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us))
-    assert _cells(view, "τ of PH4")["Agreement"] == "100 %"
+    assert _cells(view, "Threshold of PH4")["Agreement"] == "100 %"
     assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget PH3 (State, A-G)")
 
 

@@ -199,7 +199,7 @@ def test_that_no_observed_margins_teach(shown):
 def test_that_cut_people_are_counted_by_household_size(shown):
     chart = shown(FigureView("Truncation bias", "x"))
     chart.show_figure(sizes_figure([SIZES]))
-    assert chart.title == "PH3: τ = 5 leaves out at least 7 people (5.5 %) of 4 households"
+    assert chart.title == "PH3: a threshold of 5 leaves out at least 7 people (5.5 %) of 4 households"
     assert chart.numbers.column("Left out, people") == (0, 3, 4)
     assert chart.numbers.column("Household") == ("1 to 5 people", "6 people", "9 or more people")
     assert sum(chart.numbers.column("People")) == SIZES.persons == 127
@@ -218,7 +218,7 @@ def test_that_all_tables_stand_below_each_other_and_the_worst_is_named():
     other = replace(SIZES, table=TableId("PH7"), sizes=(SizeCut(1, 10, 10, 0), SizeCut(6, 9, 54, 9)))
     figure = sizes_figure([SIZES, other], "all-sizes")
     assert [mark.group for mark in figure.marks] == ["PH3"] * 3 + ["PH7"] * 2
-    assert figure.title.startswith("PH7: τ = 5 leaves out 9 people")
+    assert figure.title.startswith("PH7: a threshold of 5 leaves out 9 people")
     assert sum(figure.table.column("Left out, people")) == SIZES.cut + other.cut
 
 
@@ -242,7 +242,7 @@ def test_that_a_table_without_threshold_says_so(shown):
 def test_that_a_threshold_nobody_reaches_leaves_nobody_out(shown):
     chart = shown(FigureView("Truncation bias", "x"))
     chart.show_figure(sizes_figure([replace(SIZES, sizes=SIZES.sizes[:2])]))
-    assert chart.title == "PH3: τ = 5 leaves nobody out"
+    assert chart.title == "PH3: a threshold of 5 leaves nobody out"
     chart.show_figure(cells_figure(QUERY, CELLS[1:]))
     assert chart.title == "PH3 (State, A-G): truncation changes no number"
 

@@ -121,7 +121,7 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     assert tiles[-1].caption == "Last run: coverage"
     value = tiles[-1].value
 
-    session.edit("Set τ of PH4 to 12", lambda s: edit_threshold(s, TableId("PH4"), 12))
+    session.edit("Set the threshold of PH4 to 12", lambda s: edit_threshold(s, TableId("PH4"), 12))
     qtbot.waitUntil(lambda: tiles[-1].change == EDITED)
     assert (tiles[-1].value, tiles[-1].tone) == (value, Tone.ATTENTION)
     session.undo()

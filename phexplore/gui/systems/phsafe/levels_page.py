@@ -115,7 +115,7 @@ class ThresholdsEditor(QWidget):
 
     def _step_to(self, table: TableId, threshold: int) -> Step:
         keep = self.keep
-        label = f"Set τ of {table} to {threshold}, keeping {keep.value}"
+        label = f"Set the threshold of {table} to {threshold}, keeping {keep.value}"
         return label, lambda scenario: edit_threshold(scenario, table, threshold, keep)
 
 

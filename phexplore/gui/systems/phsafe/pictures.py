@@ -45,4 +45,5 @@ CURVE = Picture(
     CURVE_TEACHING,
     lambda shown: epsilon_figure(shown.figures),
     shares_choice=False,
+    is_expert=True,
 )

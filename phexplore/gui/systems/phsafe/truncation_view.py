@@ -97,7 +97,7 @@ class StudioView(QuestionView):
     def take(self, threshold: int) -> None:
         """Make a threshold the scenario's, as one step."""
         query, keep = self.query.currentData(), self.keep.currentData()
-        label = f"Set τ of {query.table} to {threshold}, keeping {keep.value}"
+        label = f"Set the threshold of {query.table} to {threshold}, keeping {keep.value}"
         self._session.report(
             self._session.edit(label, lambda scenario: edit_threshold(scenario, query.table, threshold, keep))
         )

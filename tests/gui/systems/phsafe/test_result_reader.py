@@ -148,7 +148,7 @@ def test_that_observed_margins_stand_beside_the_forecast_and_the_other_run(ask, 
 def test_that_truncation_is_told_apart_from_noise(ask, write_run):
     run = write_run()
     sizes = ask(run, "truncation", query=PH3).picture
-    assert "τ = 10" in sizes.title
+    assert "a threshold of 10" in sizes.title
     assert (sum(sizes.table.column("Left out, people")), sum(sizes.table.column("People"))) == (2, 30)
     rows = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"), cell=9)
     bias = (run.truth.truncated - run.truth.untruncated)[rows]

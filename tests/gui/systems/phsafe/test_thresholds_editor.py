@@ -45,7 +45,7 @@ def test_that_margins_stay_and_budgets_follow_on_demand(thresholds, session, que
     assert _type(thresholds, "PH3", "10")
     assert session.shown.figures.query(query).margins.normal <= 20
     assert session.scenario.phsafe.budgets[query] == pytest.approx(0.662976 * (22 / 14) ** 2, rel=1e-5)
-    assert session.project.labels[-1] == "Set τ of PH3 to 10, keeping margins"
+    assert session.project.labels[-1] == "Set the threshold of PH3 to 10, keeping margins"
 
 
 @pytest.mark.parametrize(("typed", "reason"), [("0", "from 1"), ("2.5", "whole number"), ("many", "not a number")])
