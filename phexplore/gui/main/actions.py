@@ -147,7 +147,7 @@ class ActionTable(QObject):
         """
         found, subject = [], self._subject()
         for action in self.entries.values():
-            if action.enabled():
+            if action.shown() and action.enabled():
                 parts = (titles[action.id.partition(".")[0]], action.group, action.text)
                 words = ": ".join(part.replace("&", "").removesuffix("…") for part in parts if part)
                 found.append(Offer(words, action.shortcut, self._made[action.id].trigger, subject.hint(action)))

@@ -20,7 +20,9 @@ def palette(window):
 def test_that_every_action_that_can_be_done_is_offered_and_no_other(window, palette) -> None:
     entries = window.actions_table.entries.values()
     actions = [words for words in palette.shown if not words.startswith("Go to ")]
-    assert len(actions) == sum(action.enabled() for action in entries)
+    assert len(actions) == sum(action.shown() and action.enabled() for action in entries)
+    assert "File: Export: Production config.json" in actions
+    assert "File: Export: Production .ini files" not in actions  # of another system
     assert "File: Open" in actions
     assert "Edit: Undo" not in actions  # nothing to undo yet
 
