@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy
 
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.system_session import SystemSession
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import ElidedText, Paragraph
@@ -73,13 +74,14 @@ class ChangesPanel(QFrame):
         column(*parts, of=self, gap=HALF, margins=(2 * GRID, GRID + HALF, GRID, GRID))
         self._seen = WhenSeen(self, self.refresh)
         session.settled.connect(self._seen.request)
+        appearance().changed.connect(self._seen.request)
         self._seen.request()
 
     def refresh(self) -> None:
         """Show the differences as they stand."""
         reference, lines = self._session.shown.reference, self._changes.lines()
         origin = presets().get(self._session.scenario.baseline)
-        errata = () if origin is None else origin.errata
+        errata = () if origin is None or not appearance().is_expert else origin.errata
         title, teaching = f"{len(lines)} parameter" + ("" if len(lines) == 1 else "s") + " changed", ""
         if reference is None:
             title = "What changed?"

@@ -13,6 +13,7 @@ from phexplore.figures.figure import Figure, nothing
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.binding.tasks import Latest
 from phexplore.gui.figures.view import FigureView
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.labels import field_label
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -39,6 +40,8 @@ class Picture:
         shares_choice: whether its marks are parts of the parameters.
         is_slow: whether it is drawn beside the window.
         needs_figures: whether an error of the scenario leaves it empty.
+        plain: draws it without terms of the theory, for a committee; None where it has none.
+        is_expert: whether the overview leaves it out for a committee.
     """
 
     id: str
@@ -52,6 +55,8 @@ class Picture:
     shares_choice: bool = True
     is_slow: bool = False
     needs_figures: bool = False
+    plain: Callable[..., Figure] | None = None
+    is_expert: bool = False
 
 
 class LiveFigure(FigureView):
@@ -95,6 +100,13 @@ class LiveFigure(FigureView):
             self.drag_cancelled.connect(self._cancel)
         self._seen = WhenSeen(self, self.refresh, session.settled)
         self._seen.request()
+        if picture.plain is not None:
+            appearance().changed.connect(self._seen.request)
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the overview shows it at the depth that was chosen."""
+        return appearance().is_expert or not self._picture.is_expert
 
     def refresh(self, _signal: object = None) -> None:
         """Draw what the session shows."""
@@ -109,7 +121,8 @@ class LiveFigure(FigureView):
     def _drawn(self, shown: Any, *choice: object) -> Figure:
         if self._picture.needs_figures and shown.forecast is None:
             return nothing(self._picture.id, NO_PICTURE)
-        return self._picture.draw(shown, *choice)
+        draw = self._picture.draw if appearance().is_expert else self._picture.plain or self._picture.draw
+        return draw(shown, *choice)
 
     def stop(self) -> None:
         """Finish what is being drawn, because the window closes."""

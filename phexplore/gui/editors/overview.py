@@ -33,7 +33,8 @@ class Overview(QWidget):
 
     def __init__(self, columns: Sequence[Column]) -> None:
         super().__init__()
-        self._parts = [part for _, parts in columns for part in parts]
+        self._of_columns = [parts for _, parts in columns]
+        self._parts = [part for parts in self._of_columns for part in parts]
         content = Lean()
         self._columns = row(of=content, margins=(MARGIN, GRID, MARGIN, GRID))
         self._of_pictures: list[tuple[int, int, QBoxLayout]] = []
@@ -84,13 +85,16 @@ class Overview(QWidget):
     def _fit(self, _colours: object = None) -> None:
         """Put the pictures below each other where two beside each other would be too narrow for the text size."""
         scale = appearance().scale
+        for chart in self.charts:
+            chart.setVisible(chart.is_offered)
         is_narrow = self.width() < 2 * _COLUMN * scale // 100
         directions = QBoxLayout.Direction
         self._columns.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
         is_wide = self.width() >= (len(self._columns.children()) + 1) * _THIRD * scale // 100
         for number, width, inner in self._of_pictures:
             inner.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
-            self._columns.setStretch(number, width * inner.count() if is_wide else width)
+            offered = sum(isinstance(part, LiveFigure) and part.is_offered for part, _ in self._of_columns[number])
+            self._columns.setStretch(number, width * offered if is_wide else width)
         for chart in self.charts:
             chart.canvas.setMinimumHeight(_LEAST * scale // 100)
         for part, height in self._parts:

@@ -225,8 +225,8 @@ class ExperimentPage(QWidget):
             margins=(MARGIN, GRID + HALF, MARGIN, MARGIN),
         )
         left = scrolling("Experiments and their parameters", chosen)
-        head = row(field_label("&Picture", self.picture), (self.picture, 1))
-        right = stacked(head, (self.view, 1), self.notes)
+        self._head = stacked(row(field_label("&Picture", self.picture), (self.picture, 1)))
+        right = stacked(self._head, (self.view, 1), self.notes)
         both = Beside("Experiment", left, right, shares=(0, 1), sizes=(40 * GRID, 100 * GRID), handle=GRID)
         column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
 
@@ -253,6 +253,7 @@ class ExperimentPage(QWidget):
         self.picture.offer([(picture.title, number) for number, picture in enumerate(self._pictures)])
         self.picture.select(0)
         self.picture.setEnabled(len(self._pictures) > 1)
+        self._head.setVisible(bool(self._pictures))
         self._show_picture()
 
     def _show_picture(self, _index: int = 0) -> None:

@@ -74,6 +74,8 @@ def semantics_figure(
     figures: TopDownForecast,
     before: TopDownForecast | None = None,
     proven: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    is_plain: bool = False,
 ) -> Figure:
     """Return ε of everything, of one attribute, and of the block of somebody whose wider unit is known.
 
@@ -81,6 +83,7 @@ def semantics_figure(
         figures: forecast of the parameters.
         before: forecast of what they are compared with, None for nothing.
         proven: ends of the proven ε by level and attribute, as far as they are known.
+        is_plain: leave out ε of everything, by each conversion, and say what ε is.
     """
     if figures.framework is PrivacyFramework.PURE_DP:
         before = before if before is not None and before.framework is figures.framework else None
@@ -97,7 +100,7 @@ def semantics_figure(
         rows.append(row)
 
     then = {(figure.conversion, figure.delta): figure.value for figure in before.epsilons} if before else {}
-    for figure in figures.epsilons:
+    for figure in () if is_plain else figures.epsilons:
         if figure.delta != figures.conventions.delta and figure.conversion is not None:
             continue
         name = conversion_title(figure.conversion) if figure.conversion is not None else "ε adds up"
@@ -125,6 +128,8 @@ def semantics_figure(
         bars,
         "ε (smaller is more private)",
         title,
-        f"Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.{_linked(figures, proven)}",
+        "ε says how much the published numbers can tell about one person of whom all else is known: the smaller, the better."
+        if is_plain
+        else f"Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.{_linked(figures, proven)}",
         Table(("Kind", "About", symbol, "ε", "Proven ε", "ε in the reference"), tuple(rows)),
     )

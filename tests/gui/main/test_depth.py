@@ -6,10 +6,11 @@ import pytest
 
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import DEPTH
+from phexplore.gui.main.project_files import project_of
 from phexplore.gui.targets.targets_page import SOLVE
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
-from phexplore.systems.registry import systems
+from phexplore.systems.registry import preset, systems
 from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO
 
 
@@ -40,6 +41,37 @@ def test_that_targets_are_solved_and_nothing_else_is_asked(committee, window):
     assert page.offered == (SOLVE,)
     appearance().show_depth(Depth.EXPERT)
     assert len(page.offered) > 3
+
+
+def test_that_the_overview_says_nothing_of_the_theory_to_a_committee(committee, window):
+    window.navigation.choose(Area.OVERVIEW)
+    overview = window.pages.currentWidget()
+    assert [chart.id for chart in overview.charts if chart.isVisible()] == ["margins", "shares"]
+    appearance().show_depth(Depth.EXPERT)
+    assert [chart.id for chart in overview.charts if chart.isVisible()] == ["margins", "shares", "curve"]
+
+
+def test_that_a_committee_is_told_what_is_protected_without_formulas_and_misprints(committee, qtbot, window):
+    window.session.install(project_of(preset("pl94-2020-persons-us")))
+    window.navigation.choose(Area.OVERVIEW)
+    overview = window.pages.currentWidget()
+
+    def told():
+        return {row[0] for row in overview.chart("semantics").table.numbers.rows}
+
+    def corrected():
+        return [
+            text
+            for row in range(overview.changes.list.count())
+            if "Corrected" in (text := overview.changes.list.item(row).text())
+        ]
+
+    assert told() == {"Block within", "One attribute"}
+    assert "zCDP" not in overview.chart("semantics").summary
+    assert not corrected()
+    appearance().show_depth(Depth.EXPERT)
+    qtbot.waitUntil(lambda: "Everything" in told())
+    qtbot.waitUntil(lambda: len(corrected()) > 0)
 
 
 @pytest.mark.parametrize("system", systems().values(), ids=lambda system: system.id)

@@ -39,7 +39,7 @@ class GroupSizesRoom(PlainRoom):
             "margins", "Margins by level", "Margins of error by level appear here.", _margins, needs_figures=True
         )
         noise = "The noise of every mechanism on this budget appears here."
-        mechanisms = Picture("mechanisms", "Noise by mechanism", noise, _mechanisms, needs_figures=True)
+        mechanisms = Picture("mechanisms", "Noise by mechanism", noise, _mechanisms, needs_figures=True, is_expert=True)
         divided = "How the privacy loss is divided among the levels appears here."
         shares = Picture("shares", "Privacy loss by level", divided, _shares)
         return (1, ((margins, 1), (mechanisms, 1))), (1, ((shares, 3), (None, 2)))

@@ -39,7 +39,13 @@ class SubspaceRoom(PlainRoom):
 
         expected = "The expected error of every mechanism on this budget appears here."
         others = Picture(
-            "alternatives", "Expected error by mechanism", expected, _alternatives, is_slow=True, needs_figures=True
+            "alternatives",
+            "Expected error by mechanism",
+            expected,
+            _alternatives,
+            is_slow=True,
+            needs_figures=True,
+            is_expert=True,
         )
         margins = Picture(
             "margins", "Margins of the answers", "Margins of the answers appear here.", _margins, needs_figures=True

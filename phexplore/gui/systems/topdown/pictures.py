@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from phexplore.figures.figure import Figure
 from phexplore.figures.wording import share_percent
@@ -21,10 +22,10 @@ def _levels(shown: TopDownShown) -> Figure:
     return level_figure(shown.method, None if shown.reference is None else shown.reference.scenario.topdown)
 
 
-def _semantics(shown: TopDownShown) -> Figure:
+def _semantics(shown: TopDownShown, *, is_plain: bool = False) -> Figure:
     known = shown.whole.known_proof
     before = None if shown.reference is None else shown.reference.figures
-    return semantics_figure(shown.figures, before, {} if known is None else known.parts)
+    return semantics_figure(shown.figures, before, {} if known is None or is_plain else known.parts, is_plain=is_plain)
 
 
 def _drag_level(start: Scenario, level: str, percent: float) -> tuple[str, Callable[[Scenario], Scenario]]:
@@ -59,4 +60,5 @@ SEMANTICS = Picture(
     _semantics,
     "What can be learned about one person",
     shares_choice=False,
+    plain=partial(_semantics, is_plain=True),
 )
