@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
@@ -73,6 +73,8 @@ class PresetDialog(QDialog):
             printed = f" {preset.errata[0]}" if preset.errata else ""
             about = system_of(preset.scenario).summary
             self._about.setText(f"{about}\n{preset.product}. Source: {preset.source}.{printed}")
+            # More words leave the list less room: the chosen row stays in sight.
+            QTimer.singleShot(0, self.list, lambda: self.list.scrollToItem(self.list.currentItem()))
 
     def _chosen(self) -> Preset | None:
         item = self.list.currentItem()

@@ -92,6 +92,15 @@ def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, par
     assert [preset.id for preset in chosen] == ["sdhc-2020-pr"]
 
 
+def test_that_the_chosen_preset_stays_in_sight_where_its_source_takes_more_lines(qtbot, parent) -> None:
+    dialog = PresetDialog(parent, print)
+    dialog.show()
+    last = dialog.list.item(dialog.list.count() - 1)
+    qtbot.keyClick(dialog.list, Qt.Key.Key_End)
+    qtbot.waitUntil(lambda: dialog.list.currentItem() is last)
+    qtbot.waitUntil(lambda: dialog.list.viewport().rect().contains(dialog.list.visualItemRect(last)))
+
+
 def test_that_the_glossary_is_searched(qtbot, parent) -> None:
     dialog = GlossaryDialog(parent)
     dialog.show()
