@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -109,6 +109,36 @@ def equal_degrees(figure: Figure, width: float, height: float) -> tuple[tuple[fl
     degrees = 1.03 * max((right - left) * aspect / max(width, 1.0), (top - bottom) / max(height, 1.0), 1e-9)
     half, rise = degrees * width / aspect / 2, degrees * height / 2
     return (x - half, x + half), (y - rise, y + rise)
+
+
+def outer_edges(rings: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the lines around polygons that lie side by side: of the blocks of a town its border, without those between blocks.
+
+    A line that two polygons share lies between them; it is found where both have the same two corners.
+
+    Args:
+        rings: ``float32[points, 2]`` each, closed or not.
+
+    Returns:
+        ``float32[lines, 2, 2]``: both ends of each.
+    """
+    import numpy as np  # noqa: PLC0415 - the window starts without it
+
+    kept = [np.ascontiguousarray(ring, np.float32) for ring in rings if len(ring)]
+    if not kept:
+        return np.zeros((0, 2, 2), np.float32)
+    lines = np.stack([np.concatenate(kept), np.concatenate([np.roll(ring, -1, axis=0) for ring in kept])], axis=1)
+    ends = np.sort(lines.view(np.uint64)[:, :, 0], axis=1)
+    _, first, counts = np.unique(ends.view([("", np.uint64)] * 2), return_index=True, return_counts=True)
+    found = first[counts % 2 == 1]
+    border: NDArray[np.float32] = lines[found[ends[found, 0] != ends[found, 1]]]
+    return border
+
+
+def scale_words(tint: Tint) -> str:
+    """Return what the ends of the scale of colours stand for: what is farther off has the last colour too."""
+    most, unit = f"{tint.limit:,.3g}", tint.unit
+    return f"−{most} or less to +{most} {unit} or more" if tint.is_signed else f"0 to {most} {unit} or more"
 
 
 def tint_of(tint: Tint, value: float) -> tuple[int, float] | None:

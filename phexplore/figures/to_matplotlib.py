@@ -10,7 +10,7 @@ import numpy as np
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure
-from phexplore.figures.map import stretch_at, tint_of
+from phexplore.figures.map import outer_edges, scale_words, stretch_at, tint_of
 from phexplore.figures.marks import (
     AnyMark,
     Box,
@@ -379,7 +379,8 @@ class _Drawing:
                               textcoords="offset points", ha="right", fontsize=7.5, color=MUTED)  # fmt: skip
 
     def _patches(self) -> None:
-        from matplotlib.patches import PathPatch  # noqa: PLC0415 - only files pay for matplotlib
+        from matplotlib.collections import LineCollection  # noqa: PLC0415 - only files pay for matplotlib
+        from matplotlib.patches import PathPatch  # noqa: PLC0415 - as above
         from matplotlib.path import Path as Outline  # noqa: PLC0415 - as above
 
         figure = self._figure
@@ -391,11 +392,11 @@ class _Drawing:
             found = tint_of(figure.tint, patch.value)
             colour = GRID if found is None else _mixed(colour_of(found[0]), found[1])
             outline = Outline.make_compound_path(*(Outline(ring, closed=True) for ring in patch.rings))
-            line = {"edgecolor": INK, "linewidth": 1.2, "zorder": 2} if patch.key in figure.outlined else _THIN
-            self._axes.add_patch(PathPatch(outline, facecolor=colour, **line))
+            self._axes.add_patch(PathPatch(outline, facecolor=colour, **_THIN))
+        border = outer_edges(ring for patch in figure.patches if patch.key in figure.outlined for ring in patch.rings)
+        self._axes.add_collection(LineCollection(list(border), colors=INK, linewidths=1.2, zorder=2))
         if figure.tint.unit:
-            low = f"{-figure.tint.limit:+,.3g}" if figure.tint.is_signed else "0"
-            self._axes.set_xlabel(f"colours from {low} to {figure.tint.limit:,.3g} {figure.tint.unit}")
+            self._axes.set_xlabel(f"colours from {scale_words(figure.tint)}")
 
     def _cells(self) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - only files pay for matplotlib

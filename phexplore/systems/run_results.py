@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
@@ -108,12 +109,14 @@ class RunRequest:
         tab: the picture wanted; "" = only the figures of the whole run.
         choices: what a person chose; the rest is open, and every picture has its own best first choice.
         others: other runs of the system with trials, the newest first.
+        naming: how things are called in what is answered; as chosen where it is asked.
     """
 
     directory: Path
     tab: str = ""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     others: tuple[Path, ...] = ()
+    naming: Naming = field(default_factory=chosen_naming)
 
     def chosen(self, name: str, otherwise: str = "") -> str:
         """Return what was chosen, something else where it is open.

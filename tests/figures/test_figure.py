@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from phexplore.figures.axis import Axis, Scale
-from phexplore.figures.figure import ROWS, Figure
+from phexplore.figures.figure import ROWS, Figure, Tint
+from phexplore.figures.map import outer_edges, scale_words
 from phexplore.figures.marks import Box, Mark
 from phexplore.figures.table import Table
 
@@ -45,3 +47,22 @@ def test_that_the_range_holds_every_value(scale: Scale) -> None:
     axis, values = Axis(scale=scale), (0.2, 7.0, 41.5)
     low, high = axis.range_of((*values, float("inf"), float("nan")))
     assert all(low <= axis.position(value) <= high for value in values)
+
+
+def square(x, y):
+    return np.array([[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]], np.float32)
+
+
+def test_that_the_border_of_polygons_side_by_side_has_no_line_between_them():
+    border = outer_edges([square(0, 0), square(1, 0)[::-1]])
+    assert len(border) == 6
+    assert not (border[:, :, 0] == 1).all(axis=1).any()
+    assert len(outer_edges([square(0, 0), square(5, 0)[:-1]])) == 8  # apart, one of them not closed
+    assert len(outer_edges([])) == 0
+    hole = outer_edges([square(0, 0), square(0.25, 0.25) / 2])
+    assert len(hole) == 8
+
+
+def test_that_the_scale_says_that_farther_values_have_its_last_colour():
+    assert scale_words(Tint("people", 61.24, is_signed=True)) == "−61.2 or less to +61.2 people or more"
+    assert scale_words(Tint("points", 5.0, is_signed=False)) == "0 to 5 points or more"

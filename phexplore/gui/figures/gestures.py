@@ -1,6 +1,6 @@
 """What pointer, wheel and keys do in a figure: for every figure alike.
 
-Wheel with Ctrl (or in a focused plane without) zooms, dragging moves what is zoomed, a double click shows all again, opens a mark,
+Wheel with Ctrl (or in a map or a focused plane without) zooms, dragging moves what is zoomed, a double click shows all again, opens a mark,
 or where there is none lets the figure fill the window; keys:
 arrows walk the marks, Enter opens one, + and − zoom, Ctrl with arrows moves, 0 shows all, F fills the window, Escape takes
 back a drag.
@@ -16,6 +16,7 @@ from phexplore.figures.walk import Step
 from phexplore.gui.figures.canvas import Canvas
 from phexplore.gui.figures.choice import Choice, HandleDrag
 from phexplore.gui.figures.viewport import Viewport
+from phexplore.gui.theme.number_style import localised
 
 ZOOM = 0.8
 """Part of the range that one step of a zoom leaves."""
@@ -145,7 +146,7 @@ class Gestures(QObject):
             return False
         if not is_asked and self._choice.figure.has_rows and self._viewport.scroll(steps):
             return True
-        if not steps or not (is_asked or self._canvas.hasFocus()):
+        if not steps or not (is_asked or self._canvas.hasFocus() or self._choice.figure.patches):
             return False
         self._viewport.zoom(ZOOM ** (-steps / 3), self._pointer if self._canvas.area.contains(self._pointer) else None)
         return True
@@ -216,7 +217,7 @@ class Gestures(QObject):
     def _say(self, words: str, point: QPointF) -> None:
         """Show a tool tip, or none."""
         if words:
-            QToolTip.showText(self._canvas.mapToGlobal(point.toPoint()), words, self._canvas)
+            QToolTip.showText(self._canvas.mapToGlobal(point.toPoint()), localised(words), self._canvas)
         else:
             QToolTip.hideText()
 

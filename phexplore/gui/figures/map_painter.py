@@ -7,12 +7,12 @@ import time
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QDataStream, QObject, QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QByteArray, QDataStream, QLineF, QObject, QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.figure import Figure, Tint
-from phexplore.figures.map import STEPS, tint_of
+from phexplore.figures.map import STEPS, outer_edges, scale_words, tint_of
 from phexplore.figures.marks import Patch
 from phexplore.gui.figures.painter import blended, colour_of
 from phexplore.gui.figures.pixels import Pixels
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _DIRECTLY = 500
 """So many polygons are painted within a frame; more come from a picture that is made beside the frames."""
+_BORDERS = 16
+"""So many outlines are kept of a map."""
 _REST_MS, _SLICE_SECONDS = 90, 0.012
 """After so long without another view the picture of the last one is made, in slices of so much time."""
 
@@ -37,6 +39,7 @@ class MapOutlines:
         self.paths: list[QPainterPath] = []
         self.boxes: NDArray[np.float64] | None = None
         self._outlines: tuple[int, ...] = ()
+        self._borders: dict[frozenset[Hashable], list[QLineF]] = {}
 
     def use(self, patches: Sequence[Patch]) -> None:
         """Make the outlines, unless they are those made last."""
@@ -45,7 +48,7 @@ class MapOutlines:
             return
         import numpy as np  # late: the first picture of the window has no map
 
-        self._outlines, self.paths = outlines, []
+        self._outlines, self.paths, self._borders = outlines, [], {}
         self.boxes = np.full((len(patches), 4), np.nan)
         for place, patch in enumerate(patches):
             path = QPainterPath()
@@ -56,6 +59,15 @@ class MapOutlines:
             if patch.rings:
                 every = np.concatenate(patch.rings)
                 self.boxes[place] = [*every.min(axis=0), *every.max(axis=0)]
+
+    def around(self, figure: Figure, keys: frozenset[Hashable]) -> list[QLineF]:
+        """Return the lines around the polygons of some keys taken together; those looked at last are kept."""
+        if keys not in self._borders:
+            if len(self._borders) >= _BORDERS:
+                self._borders.clear()
+            border = outer_edges(ring for patch in figure.patches if patch.key in keys for ring in patch.rings)
+            self._borders[keys] = [QLineF(*line) for line in border.reshape(-1, 4).tolist()]
+        return self._borders[keys]
 
     def at(self, figure: Figure, x: float, y: float) -> Hashable:
         """Return the key of the polygon that holds a place, None where there is none."""
@@ -271,16 +283,16 @@ def paint_map(
     if tint is None:
         return
     pictures.paint(painter, pixels, figure, outlines, colours)
-    outlined = figure.outlined | ({chosen} if chosen is not None else set())
-    if outlined:
+    if figure.outlined or chosen is not None:
         painter.save()
         painter.translate(pixels.left, pixels.bottom)
         painter.scale(pixels.per_x, -pixels.per_y)
         pen = QPen(QColor(colours.text), 2)
         pen.setCosmetic(True)
-        for patch, path in zip(figure.patches, outlines.paths, strict=True):
-            if patch.key in outlined:
-                painter.strokePath(path, pen)
+        painter.setPen(pen)
+        painter.drawLines(outlines.around(figure, figure.outlined))
+        if chosen is not None and chosen not in figure.outlined:
+            painter.drawLines(outlines.around(figure, frozenset({chosen})))
         painter.restore()
     if tint.unit:
         _paint_scale(painter, pixels, tint, colours)
@@ -301,10 +313,7 @@ def _paint_scale(painter: QPainter, pixels: Pixels, tint: Tint, colours: Colours
     """Draw the scale of the colours in the corner."""
     low = -tint.limit if tint.is_signed else 0.0
     boxes = 2 * STEPS if tint.is_signed else STEPS
-    width, height = 16.0, lettering().height
-    words = f"0 to {tint.limit:,.3g} {tint.unit}"
-    if tint.is_signed:
-        words = f"{low:+,.3g} to {tint.limit:+,.3g} {tint.unit}".replace("-", "−")
+    width, height, words = 16.0, lettering().height, scale_words(tint)
     room = max(boxes * width, lettering().width(words)) + 2 * GAP
     area = QRectF(pixels.area.left() + GAP, pixels.area.bottom() - 3 * height - GAP, room, 2.6 * height)
     painter.fillRect(area, QColor(colours.base))

@@ -127,7 +127,8 @@ def opened_sentence(project: Project) -> str:
     elif project.path is None and (runs := unsaved_runs(project)):
         count = "A finished run" if runs == 1 else f"{runs} finished runs"
         words.insert(
-            0, f"{count} of a project that was not saved when the program ended came back. Save it to keep them."
+            0,
+            f"{count} of a project that was not saved when the program ended came back. Save the project to keep what came back.",
         )
     return " ".join(words)
 

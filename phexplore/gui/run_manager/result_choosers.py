@@ -98,10 +98,14 @@ class TextField(QLineEdit):
         self.setAccessibleName(offer.name)
         if not self.hasFocus():
             self.setText(offer.words if offer.words and chosen_naming() is not Naming.CODES else str(offer.chosen))
+            self.setCursorPosition(0)  # a long name is read from its beginning
         names = [option.value for option in offer.options]
         if names != self.names.stringList():
             self.names.setStringList(names)
             known = self.completer()
+            popup = None if known is None else known.popup()
+            if popup is not None and names:  # the longest name is read whole
+                popup.setMinimumWidth(popup.fontMetrics().horizontalAdvance(max(names, key=len)) + 6 * GRID)
             if names and self.hasFocus() and self.text() and known is not None:
                 known.setCompletionPrefix(self.text())
                 known.complete()

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, Protocol
 
+from phexplore.catalog.names import called
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.frames import Progress, Refused, read_frame, send, serve_parent
 from phexplore.runs.store import load_spec
@@ -61,10 +62,15 @@ class Readers:
         Raises:
             PhexploreError: it cannot be read.
         """
-        name, make = _results_of(request) if isinstance(request, RunRequest) else request.reader()
+        if not isinstance(request, RunRequest):
+            return self._reader(*request.reader())(request)
+        with called(request.naming):  # this process knows no settings
+            return self._reader(*_results_of(request))(request)
+
+    def _reader(self, name: str, make: Callable[[Tell], Answer]) -> Answer:
         if name not in self._readers:
             self._readers[name] = make(self._tell)
-        return self._readers[name](request)
+        return self._readers[name]
 
 
 def _results_of(request: RunRequest) -> tuple[str, Callable[[Tell], Answer]]:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from phexplore.catalog.names import chosen_naming
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.request_service import RequestService, reader_process
 from phexplore.gui.figures.view import FigureView
@@ -133,7 +134,7 @@ class ResultsPage(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._is_stale or self.answer is None:
+        if self._is_stale or self.answer is None or self.answer.request.naming is not chosen_naming():
             self._ask()
 
     def sizeHint(self) -> QSize:

@@ -136,7 +136,9 @@ def _tiles(run: ReleaseRun) -> tuple[TileContent, ...]:
         "Exact sums broken",
         f"{broken:,}",
         "",
-        f"all {sums:,} hold to the last bit in every trial" if not broken else "must not be released",
+        f"{'the one holds' if sums == 1 else f'all {sums:,} hold'} to the last bit in every trial"
+        if not broken
+        else "must not be released",
         Tone.GOOD if not broken else Tone.REFUSED,
     )
     return error, kept, spent, trials

@@ -489,7 +489,11 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
     for outline in outlines:
         code = outline.code[:length]
         number = place.get(code)
-        value, tip = (math.nan, f"{code}: not in the run") if number is None else (float(found[number]), tips[number])
+        value, tip = (
+            (math.nan, f"{level_title(choice.level)} {code}: not in the run")
+            if number is None
+            else (float(found[number]), tips[number])
+        )
         patches.append(Patch(code, outline.rings, value, f"{outline.name}, {tip}" if outline.name else tip))
     if not any(patch.key in place for patch in patches):
         return nothing(
@@ -522,12 +526,12 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
 def _map_values(run: TopDownRun, choice: TopDownChoice) -> tuple[NDArray[np.float64], list[str], int]:
     """Return the value of each unit, the mean over trials, its words, and the number of trials."""
     population = run.people(choice.level)
-    codes = run.codes(choice.level).tolist()
+    codes, level = run.codes(choice.level).tolist(), level_title(choice.level)
     if choice.value is MapValue.SHARE and run.groups is not None:
         shares = run.folded(SharesFold, choice.level, run.groups)
         points = shares.mean_errors * 100
         tips = [
-            f"{code}: {count:,} people, share of the largest group off by {value:.1f} points"
+            f"{level} {code}: {count:,} people, share of the largest group off by {value:.1f} points"
             for code, count, value in zip(codes, population.tolist(), points.tolist(), strict=True)
         ]
         return points, tips, shares.trials
@@ -535,7 +539,7 @@ def _map_values(run: TopDownRun, choice: TopDownChoice) -> tuple[NDArray[np.floa
     published = totals.published / max(totals.trials, 1)
     error = published - population
     tips = [
-        f"{code}: {count:,} people, published {mean:,.1f}"
+        f"{level} {code}: {count:,} people, published {mean:,.1f}"
         for code, count, mean in zip(codes, population.tolist(), published.tolist(), strict=True)
     ]
     if choice.value is MapValue.RELATIVE:

@@ -97,7 +97,7 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         "place",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
-        f"{name}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}{stands}",
+        f"{name[:1].upper()}{name[1:]}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
         + _whisker_words(sigma, before if choice.area else None),

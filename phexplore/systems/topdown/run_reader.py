@@ -91,7 +91,7 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "path": path_figure,
     "plausible": plausible_figure,
     "compare": compare_figure,
-    "map": map_of_errors,
+    "map": _where,
     "spine": spine_figure,
 }
 """The pictures of a run by tab: of the window, of the report and of files."""

@@ -10,12 +10,14 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QScrollArea, QToolTip, QVBoxLayout, QWidget
 from shiboken6 import delete, isValid
 
+from phexplore.catalog.names import Naming, called
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, row_figure
-from phexplore.figures.marks import Dot, Mark, Row
+from phexplore.figures.map import map_figure
+from phexplore.figures.marks import Dot, Mark, Patch, Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table
 from phexplore.gui.figures.sheet import PictureError
@@ -66,6 +68,21 @@ def test_that_the_wheel_zooms_a_picture_in_focus_and_leaves_the_page_to_scroll_o
     QApplication.processEvents()
     assert view.plot.gestures.wheel_turned(-3)
     assert view.plot.viewport.is_zoomed
+
+
+def test_that_the_wheel_zooms_a_map_at_once_and_its_tool_tip_names_the_place(view, monkeypatch):
+    corner = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
+    patch = Patch("440070003004", (corner,), 1.0, "440070003004: 1,497 people")
+    view.show_figure(map_figure("map", (patch,), "people", ("Finding", "Sentence."), TABLE))
+    view.grab()
+    assert not view.canvas.hasFocus()
+    assert view.plot.gestures.wheel_turned(-3)
+    assert view.plot.viewport.is_zoomed
+    told = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, words, _widget: told.append(words))
+    with called(Naming.NAMES):
+        view.plot.gestures.pointer_moved(view.canvas.pixels.area.center())
+    assert told == ["Block group 4, tract 3, Providence County, RI: 1,497 people"]
 
 
 def test_that_dragging_moves_what_is_zoomed_never_beyond_the_whole_and_a_double_click_shows_all(view):

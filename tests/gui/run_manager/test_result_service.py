@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phexplore.catalog.names import Naming, called, chosen_naming
 from phexplore.gui.binding.frames import FrameDecoder, Refused, frame, read_frame
 from phexplore.gui.binding.request_service import RequestService, reader_process
+from phexplore.gui.run_manager import result_server
 from phexplore.gui.run_manager.result_server import serve
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.run_results import RunAnswer, RunRequest
@@ -44,6 +46,17 @@ def test_that_the_server_answers_and_refuses_until_the_requests_end(write_run, t
     found = [read_frame(answers) for _ in asked]
     assert [type(each) for each in found] == [RunAnswer] * 5 + [Refused]
     assert found[-1].remedy
+
+
+def test_that_what_is_answered_calls_things_as_the_window_did_when_it_asked(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        result_server, "_results_of", lambda _request: ("named", lambda _tell: lambda _: chosen_naming())
+    )
+    before = chosen_naming()
+    with called(Naming.BOTH):
+        asked = RunRequest(tmp_path)
+    assert result_server.Readers(print).answer(asked) is Naming.BOTH
+    assert chosen_naming() is before is not Naming.BOTH
 
 
 def test_that_an_answer_is_small_whatever_the_number_of_errors(write_run):

@@ -201,5 +201,8 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
     assert len(picture.patches) == 50
     assert {len(piece.key) for piece in picture.patches} == {11}
     assert np.isfinite([piece.value for piece in picture.patches]).all()
+    code = picture.patches[0].key
+    assert "are published as" in ask(run.directory, "map", level="Tract", shapes=str(path), unit=code).picture.title
+    assert picture.patches[0].tip.startswith(f"Tract {code}: ")
     assert not ask(run.directory, "map", level="Tract", shapes=str(path), value="SHARE").picture.tint.is_signed
     assert "Choose shapes of the areas" in ask(run.directory, "map", level="Tract").picture.summary
