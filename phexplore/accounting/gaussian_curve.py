@@ -92,16 +92,16 @@ def _log_delta_at_zero(mu: float) -> float:
 
 def _log_delta(a: float, mu: float) -> tuple[float, float]:
     """Return ln δ and −d ln δ/dε = φ(a) M(b) / δ, for a ≥ −μ/2."""
-    b = a + mu
+    right = _mills(a + mu)
     if mu < _SMALL_MU:
         difference = _integral_of_h(a, mu)
     elif a >= 0:
-        difference = _mills(a) - _mills(b)
+        difference = _mills(a) - right
     else:
         density = math.exp(-a * a / 2 - _LOG_ROOT_TWO_PI)
-        outside = 0.5 * math.erfc(-a / _ROOT_TWO) + density * _mills(b)
-        return math.log1p(-outside), density * _mills(b) / (1 - outside)
-    return math.log(difference) - a * a / 2 - _LOG_ROOT_TWO_PI, _mills(b) / difference
+        outside = 0.5 * math.erfc(-a / _ROOT_TWO) + density * right
+        return math.log1p(-outside), density * right / (1 - outside)
+    return math.log(difference) - a * a / 2 - _LOG_ROOT_TWO_PI, right / difference
 
 
 def _integral_of_h(a: float, mu: float) -> float:

@@ -55,14 +55,7 @@ def epsilon(rho: Fraction, delta: Fraction, conversion: Conversion) -> float:
         ValueError: ρ is negative, or δ is not strictly between 0 and 1.
     """
     _require_rho(rho)
-    logarithm = log_inverse(delta)
-    if not rho.numerator:
-        return 0.0
-    above = _float_above(rho)
-    if above == math.inf:
-        return above
-    solution = _solution(above, logarithm, conversion)
-    return max(math.nextafter(solution.epsilon + _RAISE * solution.terms, math.inf), 0.0)
+    return _epsilon(_float_above(rho), log_inverse(delta), conversion)
 
 
 def curve(rho: Fraction, conversion: Conversion, deltas: Iterable[Fraction]) -> tuple[CurvePoint, ...]:
@@ -76,7 +69,9 @@ def curve(rho: Fraction, conversion: Conversion, deltas: Iterable[Fraction]) -> 
     Raises:
         ValueError: ρ is negative, or a δ is not strictly between 0 and 1.
     """
-    return tuple(CurvePoint(delta, epsilon(rho, delta, conversion)) for delta in deltas)
+    _require_rho(rho)
+    above = _float_above(rho)
+    return tuple(CurvePoint(delta, _epsilon(above, log_inverse(delta), conversion)) for delta in deltas)
 
 
 def rho_for_epsilon(target: Fraction, delta: Fraction, conversion: Conversion) -> Fraction:
@@ -124,6 +119,13 @@ def _invert(aim: float, logarithm: float, conversion: Conversion, start: float) 
         if done or root < 1e-150:
             break
     return root
+
+
+def _epsilon(rho: float, logarithm: float, conversion: Conversion) -> float:
+    if rho in {0.0, math.inf}:
+        return rho
+    solution = _solution(rho, logarithm, conversion)
+    return max(math.nextafter(solution.epsilon + _RAISE * solution.terms, math.inf), 0.0)
 
 
 def _solution(rho: float, logarithm: float, conversion: Conversion) -> Solution:
@@ -180,7 +182,9 @@ def log_inverse(delta: Fraction) -> float:
 
 
 def _float_above(value: Fraction) -> float:
-    """Return a float above a positive fraction; 1e-300 at least, inf beyond the largest."""
+    """Return a float above a fraction, 0 of 0; else 1e-300 at least, inf beyond the largest."""
+    if not value.numerator:
+        return 0.0
     try:
         return max(math.nextafter(value.numerator / value.denominator, math.inf), 1e-300)
     except OverflowError:

@@ -86,6 +86,11 @@ class Canvas(QWidget):
         """The current map between values and pixels."""
         return Pixels.between(self._view, self.area)
 
+    @property
+    def view(self) -> QRectF:
+        """What is seen, in places on the axes."""
+        return self._view
+
     def use_axes(self, x: ScaleAxis, y: ScaleAxis, rows: Axis | None, *, vertical: bool, horizontal: bool) -> None:
         """Show these axes.
 

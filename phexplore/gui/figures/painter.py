@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.axis import Scale
 from phexplore.figures.figure import Figure
@@ -65,6 +66,7 @@ _LINES = {Dash.SOLID: Qt.PenStyle.SolidLine, Dash.DASHED: Qt.PenStyle.DashLine, 
 _DARKNESSES = 4
 """Dots on each other that are told apart by how dark they are."""
 _SOFT, _FAINT = 0.55, 0.22
+_TILE = QSize(512, 64)
 _DARKEST = 0.86
 """Of the accent in the darkest cell of a heat table."""
 _CORNERS = {
@@ -179,6 +181,7 @@ class FigurePainter:
         self._has_rows = figure.has_rows
         self._edge = pixels.area.left() + 7
         self._is_floored = figure.x.scale is Scale.LOG
+        self._is_screen: bool | None = None
 
     def x(self, value: float) -> float:
         """Return the pixel of a value; what lies left of a logarithmic axis stands at its edge."""
@@ -317,8 +320,21 @@ class FigurePainter:
             fill = blended(ink, colours.base, _SOFT) if part.fill is Fill.SOFT else ink
             painter.fillRect(area, QColor(fill))
             if part.fill is Fill.HATCHED and area.width() > 3:
-                painter.fillRect(area, _hatch(fill))
+                self._hatch(area, fill)
             self._box_text(part, area, fill)
+
+    def _hatch(self, area: QRectF, fill: str) -> None:
+        """Hatch what is filled: on the screen with a copied picture, because a pattern costs six times as much."""
+        painter = self._painter
+        if self._is_screen is None:
+            is_of_pixels = isinstance(painter.device(), QWidget | QPixmap | QImage)
+            self._is_screen = is_of_pixels and not painter.deviceTransform().isScaling()
+        if not self._is_screen:
+            painter.fillRect(area, _hatching(fill))
+            return
+        left, top = math.ceil(area.left()), math.ceil(area.top())
+        inside = QRect(left, top, math.floor(area.right()) - left, math.floor(area.bottom()) - top)
+        painter.drawTiledPixmap(inside, _hatched_tile(fill), inside.topLeft())
 
     def _box_text(self, part: Box, area: QRectF, fill: str) -> None:
         room = area.width() - GAP
@@ -459,10 +475,21 @@ def _is_inside(shape: Shape, right: int, down: int, radius: float) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _hatch(fill: str) -> QBrush:
+def _hatching(fill: str) -> QBrush:
     ink = QColor(ink_on(fill))
     ink.setAlphaF(0.28)
     return QBrush(ink, Qt.BrushStyle.BDiagPattern)
+
+
+@lru_cache(maxsize=32)
+def _hatched_tile(fill: str) -> QPixmap:
+    """Return hatching on its colour, of some periods of the pattern."""
+    tile = QPixmap(_TILE)
+    tile.fill(QColor(fill))
+    painter = QPainter(tile)
+    painter.fillRect(tile.rect(), _hatching(fill))
+    painter.end()
+    return tile
 
 
 _DOT, _REACH = 5.5, 11.0

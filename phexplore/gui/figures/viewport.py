@@ -150,7 +150,7 @@ class Viewport(QObject):
     # Ranges
 
     def _seen(self) -> tuple[Range, Range]:
-        view = self._canvas.pixels.view
+        view = self._canvas.view
         return (view.left(), view.right()), (view.top(), view.bottom())
 
     def _see(self, x: Range, y: Range) -> None:
