@@ -14,6 +14,12 @@ from typing import Any
 from phexplore.errors import PhexploreError
 
 _EPOCH = "SOURCE_DATE_EPOCH"
+_PAGES = """
+thead + tbody tr:nth-child(-n+2):not(:last-child) { break-after: avoid }
+.table:not(:has(tbody:nth-of-type(5), tbody tr:nth-child(13))) { break-inside: avoid }
+"""
+"""Rules of reports alone, the style of the page is part of stored certificates: no head of a table stands above a single row, and
+short tables stay on one page."""
 
 
 class PdfUnavailableError(PhexploreError):
@@ -68,6 +74,7 @@ def pdf_from_html(
             finisher=None if has_bytes_of_stored else _mend_tags,
             pdf_variant="pdf/ua-1",
             pdf_identifier=identifier,
+            stylesheets=None if has_bytes_of_stored else [weasyprint.CSS(string=_PAGES)],
             **({"attachments": files} if files else {}),
         )
     return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
@@ -108,7 +109,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
     loss = found.loss
     entries = (
         (f"{loss.framework.symbol}, total, {loss.neighbours.value} neighbours", exact_text(loss.total)),
-        *((epsilon_name(figure), epsilon_text(figure)) for figure in found.stated()),
+        *dict.fromkeys((epsilon_name(figure), epsilon_text(figure)) for figure in found.stated()),
         *(("Protected", sentence) for sentence in found.protected),
         *(("Not protected", sentence) for sentence in found.not_protected),
     )
@@ -122,7 +123,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             "How to read and check the figures",
             sections=(
                 Section("Privacy loss", entries),
-                conventions_section(scenario.conventions, loss.framework),
+                conventions_section(replace(scenario.conventions, neighbours=loss.neighbours), loss.framework),
                 Section("Parameters", (("Fingerprint (SHA-256)", fingerprint(scenario)), ("System", system.title))),
             ),
         ),
@@ -144,7 +145,12 @@ def _changes(scenario: Scenario, compared: Scenario) -> Part:
     changes = parameters_only(diff(compared, scenario))
     if not changes:
         return Part("changes", f"Compared with {compared.name}", ("The parameters are the same.",))
-    said = tuple(f"{change.path}: {value_text(change.before)} → {value_text(change.after)}" for change in changes)
+    whole = f"the whole {forecast(scenario).loss.framework.symbol}"
+    titles = {"total": whole, "epsilon": whole}
+    said = tuple(
+        f"{titles.get(change.path, change.path)}: {value_text(change.before)} → {value_text(change.after)}"
+        for change in changes
+    )
     return Part("changes", f"What changed against {compared.name}", findings=said)
 
 
@@ -186,8 +192,10 @@ def _view(figure: Figure) -> TableView:
     for place, header in enumerate(table.headers):
         numbers = [row[place] for row in table.rows if not isinstance(row[place], str)]
         places = 0 if all(value is None or value == int(value) for value in numbers) else 3
-        columns.append(Column(header, partial(_shown, place), places, number=bool(numbers), heading=place == 0))
-    return table_of(f"{figure.id}-table", "The same numbers", columns, table.rows)
+        # One row needs no name among the others.
+        is_name = place == 0 and len(table.rows) > 1
+        columns.append(Column(header, partial(_shown, place), places, number=bool(numbers), heading=is_name))
+    return table_of(f"{figure.id}-table", figure.title.replace("\n", " "), columns, table.rows)
 
 
 def _shown(place: int, row: Sequence[Value]) -> str | float | None:

@@ -154,7 +154,8 @@ class Forecast:
         """
         if not (parts := self.noise.get(self.loss.neighbours)):
             return None
-        high, halves = epsilon_bracket(parts, delta).high, self.halves()
+        halves = self.halves()
+        high: float = epsilon_bracket(parts, delta).high
         return max(high, largest_of_pairs(halves, delta).high) if halves else high
 
     def stated(self) -> tuple[EpsilonFigure, ...]:

@@ -21,7 +21,8 @@ from phexplore.report.provenance import Section
 from phexplore.systems.protocol import Entry, Forecast
 from phexplore.systems.registry import budgets_of, check, forecast, system_of
 
-_MOST_ROWS, _MOST_ISSUES = 12, 4
+_MOST_ROWS, _MOST_ISSUES = 8, 3
+"""What one page has room for."""
 _VISIBLE = 1e-9
 """Relative changes of margins below it are rounding of the last bit."""
 

@@ -76,7 +76,7 @@ def test_that_topdown_is_judged_by_total_level_and_query():
     assert any("below one person" in text for text in _said(set_field(scenario, "total", Fraction(10**4))).values())
     key = min(scenario.method.query_shares, key=scenario.method.query_shares.get)
     moved = set_query_share(scenario, key, Fraction(1, 2))
-    assert "times that of the reference" in _said(moved)["queries", key.text]
+    assert "times those of the reference" in _said(moved)["queries", key.level]
 
 
 def test_that_group_sizes_and_releases_are_judged_by_their_total():

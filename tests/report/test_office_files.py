@@ -82,6 +82,43 @@ def test_that_the_slides_are_few_and_say_no_number_that_the_page_does_not(report
     assert said <= set(NUMBER.findall(plain(page)))
 
 
+OTHERS = (
+    ("group-sizes-census-2010", {"total": Fraction(3, 2)}),
+    ("counties-invariant-2010", {"epsilon": Fraction(1, 4)}),
+    pytest.param("dhc-2020-persons-us", {"total": Fraction(5)}, marks=pytest.mark.slow),
+)
+
+
+@pytest.mark.parametrize(("name", "change"), OTHERS)
+def test_that_all_forms_of_every_system_say_the_same_numbers(name, change):
+    start = preset(name).scenario
+    edited = replace(start, name="Draft", method=replace(start.method, **change))
+    made = {form: report_bytes(edited, start, form, NOW) for form in ("html", "docx", "pptx")}
+    page = re.sub(r"<style>.*?</style>|<[^>]+>", " ", made["html"].decode(), flags=re.DOTALL)
+    (document,) = parts(made["docx"], r"word/document\.xml")
+    text = " ".join("".join(t.text or "" for t in p.iter(f"{WORD}t")) for p in document.iter(f"{WORD}p"))
+    slides = parts(made["pptx"], r"ppt/slides/slide\d+\.xml")
+    said = {number for slide in slides for t in slide.iter(f"{DRAWING}t") for number in NUMBER.findall(t.text or "")}
+    numbers = set(NUMBER.findall(plain(page)))
+    assert numbers == set(NUMBER.findall(text))
+    assert len(said) > 5
+    assert said <= numbers
+    captions = re.findall(r"<caption[^>]*>(.*?)</caption>", made["html"].decode())
+    assert len(set(captions)) == len(captions)
+
+
+@pytest.mark.slow
+def test_that_the_pdf_says_every_number_of_the_page():
+    pdfium = pytest.importorskip("pypdfium2")
+    start = preset("counties-invariant-2010").scenario
+    page, pdf = (report_bytes(start, None, form, NOW) for form in ("html", "pdf"))
+    text = " ".join(each.get_textpage().get_text_range() for each in pdfium.PdfDocument(pdf))
+    body = re.sub(r"<style>.*?</style>|<[^>]+>", " ", page.decode(), flags=re.DOTALL)
+    numbers = {number for number in NUMBER.findall(plain(body)) if len(number) < 12}
+    assert len(numbers) > 30
+    assert numbers <= set(NUMBER.findall(text))
+
+
 @pytest.mark.parametrize("form", ["html", "docx", "pptx"])
 def test_that_the_first_page_says_who_decided_and_what_changed(reports, form):
     pattern = {"docx": r"word/document\.xml", "pptx": r"ppt/slides/slide2\.xml"}

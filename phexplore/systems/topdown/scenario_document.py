@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
@@ -22,7 +23,9 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound, percent
 from phexplore.model.scenario import Scenario
+from phexplore.model.topdown import TopDown
 from phexplore.report.document import (
+    Cell,
     Column,
     Document,
     Part,
@@ -123,9 +126,14 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             "tables",
             "The figures",
             tables=(
-                shares_table(method),
-                noise_table(scenario, figures),
-                *semantics_tables(method, figures, with_proven=True, is_certificate=False),
+                *_titled(
+                    method,
+                    (
+                        shares_table(method),
+                        noise_table(scenario, figures),
+                        *semantics_tables(method, figures, with_proven=True, is_certificate=False),
+                    ),
+                ),
                 *_passes(scenario),
             ),
         ),
@@ -168,11 +176,37 @@ def _changes(scenario: Scenario, compared: Scenario | None) -> Part | None:
     changes = parameters_only(diff(compared, scenario))
     if not changes:
         return Part("changes", f"Compared with {compared.name}", ("The parameters are the same.",))
-    sentences = tuple(f"{change.path}: {_value(change.before)} → {_value(change.after)}" for change in changes)
+    sentences = tuple(
+        f"{_title(scenario.topdown, change.path)}: {_value(change.before)} → {_value(change.after)}"
+        for change in changes
+    )
     before = forecast_topdown(compared.topdown, scenario.conventions)
     symbol = before.framework.symbol
     total = f"The whole {symbol} is {exact_text(scenario.topdown.total)}; in {compared.name} it is {exact_text(before.total)}."
     return Part("changes", f"What changed against {compared.name}", (total,), findings=sentences)
+
+
+def _titled(method: TopDown, tables: Iterable[TableView]) -> list[TableView]:
+    """Return tables that certificates print as production does, with the words and the decimals of the other chapters."""
+
+    def told(cell: Cell) -> Cell:
+        is_fraction = cell.number and "/" in cell.text
+        return replace(cell, text=exact_text(Fraction(cell.text)) if is_fraction else _title(method, cell.text))
+
+    return [
+        replace(
+            table,
+            headers=tuple(replace(header, text=_title(method, header.text)) for header in table.headers),
+            rows=tuple(tuple(map(told, row)) for row in table.rows),
+        )
+        for table in tables
+    ]
+
+
+def _title(method: TopDown, text: str) -> str:
+    """Return a text with titles of levels and query groups for their codes."""
+    known = rf"\b({'|'.join(map(re.escape, method.levels))})\b(/?)"
+    return query_title(re.sub(known, lambda found: level_title(found[1]) + (": " if found[2] else ""), text))
 
 
 def _value(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant, total_warnings
@@ -13,6 +13,7 @@ from phexplore.systems.protocol import Entry, Forecast, Loss
 from phexplore.systems.topdown.forecast import JointRelease, forecast_topdown, joint_release
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.proven_loss import joint, noise_of_release, possible_halves, proven_parts
+from phexplore.systems.topdown.wording import level_title, query_title
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -77,17 +78,25 @@ def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Is
     narrow = [e for e in figures.entries if e.margins is not None and e.margins.by(convention) < LEAST_MARGIN]
     for level in dict.fromkeys(entry.key.level for entry in narrow):
         names = [entry.key.query for entry in narrow if entry.key.level == level]
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield hardly_meant(("queries", level), f"Margins at {level} are below one person: {names[0]}{more}.")
+        yield hardly_meant(
+            ("queries", level), f"Margins at {level_title(level)} are below one person: {_first_of(names)}."
+        )
     if reference is None or reference.topdown.framework is not method.framework:
         return
     if total := tuple(total_warnings(method.total, reference.topdown.total)):
         yield from total  # every query is far then: said once
         return
     known = {entry.key: entry for entry in forecast_topdown(reference.topdown, reference.conventions).entries}
+    far: dict[tuple[str, str], list[str]] = {}
     for entry in figures.entries:
         before = known.get(entry.key)
-        ratio = "" if before is None else far_apart(entry.budget, before.budget)
-        if ratio:
-            said = f"The budget of {entry.key.text} looks like a slip: it is {ratio} that of the reference."
-            yield hardly_meant(("queries", entry.key.text), said)
+        if before is not None and (ratio := far_apart(entry.budget, before.budget)):
+            far.setdefault((entry.key.level, ratio), []).append(entry.key.query)
+    for (level, ratio), names in far.items():
+        said = f"Budgets at {level_title(level)} look like a slip: {ratio} those of the reference, {_first_of(names)}."
+        yield hardly_meant(("queries", level), said)
+
+
+def _first_of(queries: Sequence[str]) -> str:
+    more = f" and {len(queries) - 1} more" if len(queries) > 1 else ""
+    return f"{query_title(queries[0])}{more}"

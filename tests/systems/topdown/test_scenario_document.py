@@ -106,6 +106,16 @@ def tagged(raw, page):
 
 
 @pytest.mark.slow
+def test_that_tables_and_changes_say_levels_and_queries_in_words() -> None:
+    start = presets()["dhc-2020-persons-us"].scenario
+    edited = set_level_share(start, "Tract_Subset", Fraction(1, 4))
+    parts = {part.id: part for part in scenario_document(edited, start, NOW).parts}
+    tables = parts["tables"].tables
+    texts = [*parts["changes"].findings, *(header.text for table in tables for header in table.headers)]
+    texts += [cell.text for table in tables for row in table.rows for cell in row]
+    assert not [text for text in texts if re.search(r"Tract_Subset|Block_Group|\bPrim\b|\w/[a-z]| \* ", text)]
+
+
 def test_that_the_pdf_is_tagged(persons) -> None:
     pdfium = pytest.importorskip("pypdfium2")
     try:
