@@ -142,8 +142,11 @@ def test_that_what_cannot_be_drawn_is_a_sentence(us, change, sentence):
 def test_that_shares_and_totals_are_exact():
     shares = shares_of({"a": Fraction(1), "b": Fraction(1), "c": Fraction(1)})
     assert sum(shares.values()) == 1
-    assert total_with_scale(Fraction(2)) <= 2
-    assert exact_scale(total_with_scale(Fraction(2))) is not None
+    for total in (Fraction(2), Fraction(1, 10**70), Fraction(16, 9), Fraction(10**9 + 7, 3)):
+        scale = exact_scale(total_with_scale(total))
+        assert scale is not None
+        assert scale % Fraction(1, 10**6) == 0
+        assert 1 / scale**2 <= total < 1 / (scale - Fraction(1, 10**6)) ** 2
 
 
 @pytest.mark.defect("S2")

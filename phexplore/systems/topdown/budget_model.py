@@ -17,7 +17,7 @@ from phexplore.errors import ComparisonError
 from phexplore.model.conventions import MarginConvention, Neighbours
 from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.goals import Key
-from phexplore.model.numbers import Budget, Rounding, round_exact
+from phexplore.model.numbers import Budget
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -328,10 +328,8 @@ def shares_of(parts: Mapping[Kind, Fraction]) -> dict[Kind, Fraction]:
 
 def total_with_scale(total: Fraction) -> Fraction:
     """Return the largest ρ = 1/s² not above a total with s a multiple of 1e-6: the form production's files have."""
-    scale = round_exact(Fraction(math.sqrt(1 / float(total))), _SCALE_STEP, Rounding.UP)
-    while 1 / scale**2 > total:
-        scale += _SCALE_STEP
-    return 1 / scale**2
+    steps = math.isqrt(math.ceil(1 / (total * _SCALE_STEP**2)) - 1) + 1
+    return 1 / (steps * _SCALE_STEP) ** 2
 
 
 def _whole(parts: dict[Kind, Fraction]) -> dict[Kind, Fraction]:
