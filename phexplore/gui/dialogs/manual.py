@@ -29,6 +29,8 @@ from phexplore.resources import manual_root
 
 _PLACE = Qt.ItemDataRole.UserRole
 _WIDE, _HIGH = 132, 92
+_SCREEN_PART = 0.9
+"""Of a small screen: the frame of the window keeps its place."""
 _CELL = 4.0
 
 
@@ -102,7 +104,7 @@ class ManualWindow(QDialog):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Manual")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize((QSize(_WIDE, _HIGH) * GRID).boundedTo(self.screen().availableSize()))
+        self.resize((QSize(_WIDE, _HIGH) * GRID).boundedTo(self.screen().availableSize() * _SCREEN_PART))
         self._past: list[tuple[str, str]] = []
         self._ahead: list[tuple[str, str]] = []
         self._here = ("", "")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QMenu, QToolButton
 
-from phexplore.catalog.names import chosen_naming
+from phexplore.catalog.names import chosen_naming, worded
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_save
+from phexplore.runs.store import load_spec
 from phexplore.systems.run_results import Choice
+
+_UNFIT = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
+"""What no name of a file may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +171,22 @@ class ExportButton(QToolButton):
         if form.is_folder:
             ask_for_folder(self, title, take, folder=directory)
         else:
-            ask_to_save(self, title, take, proposed=directory.parent / f"{directory.name}{form.suffix}")
+            ask_to_save(self, title, take, proposed=_proposed(directory, form))
 
     def _show_busy(self, busy: bool) -> None:
         self.setText("Writing…" if busy else "Export…")
         self.setEnabled(not busy)
+
+
+def _proposed(directory: Path, form: ReportFormat) -> Path:
+    """Return a file for a report: named by what was run, beside the project and never among its runs, which may be given up."""
+    folder = directory.parent.parent
+    places = QStandardPaths.StandardLocation
+    if folder.is_relative_to(QStandardPaths.writableLocation(places.AppDataLocation)):
+        folder = Path(QStandardPaths.writableLocation(places.DocumentsLocation))
+    try:
+        name = worded(load_spec(directory).scenario.name)
+    except PhexploreError:
+        name = "run"
+    what = "slides" if form.id == "pptx" else "results"
+    return folder / f"{_UNFIT.sub(' ', name).strip()} {what}{form.suffix}"

@@ -36,6 +36,10 @@ def test_that_every_page_is_shown_with_its_words(viewer, page) -> None:
     assert len(viewer.view.toPlainText()) > 40
 
 
+def test_that_a_small_screen_has_room_for_the_frame_of_the_manual(viewer) -> None:
+    assert viewer.height() <= 0.9 * viewer.screen().availableSize().height()
+
+
 def test_that_links_lead_on_and_keys_lead_back(qtbot, viewer) -> None:
     viewer.view.anchorClicked.emit(QUrl("decisions_of_committees.md#trade-offs"))
     assert viewer.here == ("docs/decisions_of_committees.md", "trade-offs")

@@ -4,8 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QStandardPaths
 
-from phexplore.gui.run_manager.report_process import FORMATS, ReportProcess
+from phexplore.gui.run_manager import report_process
+from phexplore.gui.run_manager.report_process import FORMATS, ExportButton, ReportProcess
+from phexplore.runs.store import load_spec
 
 
 @pytest.fixture
@@ -57,3 +60,21 @@ def test_that_one_report_is_written_at_a_time_and_a_closing_window_ends_it(repor
     assert "under way already" in report.failures[0].sentence
     report.shut_down()
     assert not report.is_busy
+
+
+def test_that_a_report_is_proposed_by_the_name_of_the_scenario_and_never_among_runs(qtbot, write_run, monkeypatch):
+    run, asked = write_run(), []
+    button = ExportButton(lambda: run.directory, dict)
+    qtbot.addWidget(button)
+    monkeypatch.setattr(report_process, "ask_to_save", lambda *_args, proposed: asked.append(proposed))
+    form = next(each for each in FORMATS if each.id == "pdf")
+    button._choose(form)
+    places = QStandardPaths.StandardLocation
+    monkeypatch.setattr(
+        QStandardPaths,
+        "writableLocation",
+        lambda place: {places.AppDataLocation: str(run.directory.parent.parent)}.get(place, "/home/anna/Documents"),
+    )
+    button._choose(form)
+    name = f"{load_spec(run.directory).scenario.name} results.pdf"
+    assert asked == [run.directory.parent.parent / name, Path("/home/anna/Documents") / name]
