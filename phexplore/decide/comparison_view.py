@@ -15,7 +15,7 @@ from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
-from phexplore.figures.table import AtMost, Epsilon, Loss, Table, Value
+from phexplore.figures.table import AtMost, Epsilon, Loss, People, Table, Value
 from phexplore.figures.wording import letter, margin_word, people
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
@@ -263,7 +263,7 @@ def _value(value: Any) -> Value:
 
 
 def _people(row: EffectRow) -> tuple[Value, ...]:
-    return tuple("not published" if value is None else value for value in row.values)
+    return tuple("not published" if value is None else People(value) for value in row.values)
 
 
 def _rules(system: System, found: Comparison, names: Sequence[str]) -> Table:

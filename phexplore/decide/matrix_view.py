@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isfinite
 
 from phexplore.decide.comments import about_words
-from phexplore.decide.committee import CommitteeMatrix, MatrixRow
+from phexplore.decide.committee import CommitteeMatrix, MatrixRow, consensus
 from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
@@ -56,12 +56,14 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
     if proposals and any(row.kind == "budget" for row in matrix.rows):
         stated = [replace(each, conventions=matrix.baseline.conventions) for each in proposals]
         try:
-            start, *margins = map(margins_of_entries, (matrix.baseline, *stated))
-            matrix = replace(matrix, rows=tuple(_in_people(row, start, margins) for row in matrix.rows))
+            draft = replace(consensus(matrix, proposals), conventions=matrix.baseline.conventions)
+            start, middle, *margins = map(margins_of_entries, (matrix.baseline, draft, *stated))
+            matrix = replace(matrix, rows=tuple(_in_people(row, start, middle, margins) for row in matrix.rows))
         except PhexploreError as error:
             untold = f" Budgets stand as they are, without margins: {error.sentence}"
     members = matrix.members
-    headers = ("Parameter", "Agreement", "Start", *members, "Min", "Median", "Max", "Left alone", "Reasons")
+    names = tuple("\n".join(name.rsplit(" ", 1)) for name in members)
+    headers = ("Parameter", "Agreement", "Start", *names, "Min", "Median", "Max", "Left alone", "Reasons")
     system = system_of(matrix.baseline)
     rows = (*(_row(system, row) for row in matrix.rows), *_remarks(matrix))
     looks: dict[tuple[int, int], Look] = {}
@@ -84,23 +86,29 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
 
 
 def _in_people(
-    row: MatrixRow, start: Mapping[str, float | None], margins: Sequence[Mapping[str, float | None]]
+    row: MatrixRow,
+    start: Mapping[str, float | None],
+    middle: Mapping[str, float | None],
+    margins: Sequence[Mapping[str, float | None]],
 ) -> MatrixRow:
     """Return the row of a budget as that of its margin; any other row, and one without a margin anywhere, as it is.
 
     Args:
         row: of the matrix.
         start: margins where all started, people, by place.
+        middle: those of the draft: the middle of budgets with the middle of thresholds.
         margins: those of every member.
     """
     if row.kind != "budget" or all(each.get(row.path) is None for each in (start, *margins)):
         return row
     values = tuple(_people(each.get(row.path)) for each in margins)
-    known = [value for value in values if value is not None]
-    middle = next((value for value, budget in zip(values, row.values, strict=True) if budget == row.middle), None)
+    known, began = [value for value in values if value is not None], _people(start.get(row.path))
+    moved = tuple(
+        was or value != began for was, value in zip(row.moved, values, strict=True)
+    )  # a threshold moves it, too
     return replace(
-        row, kind="margin", baseline=_people(start.get(row.path)), values=values,
-        low=min(known, default=None), middle=middle, high=max(known, default=None),
+        row, kind="margin", baseline=began, values=values, moved=moved,
+        low=min(known, default=None), middle=_people(middle.get(row.path)), high=max(known, default=None),
     )  # fmt: skip
 
 

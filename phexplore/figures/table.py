@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from typing import Any
 
-from phexplore.figures.wording import budget_text
+from phexplore.figures.wording import budget_text, people
 from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
 from phexplore.model.rounded import epsilon_bound
@@ -34,6 +35,13 @@ class Epsilon(AtMost):
 
 class Loss(Fraction):
     """A privacy loss: with the decimals of budgets, as everywhere."""
+
+
+class People(float):
+    """People: as everywhere, whole from 100 up."""
+
+
+_AS_EVERYWHERE: Mapping[type, Callable[[Any], str]] = {Epsilon: epsilon_bound, Loss: budget_text, People: people}
 
 
 class AtLeast(float):
@@ -102,7 +110,7 @@ class Table:
 
     def tab_separated(self) -> str:
         """Return headers and rows as text a spreadsheet takes: tabs between, full precision, decimal point."""
-        lines = [self.headers, *([safe_cell(plain(value)) for value in row] for row in self.rows)]
+        lines = [tuple(map(plain, self.headers)), *([safe_cell(plain(value)) for value in row] for row in self.rows)]
         return "\n".join("\t".join(line) for line in lines) + "\n"
 
 
@@ -119,10 +127,8 @@ def shown(value: Value) -> str:
         return value
     if isinstance(value, int):
         return grouped(value)
-    if isinstance(value, Epsilon):
-        return epsilon_bound(value)
-    if isinstance(value, Loss):
-        return budget_text(value)
+    if (written := _AS_EVERYWHERE.get(type(value))) is not None:
+        return written(value)
     side = (
         ROUND_CEILING if isinstance(value, AtMost) else ROUND_FLOOR if isinstance(value, AtLeast) else ROUND_HALF_EVEN
     )

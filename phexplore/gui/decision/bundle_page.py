@@ -35,6 +35,7 @@ from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text, field_label
@@ -152,7 +153,7 @@ class BundleWork(QWidget):
         if lines != self.lines:
             self.lines = lines
             self.list.clear()
-            self.list.addItems([sentence for _, sentence in lines])
+            self.list.addItems([localised(sentence) for _, sentence in lines])
         for number, (symbol, _) in enumerate(self.lines):
             role = _ROLES.get(symbol, "muted")
             self.list.item(number).setIcon(icon(symbol, appearance().colours, role=role))

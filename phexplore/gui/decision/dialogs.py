@@ -167,7 +167,7 @@ class KeyDialog(AskDialog):
             width=64 * GRID,
         )
         self._folder = folder
-        self.file = LineField("File of the private key", str(folder / "signing.key"))
+        self.file = LineField("File of the private key", str(_free_key(folder)))
         self.passphrase = LineField("Passphrase", is_secret=True)
         self.again = LineField("The passphrase again", is_secret=True)
         self.unprotected = TickBox("Create it without a passphrase: whoever copies the file can sign in my name")
@@ -297,3 +297,10 @@ class TrustedKeysDialog(AskDialog):
     def _choose(self) -> None:
         kinds = "Public keys (*.pub *.pem);;All files (*)"
         ask_to_open(self, "Public key", self.show_key, kinds=kinds, folder=self._folder)
+
+
+def _free_key(folder: Path) -> Path:
+    """Return a file for a key where none lies: a key is never replaced, and the second member comes to the same folder."""
+    names = ("signing.key", *(f"signing-{number}.key" for number in range(2, 100)))
+    free = (folder / name for name in names if not (folder / name).exists() and not (folder / f"{name}.pub").exists())
+    return next(free, folder / "signing.key")

@@ -18,7 +18,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.exact_field import CheckedField
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, labelled
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 from phexplore.model.rounded import percent
@@ -82,7 +82,7 @@ class LiveNoise(QWidget):
         """Draw nothing yet.
 
         Args:
-            is_named: whether the heading says which answer it is.
+            is_named: whether the heading says which answer it is, in the width of a projector.
         """
         super().__init__()
         self._is_named = is_named
@@ -107,7 +107,8 @@ class LiveNoise(QWidget):
         keys = FlowRow(self.play, self.step, labelled("Count", self.count), self._seed, gap=HALF)
         appearance().changed.connect(self._follow_depth)
         self._follow_depth()
-        column(self.title, self.found, self.strip, self.held, keys, of=self, gap=HALF)
+        foot = (row((self.held, 1), (keys, 1), gap=GRID),) if is_named else (self.held, keys)
+        column(self.title, self.found, self.strip, *foot, of=self, gap=HALF)
         self.hide()
 
     @property

@@ -91,7 +91,7 @@ class NumbersModel(QAbstractTableModel):
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
                 words = self._detail(index) or localised(shown(value))
-                return localised(f"{self.numbers.headers[index.column()]}: {words}")
+                return localised(f"{plain(self.numbers.headers[index.column()])}: {words}")
         return _look(self.numbers.looks.get((index.row(), index.column())), role)
 
     def _detail(self, index: Index) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QWidget
 
-from phexplore.catalog.names import worded
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.room import Action
 from phexplore.gui.binding.settings import FOLDER
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
-from phexplore.gui.widgets.file_dialogs import ask_to_save
+from phexplore.gui.widgets.file_dialogs import ask_to_save, fit_for_file
 from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from phexplore.gui.main.notices import Notices
     from phexplore.gui.main.project_files import ProjectFiles
 
-_UNFIT = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
 _PRINTED = "pdf"
 
 
@@ -110,7 +107,7 @@ class ExportControls:
         if not form.is_report:
             return form.file_name
         what = "report" if form.suffix == f".{form.id}" and form.id not in {"svg", "png"} else "charts"
-        return f"{_UNFIT.sub(' ', worded(self._window.session.scenario.name)).strip()} {what}{form.suffix}"
+        return f"{fit_for_file(self._window.session.scenario.name)} {what}{form.suffix}"
 
     def _follow(self, exports: Exports, began: Began) -> None:
         self._window.notice.follow_report(began, exports.cancel)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 SHOW_RESULTS = "Show results"
+SHOW_AROUND = "Show me around"
 
 
 class Notices(NoticeBar):
@@ -95,7 +96,7 @@ class Notices(NoticeBar):
     def offer_tour(self, take: Callable[[], object]) -> None:
         """Offer to show a person around who starts the program for the first time."""
         text = "New here? Seven stops of a sentence or two show where everything is."
-        self.say(text, action="Show me around", run=take)
+        self.say(text, action=SHOW_AROUND, run=take)
 
     def _behind_attention(self, text: str) -> str:
         """Return a text behind what is being said with attention, e.g. that edits were brought back or a crash left a report."""

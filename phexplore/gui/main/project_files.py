@@ -25,7 +25,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, is_published, read_parameters
-from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_open
+from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_open, fit_for_file
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.registry import preset
@@ -303,6 +303,8 @@ class ProjectFiles(QObject):
         """Let the user choose a name, save, then go on."""
         dialog = SaveDialog(self._window, "Save as", str(self.folder()), _PROJECTS)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
+        path, name = self._session.project.path, fit_for_file(self._session.scenario.name)
+        dialog.selectFile(f"{name}{PROJECT_SUFFIX}" if path is None else path.name)
         dialog.fileSelected.connect(lambda name: self.save_to(Path(name), then))
         self.dialog = dialog
         dialog.open()

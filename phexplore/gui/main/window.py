@@ -24,7 +24,7 @@ from phexplore.gui.main.bars import BottomBar, HeaderBar, HeadlineBar
 from phexplore.gui.main.commands import Commands
 from phexplore.gui.main.copying import TableCopies
 from phexplore.gui.main.exporting import Exports
-from phexplore.gui.main.notices import SHOW_RESULTS, Notices
+from phexplore.gui.main.notices import SHOW_AROUND, SHOW_RESULTS, Notices
 from phexplore.gui.main.pages import Navigation, Pages
 from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.main.published_files import PublishedFiles
@@ -233,6 +233,7 @@ class MainWindow(QMainWindow):
         session.saved.connect(self._refresh)
         session.opened.connect(notice.hide)
         session.updated.connect(lambda _update: notice.drop(look="refused"))
+        session.updated.connect(lambda _update: notice.drop(action=SHOW_AROUND))  # who edits is at home
         session.refused.connect(lambda refusal: notice.say(refusal.full, look="refused"))
         session.troubled.connect(lambda trouble: notice.tell_trouble(trouble, self.files.choose_to_save))
         self.navigation.chosen.connect(self._go)

@@ -37,6 +37,8 @@ _PHRASES = {
     "τ of": "threshold of",
     "τ was": "was",
     "bounded ρ": "privacy loss",
+    "of bounded loss": "of privacy loss",
+    "within it (normal)": "within it",
     "unbounded ρ": "privacy loss by the other count",
 }
 """By what is shown to experts; the longest is found first."""
@@ -49,8 +51,10 @@ _SYMBOLS = {
 }
 _FORMULA = re.compile(r"[√²ΦΣα⌊]|[ρτσ] ?[=+×·/]|[=+×·/√] ?\d*[ρτσ]")
 """Whoever reads it knows the symbols: without them it would say nothing."""
-_OTHER_COUNT = re.compile(r"(?:^|, )unbounded [\d.,…]+$")
-"""The half beside the figure that committees decide on: two figures of one loss are one too many."""
+_FOR_EXPERTS = re.compile(
+    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours$", re.MULTILINE
+)
+"""The half beside the figure that committees decide on, and what only formulas need: two figures of one loss are one too many."""
 _BESIDE_SHARE = re.compile(r"(?<=%)( +)ρ (?=\d)")
 """A loss beside its share needs no name: the axis has it."""
 
@@ -72,7 +76,7 @@ def in_plain_words(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _plain(text: str) -> str:
-    text = _phrases().sub(_said, _BESIDE_SHARE.sub(r"\1", _OTHER_COUNT.sub("", text)))
+    text = _phrases().sub(_said, _BESIDE_SHARE.sub(r"\1", _FOR_EXPERTS.sub("", text)))
     return text if _FORMULA.search(text) else _symbols().sub(_said, text)
 
 

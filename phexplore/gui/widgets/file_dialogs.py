@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from phexplore.catalog.names import worded
+
 Take = Callable[[Path], object]
+_UNFIT = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
 
 
 class SaveDialog(QFileDialog):
@@ -33,6 +37,11 @@ class SaveDialog(QFileDialog):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Choose a folder that exists, or type the whole path in place of the proposed name.")
         box.open()
+
+
+def fit_for_file(name: str) -> str:
+    """Return the name of a scenario as a file may be called on every system, without a suffix."""
+    return _UNFIT.sub(" ", worded(name)).strip()
 
 
 def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", folder: Path | str = "") -> QFileDialog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from phexplore.figures.wording import people_text
+from phexplore.figures.wording import people
 from phexplore.model.diff import Change
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
@@ -13,7 +13,7 @@ from phexplore.systems.phsafe.forecast import Forecast
 
 
 def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
-    """Return one change, its effect on people first: ``PH3 (State, A-G): margin 20.00 → 25.75 people; unbounded ρ 0.66 → 0.4``.
+    """Return one change, its effect on people first: ``PH3 (State, A-G): margin 20.0 people → 25.8 people; unbounded ρ 0.66 → 0.4``.
 
     Args:
         change: what differs.
@@ -39,7 +39,7 @@ def _margin(forecast: Forecast, query: QueryKey) -> str:
     margins = next((entry.margins for entry in forecast.queries if entry.query == query), None)
     if margins is None:
         return "not published"
-    return f"{people_text(margins.by(forecast.conventions.margin), 2)} people"
+    return f"{people(margins.by(forecast.conventions.margin))} people"
 
 
 def _sensitivity(forecast: Forecast, table: object) -> str:

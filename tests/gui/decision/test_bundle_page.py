@@ -102,6 +102,13 @@ def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
     assert asked == [KeyJob(tmp_path / "signing.key", b"one")]
 
 
+def test_that_the_key_of_the_next_member_gets_a_file_of_its_own(qtbot, tmp_path) -> None:
+    (tmp_path / "signing.key.pub").write_text("of the first")
+    dialog = KeyDialog(None, tmp_path)
+    qtbot.addWidget(dialog)
+    assert dialog.file.text() == str(tmp_path / "signing-2.key")
+
+
 @pytest.mark.defect("minor 15")
 def test_that_a_key_without_a_passphrase_is_asked_for_and_a_bare_name_is_a_file_in_the_folder(qtbot, tmp_path) -> None:
     dialog = KeyDialog(None, tmp_path)

@@ -6,9 +6,10 @@ from statistics import median
 
 import pytest
 
-from phexplore.decide.committee import committee_matrix, read_proposals, with_proposals
+from phexplore.decide.committee import committee_matrix, consensus, read_proposals, with_proposals
 from phexplore.decide.matrix_view import matrix_view
 from phexplore.document.project import Project
+from phexplore.figures import wording
 from phexplore.figures.table import Look
 from phexplore.gui.decision.committee_page import CommitteePage
 from phexplore.gui.main.decision_area import read_proposal
@@ -18,6 +19,7 @@ from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
+from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 
@@ -199,3 +201,15 @@ def test_that_the_scenario_being_edited_keeps_its_tick_when_files_are_imported(q
     page.import_files(files)
     qtbot.waitUntil(lambda: len(page.members) > 1)
     assert [each.name for each in page.members] == ["Proposal", *NAMES]
+
+
+def test_that_the_middle_is_what_the_draft_gives_where_thresholds_move_margins_too(us) -> None:
+    query = parse_query("PH4/usa_*")
+    wider = edit_threshold(edit_margin(us, query, Fraction(600)), TableId("PH4"), 12)
+    members = [replace(us, name="Ada"), replace(wider, name="Grace"),
+               replace(edit_threshold(us, TableId("PH4"), 12), name="Alan")]  # fmt: skip
+    matrix = committee_matrix(members, us)
+    found = _cells(matrix_view(matrix, members), f"Margin of {query.title}")
+    assert [found[name] for name in ("Start", "Ada", "Grace", "Alan", "Median")] == [500, "·", 709, 591, 591]
+    draft = next(each for each in forecast(consensus(matrix, members)).queries if each.query == query)
+    assert wording.people(draft.margins.normal) == "591"

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
 from phexplore.gui.binding.areas import Area
+from phexplore.gui.binding.scenario_list import renamed
 from phexplore.gui.binding.settings import TOUR
 from phexplore.gui.main.guided_tour import _Outline, tour_stops
 from phexplore.gui.theme.appearance import appearance
@@ -85,6 +86,13 @@ def test_that_the_tour_is_offered_once(qtbot, window) -> None:
     assert "New here?" in window.notice.text
     window.notice.hide()
     window.commands.offer_tour()
+    assert not window.notice.text
+
+
+def test_that_who_edits_is_not_offered_to_be_shown_around_any_longer(window) -> None:
+    window.show()
+    window.commands.offer_tour()
+    window.session.edit_workbook("Rename", lambda book: renamed(book, book.active, "Mine"))
     assert not window.notice.text
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
@@ -66,6 +67,7 @@ def test_that_save_of_a_new_project_asks_for_a_name(window, edit) -> None:
     window.files.save()
     assert isinstance(window.files.dialog, QFileDialog)
     window.files.dialog.reject()
+    assert Path(window.files.dialog.selectedFiles()[0]).name == "Proposal.phx"
 
 
 def test_that_a_file_changed_by_another_program_is_not_overwritten_unasked(window, edit, tmp_path) -> None:

@@ -109,7 +109,7 @@ def test_that_changes_name_people_first_and_say_what_they_cost_together(session,
     assert total_line(session.shown) == "Total: bounded ρ 2.514562, as in the reference"
     session.edit("Budget", lambda s: set_budget(s, query, Fraction(1, 2)))
     (line,) = change_lines(session.shown)
-    assert line.text.startswith(f"{query.title}: margin 20.00 people → ")
+    assert line.text.startswith(f"{query.title}: margin 20.0 people → ")
     assert total_line(session.shown) == "Total: bounded ρ 2.514562 → 2.188610; −0.325952 (−13.0 %)"
 
 
