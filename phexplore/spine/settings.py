@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from phexplore.catalog.states import states
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.library import confirm_id, own_entries, own_title, text_of, until_reread
 from phexplore.model.topdown import SpineChoice, TopDown
@@ -127,6 +128,9 @@ class SpineSettings:
         for area in self.aian_areas:
             if area not in AIAN_RANGES:
                 raise UnknownNameError("class of tribal areas", area, list(AIAN_RANGES))
+        for code in self.strong_mcd_states:
+            if code not in states():
+                raise UnknownNameError("state (strong_mcd_states of the spine)", code, list(states()))
         for name in ("fanout_cutoff", "entity_threshold", "bypass_cutoff"):
             if not 0 <= getattr(self, name) <= 10**6:
                 raise PhexploreError(f"{name} lies between 0 and 1,000,000, got {getattr(self, name)}.", "Correct it.")

@@ -380,7 +380,7 @@ class _Meaning:
                 "The levels are listed top-down; production reads them bottom-up.",
                 "Begin with Block. The shares in geolevel_budget_prop stay top-down.",
             )
-        self._lengths(len(names))
+        self._lengths(names)
         return tuple(reversed(names))
 
     def _strategy_levels(self, table: StrategyTable | None) -> tuple[str, ...]:
@@ -403,7 +403,9 @@ class _Meaning:
                 )  # fmt: skip
         return levels
 
-    def _lengths(self, count: int) -> None:
+    def _lengths(self, names: Sequence[str]) -> None:
+        """Judge the lengths beside the names of levels, which stand bottom-up; a root has any."""
+        known = level_lengths(names)
         value = self._log.ini.get("geodict", "geolevel_leng")
         if value is None:
             return
@@ -411,14 +413,19 @@ class _Meaning:
         lengths = [int(text) for text in texts if text.isdigit() and len(text) < 4]
         if len(lengths) != len(texts):
             self._log.report(value, "A length of a geocode is not a whole number.", "Write e.g. 16,12,11,5,2,0.")
-        elif len(lengths) != count:
+        elif len(lengths) != len(names):
             self._log.report(
-                value, f"{count} levels have {len(lengths)} lengths.", "List one length per level, bottom-up."
+                value, f"{len(names)} levels have {len(lengths)} lengths.", "List one length per level, bottom-up."
             )
         elif lengths != sorted(lengths, reverse=True):
             self._log.report(
                 value, "The lengths grow, so they are listed top-down; production reads them bottom-up.",
                 "List the longest geocode first, in the order of geolevel_names.",
+            )  # fmt: skip
+        elif known is not None and tuple(lengths[:-1]) != known[:-1]:
+            self._log.report(
+                value, f"The lengths are not those of these levels, {','.join(map(str, known))}.",
+                "Correct them: units are cut from codes of census blocks by the names of the levels.", Severity.WARNING,
             )  # fmt: skip
 
     def _delta(self) -> None:

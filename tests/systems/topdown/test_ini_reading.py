@@ -120,6 +120,12 @@ def test_that_shares_that_nearly_add_to_one_are_a_warning():
     assert "add to 0.9999, not exactly 1" in warnings[0].sentence
 
 
+def test_that_lengths_of_other_geographies_are_a_warning():
+    _, warnings = read(swaps=[("16,12,11,5,2,0", "16,12,10,5,2,0")])
+    assert any("not those of these levels, 16,12,11,5,2,0" in warning.sentence for warning in warnings)
+    assert not any("lengths" in warning.sentence for warning in read(DEMONSTRATION)[1])
+
+
 def test_that_unknown_orderings_and_levels_of_constraints_are_warnings():
     _, warnings = read(swaps=[("Strategy1b_ST", "Mine_ST"), ("theConstraints.US", "theConstraints.Mars")])
     texts = [issue.sentence for issue in warnings]
