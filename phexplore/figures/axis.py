@@ -81,6 +81,7 @@ class Axis:
         floor: of a logarithmic axis: the value at its edge that stands for everything smaller.
         most: ticks at once.
         is_round: the upper end without a domain is a round number.
+        most_value: no tick stands beyond it, e.g. 100 of a share, where labels need more room.
     """
 
     title: str = ""
@@ -91,6 +92,7 @@ class Axis:
     floor: float = 0.05
     most: int = 7
     is_round: bool = False
+    most_value: float = math.inf
 
     def position(self, value: float) -> float:
         """Return the place of a value along the axis."""
@@ -141,7 +143,7 @@ class Axis:
             return [tick.value for tick in self.ticks if low - 1e-9 <= self.position(tick.value) <= high + 1e-9]
         match self.scale:
             case Scale.LINEAR:
-                return linear_ticks(low, high, self.most)
+                return [value for value in linear_ticks(low, high, self.most) if value <= self.most_value + 1e-9]
             case Scale.LOG:
                 found = log_ticks(low, high, max(self.most, 2))
                 return found if len(found) > 1 else _linear_between(low, high)

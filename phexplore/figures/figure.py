@@ -266,7 +266,9 @@ def row_figure(
     return Figure(identity, title, summary, across, ROWS, tuple(rows), table, under=under)
 
 
-def bar_figure(identity: str, bars: Sequence[Bar], axis: str, title: str, summary: str, table: Table) -> Figure:
+def bar_figure(
+    identity: str, bars: Sequence[Bar], axis: str, title: str, summary: str, table: Table, *, most: float = math.inf
+) -> Figure:
     """Return a figure of horizontal bars on an axis from 0 to a round number.
 
     Args:
@@ -276,5 +278,6 @@ def bar_figure(identity: str, bars: Sequence[Bar], axis: str, title: str, summar
         title: the finding.
         summary: one sentence.
         table: the same numbers.
+        most: no tick stands beyond it.
     """
-    return Figure(identity, title, summary, Axis(axis, is_round=True), ROWS, tuple(bars), table)
+    return Figure(identity, title, summary, Axis(axis, is_round=True, most_value=most), ROWS, tuple(bars), table)

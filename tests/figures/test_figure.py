@@ -66,3 +66,9 @@ def test_that_the_border_of_polygons_side_by_side_has_no_line_between_them():
 def test_that_the_scale_says_that_farther_values_have_its_last_colour():
     assert scale_words(Tint("people", 61.24, is_signed=True)) == "−61.2 or less to +61.2 people or more"
     assert scale_words(Tint("points", 5.0, is_signed=False)) == "0 to 5 points or more"
+
+
+def test_that_no_tick_of_a_share_stands_beyond_all_of_it() -> None:
+    values = Axis(is_round=True, most_value=100.0).values_between(0.0, 130.0)
+    assert max(values) == 100.0
+    assert max(Axis(is_round=True).values_between(0.0, 130.0)) > 100.0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure
-from phexplore.figures.marks import AnyMark
+from phexplore.figures.marks import AnyMark, Path
 from phexplore.figures.table import Table
 from phexplore.gui.figures.canvas import Canvas, Layer
 from phexplore.gui.figures.choice import Choice, HandleDrag
@@ -107,7 +108,7 @@ class FigureLayers:
         self._paint_chosen(painter, pixels, figure, colours)
 
     def _paint_chosen(self, painter: QPainter, pixels: Pixels, figure: Figure, colours: Colours) -> None:
-        """Outline the chosen mark where its row does not show it, name it in a plane, and mark what is dragged."""
+        """Outline the chosen mark where its row does not show it, draw a curve again and thicker, name it in a plane, and mark what is dragged."""
         here = self._choice.here
         if here is None or figure.patches:
             return
@@ -118,6 +119,11 @@ class FigureLayers:
             painter.drawLine(QPointF(x, y - 9), QPointF(x, y + 9))
         several = figure.has_rows and len(figure.rows) < len(figure.marks)
         if figure.has_rows and not figure.cells and not several:
+            return
+        mark = self._choice.mark_of(self._choice.items.keys[here])
+        if mark is not None and (curves := [part for part in mark.parts if isinstance(part, Path)]):
+            thick = tuple(replace(part, width=2 * part.width, lows=()) for part in curves)
+            FigurePainter(painter, pixels, figure, colours).paint_parts(thick)
             return
         left, right, bottom, top = self._choice.items.boxes[here].tolist()
         area = QRectF(QPointF(pixels.x(left), pixels.y(top)), QPointF(pixels.x(right), pixels.y(bottom)))

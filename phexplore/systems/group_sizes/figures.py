@@ -165,4 +165,5 @@ def levels_figure(method: GroupSizes, reference: GroupSizes | None = None) -> Fi
         else "The levels take unequal shares of the privacy loss",
         "Regions of a level compose in parallel, levels add up.",
         Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
+        most=100.0,
     )

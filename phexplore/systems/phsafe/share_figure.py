@@ -197,7 +197,7 @@ def shares_figure(figures: Forecast) -> Figure:
         "shares",
         share_title(bars),
         share_summary(bars, figures),
-        Axis(f"share of the scenario's {symbol}, percent", is_round=True),
+        Axis(f"share of the scenario's {symbol}, percent", is_round=True, most_value=100.0),
         ROWS,
         tuple(marks),
         partial(share_numbers, bars, figures),

@@ -59,6 +59,7 @@ def level_figure(method: TopDown, reference: TopDown | None = None) -> Figure:
         f"{words} take {percent(taken)} of the privacy loss" if len(most) > 1 else f"{words} takes all of it",
         "Units of one level hold different people, so a level costs its share once however many units it has.",
         Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
+        most=100.0,
     )
 
 

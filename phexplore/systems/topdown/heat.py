@@ -10,7 +10,7 @@ from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import ROWS, Figure, RowLabel, nothing
 from phexplore.figures.marks import Cell
 from phexplore.figures.table import Table
-from phexplore.figures.wording import budget_text, margin_word, people
+from phexplore.figures.wording import bound_text, margin_word, people
 from phexplore.model.rounded import percent
 from phexplore.model.topdown import LevelQuery
 from phexplore.systems.topdown.share_cells import (
@@ -156,7 +156,7 @@ def _summary(measured: Sequence[ShareCell], shown: Version) -> str:
     symbol = shown.scenario.topdown.framework.symbol
     conventions = shown.scenario.conventions
     return (
-        f"{symbol} {budget_text(shown.figures.total)} is spent on {len(measured)} measurements. Margins are those of one "
+        f"{symbol} {bound_text(shown.figures.total)} is spent on {len(measured)} measurements. Margins are those of one "
         f"answer at {percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)} convention, before "
         "post-processing."
     )
