@@ -21,8 +21,9 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
-_LETTERS = range(90, 17, -1)
-"""Of names, from the longest to the shortest they are cut to where the width does not hold all; the whole name is in the tip."""
+_LETTERS = (*range(90, 25, -1), 34)
+"""Of names, from the longest to the shortest they are cut to where the width does not hold all, and where it never does; the whole
+name is in the tip."""
 
 
 def _look(look: Look | None, role: int) -> Any:
@@ -234,7 +235,7 @@ class NumbersTable(QTableView):
             if sum(widths) <= self.viewport().width():
                 break
             for column in names:
-                widths[column] = min(widths[column], letter * letters)
+                widths[column] = min(self._wanted[column], letter * letters)
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width)
 

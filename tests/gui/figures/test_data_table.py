@@ -82,7 +82,7 @@ def test_that_names_are_whole_where_there_is_room_and_give_way_to_numbers_where_
     name = "Own children by family type and age of the householder"
     table = NumbersTable()
     qtbot.addWidget(table)
-    table.resize(300, 200)
+    table.resize(400, 200)
     table.show()
     table.set_numbers(Table(("Table", "Mean error, people"), ((name, 454.35),)))
     qtbot.waitUntil(lambda: table.columnWidth(0) > 0)
