@@ -39,6 +39,17 @@ def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
     return f"{fixed(budget, places, Toward.DOWN)}…"
 
 
+def short_budget(budget: Budget) -> str:
+    """Return a budget for a narrow column: as `budget_text`, a large one with fewer decimals and never less than it is.
+
+    Args:
+        budget: exact, or unlimited.
+    """
+    if isinstance(budget, Unlimited) or budget < 100:
+        return budget_text(budget)
+    return rounded_up(budget, 2 if budget < 1000 else 0)
+
+
 def bound_text(budget: Budget) -> str:
     """Return a whole privacy loss for reading: as `budget_text` where that has all its digits, else rounded up.
 
@@ -71,7 +82,7 @@ def signed_budget(change: Fraction, *, places: int = BUDGET_PLACES) -> str:
     """
     if change == 0:
         return "0"
-    text = fixed(abs(change), places)
+    text = fixed(abs(change), places if abs(change) < 100 else min(places, 2 if abs(change) < 1000 else 0))
     if not text.strip("0."):
         text = _scientific(abs(change))
     return ("+" if change > 0 else "−") + text

@@ -16,6 +16,7 @@ from phexplore.figures.wording import (
     people,
     power_text,
     sentence,
+    short_budget,
     signed_budget,
     signed_people,
     target_text,
@@ -153,3 +154,17 @@ def test_that_sentences_and_powers_are_written_out() -> None:
     assert sentence(" ") == ""
     assert power_text(Fraction(1, 10**10)) == "10⁻¹⁰"
     assert power_text(Fraction(1, 3)) == "1/3"
+
+
+@pytest.mark.parametrize(
+    ("budget", "text"),
+    [
+        ("0.662976", "0.662976"),
+        ("99.123456", "99.123456"),
+        ("123.456", "123.46"),
+        ("20955.000001", "20,956"),
+        ("0", "–"),
+    ],
+)
+def test_that_a_large_budget_fits_a_column_and_is_never_less_than_it_is(budget, text) -> None:
+    assert short_budget(Fraction(budget)) == text
