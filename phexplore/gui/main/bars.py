@@ -161,6 +161,7 @@ class HeadlineBar(QWidget):
         column(self._figures, of=self._small, margins=(MARGIN, HALF, MARGIN, HALF))
         column(self._large, self._small, of=self, gap=0)
         self._is_large = True
+        self._depth = appearance().depth
         appearance().changed.connect(self._arrange)
         self._session = session
         self._proof = Latest(lambda view: (view, _proven_words(view)), self)
@@ -185,7 +186,8 @@ class HeadlineBar(QWidget):
         self._large.setVisible(has_tiles)
         self._small.setVisible(not has_tiles)
         self._fit()
-        if self._lines[0].says_all is not self._is_large:
+        if self._lines[0].says_all is not self._is_large or self._depth is not appearance().depth:
+            self._depth = appearance().depth
             for each in self._lines:
                 each.says_all = self._is_large
             self.refresh()

@@ -47,8 +47,10 @@ def test_that_the_overview_says_nothing_of_the_theory_to_a_committee(committee, 
     window.navigation.choose(Area.OVERVIEW)
     overview = window.pages.currentWidget()
     assert [chart.id for chart in overview.charts if chart.isVisible()] == ["margins", "shares"]
+    assert "unbounded" not in window.headline.tiles[0].accessibleName()
     appearance().show_depth(Depth.EXPERT)
     assert [chart.id for chart in overview.charts if chart.isVisible()] == ["margins", "shares", "curve"]
+    assert "unbounded" in window.headline.tiles[0].accessibleName()
 
 
 def test_that_a_committee_is_told_what_is_protected_without_formulas_and_misprints(committee, qtbot, window):

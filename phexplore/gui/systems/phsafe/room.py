@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +20,7 @@ from phexplore.gui.binding.tiles import DecisionPart
 from phexplore.gui.systems.phsafe.inspection import query_of
 from phexplore.gui.systems.phsafe.summary import change_lines, decision_part, phsafe_tiles, total_line
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey
 
@@ -56,8 +58,9 @@ class PhSafeRoom(PlainRoom):
         return {**super().makers(), Area.LEVELS: levels}
 
     def tiles(self) -> tuple[TileContent, ...]:
-        """Return privacy loss, targets met, numbers published."""
-        return phsafe_tiles(self.session.shown)
+        """Return privacy loss, to a committee as one number, targets met, numbers published."""
+        loss, *others = phsafe_tiles(self.session.shown)
+        return loss if appearance().is_expert else replace(loss, beside=""), *others
 
     def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
         """Return margins and changes, beside shares and the privacy curve."""
