@@ -2,7 +2,7 @@
 
 Once the set of positive counts stands still, the rest of the problem is an equality-constrained quadratic: minimise
 over the positive counts, with column sums and binding rows fixed. Projected conjugate gradients, preconditioned by the
-metric that the projection has at hand, reach the accuracy of the solver in a few steps where a gradient
+diagonal of the objective, reach the accuracy of the solver in a few steps where a gradient
 method needs many.
 
 Args:

@@ -34,9 +34,9 @@ from phexplore.optimize.bounds import (
     BEYOND,
     Families,
     Grouping,
-    barriers,
     build_polytope,
-    floors,
+    fill_barriers,
+    fill_floors,
     group_support,
     padded,
 )
@@ -304,8 +304,12 @@ def solve_stage(
         families.child_start[family], min(families.child_start[family] + AHEAD, families.child_start[family + 1])
     ):
         fetch_answers(families.narrow, families.answers, line, entries, forest)
-    barrier = barriers(tables, stage, families, family, grouping, width)
-    floor, has_floor = floors(tables, stage, families, family, grouping, barrier)
+    classes = grouping.cell_of_class.shape[0]
+    barrier = np.empty((classes, width), np.float64)
+    fill_barriers(tables, stage, families, family, grouping, barrier)
+    floor = np.zeros((columns, width), np.float64)
+    by_class = np.zeros((4, classes), np.int64)
+    has_floor = fill_floors(tables, stage, families, family, grouping, barrier, floor, by_class)
     polytope, contradiction = build_polytope(
         tables, stage, families, family, settings.closed, grouping, barrier, floor, held, slack
     )
@@ -361,9 +365,8 @@ def measure(
     columns, rows = counts
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
-    weight = np.zeros((rows, width), np.float64)
-    pull = np.zeros((rows, width), np.float64)
-    sums = np.empty((rows, width), np.float64)
+    by_row = np.zeros((3, rows, width), np.float64)
+    weight, pull, sums = by_row[0], by_row[1], by_row[2]
     weigh(families.narrow, families.answers, families.weights, first, children, entries, forest, weight, pull)
     if has_floor:
         for column in range(columns):
@@ -373,8 +376,9 @@ def measure(
         for row in range(rows):
             for child in range(width):
                 pull[row, child] -= weight[row, child] * sums[row, child]
-    metric = np.empty(columns, np.float64)
-    diagonal = np.empty(columns, np.float64)
+    by_column = np.empty((2, columns), np.float64)
+    metric, diagonal = by_column[0], by_column[1]
+    scratch = np.empty((4, columns, width), np.float64)
     metrics(weight, sums, metric, diagonal, counts, forest)
     return Objective(
         weight,
@@ -382,10 +386,10 @@ def measure(
         sums,
         metric,
         diagonal,
-        np.empty((columns, width), np.float64),
-        np.empty((columns, width), np.float64),
-        np.empty((columns, width), np.float64),
-        np.empty((columns, width), np.float64),
+        scratch[0],
+        scratch[1],
+        scratch[2],
+        scratch[3],
     )
 
 
