@@ -21,7 +21,7 @@ from phexplore.report.provenance import Section
 from phexplore.systems.protocol import Entry, Forecast
 from phexplore.systems.registry import budgets_of, check, forecast, system_of
 
-_MOST_ROWS, _MOST_ISSUES = 8, 3
+_MOST_CHANGES, _MOST_GROUPS, _MOST_ISSUES = 8, 12, 3
 """What one page has room for."""
 _VISIBLE = 1e-9
 """Relative changes of margins below it are rounding of the last bit."""
@@ -68,7 +68,7 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
         best.setdefault(system.place_name(pair[0].place).group, pair)
     shown = changed or list(best.values())
     rows = []
-    for entry, old, new in shown[:_MOST_ROWS]:
+    for entry, old, new in shown[: _MOST_CHANGES if changed else _MOST_GROUPS]:
         place = system.place_name(entry.place)
         text = _moved(old, new) if changed else f"±{people(new or 0.0)}"
         linked = old is not None and new is not None and bool(changed)
@@ -81,7 +81,7 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
         title = f"What changed in {system.counts}: {counted(len(changed), 'margin')}{more}"
         summary = f"A dot is the margin now, a stroke that of {name}. A margin is how far noise moves a number."
     else:
-        title = f"How far noise moves a number, in {system.counts}: the narrowest margins"
+        title = f"How far noise moves a number, in {system.counts}: the narrowest margins{more}"
         beside = f"No margin differs from {name}" if name else "Nothing is compared"
         summary = f"{beside}. Shown is the most precise number of every table or level."
     table = tuple((system.place_name(entry.place).title, old, new) for entry, old, new in shown)

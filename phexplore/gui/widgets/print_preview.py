@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QMarginsF, QRectF, Qt
 from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPainter
 from PySide6.QtPrintSupport import QPrinter, QPrintPreviewDialog
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.widgets.pointers import PAGE
@@ -53,11 +53,15 @@ class PdfPreview(QPrintPreviewDialog):
         self.setProperty(PAGE, "docs/decisions_of_committees.md#the-report")
         self.setAccessibleName(f"Preview of {path.stem}, {len(self.pages)} pages")
         self.paintRequested.connect(lambda target: print_pages(self.pages, target))
+        for field in self.findChildren(QComboBox):
+            if (zoom := field.lineEdit()) is not None:
+                # The room of a field of its own would cut the letters in the one it stands in.
+                zoom.setStyleSheet("border: none; padding: 0; background: transparent")
         self.resize(parent.window().size())
 
 
 def print_pages(pages: Any, printer: QPrinter) -> None:
-    """Draw the pages of a PDF, or those that were chosen, on a printer, each as large as its paper.
+    """Draw the pages of a PDF, or those that were chosen, on a printer, each as large as its paper and in its middle.
 
     Args:
         pages: the opened file.
@@ -74,7 +78,9 @@ def print_pages(pages: Any, printer: QPrinter) -> None:
         image = page_image(pages[number - 1], min(printer.resolution(), _MOST_DPI))
         room = QRectF(painter.viewport())
         size = image.size().scaled(room.size().toSize(), Qt.AspectRatioMode.KeepAspectRatio)
-        painter.drawImage(QRectF(0, 0, size.width(), size.height()), image)
+        shown = QRectF(0, 0, size.width(), size.height())
+        shown.moveCenter(room.center())
+        painter.drawImage(shown, image)
     painter.end()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QPageLayout
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QWidget
 
@@ -46,3 +47,17 @@ def test_that_the_pages_of_the_file_are_what_is_printed(qtbot, file, tmp_path):
     height = round(after.shape[1] * 8.34 / 6)
     assert abs(after[:height].mean() - before) < 12
     preview.close()
+
+
+def test_that_a_page_stands_in_the_middle_of_paper_turned_on_its_side(qtbot, file, tmp_path):
+    from phexplore.gui.widgets.print_preview import print_pages
+
+    printer = QPrinter()
+    printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
+    printer.setOutputFileName(str(tmp_path / "printed.pdf"))
+    printer.setPageOrientation(QPageLayout.Orientation.Landscape)
+    printer.setFullPage(True)
+    print_pages(pdfium.PdfDocument(file), printer)
+    drawn = np.asarray(pdfium.PdfDocument(tmp_path / "printed.pdf")[0].render(grayscale=True).to_numpy()).squeeze()
+    columns = np.flatnonzero((drawn < 200).any(axis=0))
+    assert abs((columns[0] + columns[-1]) / 2 - drawn.shape[1] / 2) < 0.05 * drawn.shape[1]
