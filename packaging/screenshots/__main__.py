@@ -50,8 +50,8 @@ REAL_BLOCKS = resource("synthetic").parents[2] / "shared" / "data" / "blocks"
 """Real blocks beside a checkout; a picture of them says more than one of invented blocks."""
 _REAL_FILES = REAL_BLOCKS / "pl94_ri_2010_blocks.csv.gz", REAL_BLOCKS / "providence_ri_2010_blocks.geojson.gz"
 _TOPDOWN = "pl94-2020-persons-us"
-LAPTOP = QSize(1366, 728)
-"""1366 × 768 without the bar of the system: of the journey."""
+LAPTOP = QSize(1280, 800)
+"""The smallest screen: of the journey."""
 THEMES = (ThemeChoice.LIGHT, ThemeChoice.DARK)
 _SETTLE_MS = 150
 """Time for a page to be made, drawn and laid out."""

@@ -17,6 +17,8 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.approval import Status
+from phexplore.model.comment import Comment
+from phexplore.model.comments import add_comment
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
@@ -30,9 +32,16 @@ if TYPE_CHECKING:
     from phexplore.gui.main.window import MainWindow
 
 _SETTLE_MS, _POLL_MS, _LONGEST_MS = 400, 100, 120_000
+_DRAWS = 40
+"""Draws after which the picture of live noise is full."""
 _ORIGIN = "sdhc-2020-us"
-_MEMBERS = {"Ada Lovelace": (22, 450), "Grace Hopper": (25, 500), "Alan Turing": (40, 400)}
-"""Margins that they propose for PH3 (State, A-G) and for PH2 (Nation)."""
+_MEMBERS = {
+    "Ada Lovelace": (22, 450, "Schools plan with this number."),
+    "Grace Hopper": (25, 500, "Half of the privacy loss for one table is too much."),
+    "Alan Turing": (40, 400, "Small states can live with a wider margin."),
+}
+"""Margins that they propose for PH3 (State, A-G) and for PH2 (Nation), and what they say of the first."""
+_ROLES = ("Chair of the committee", "Disclosure avoidance", "Housing statistics")
 NAMES = (
     "decision-compare", "decision-committee", "decision-meeting", "meeting", "decision-approve", "decision-bundle",
     "decision-check",
@@ -82,9 +91,15 @@ class DecisionTour:
         yield from _until(lambda: len(committee.members) > len(_MEMBERS))
         committee.tick(*_MEMBERS)
         yield from self._show("proposals")
+        if self._along is not None:
+            window.areas.decision.compare([f"scenario:{name}" for name in _MEMBERS])
+            yield from self._show("compare")
+            self._page(DecisionTab.COMMITTEE)
         committee.make_draft()
         yield from self._show("draft")
         window.files.save_to(self._folder / "vote.phx")
+        if self._along is not None:
+            yield from self._discuss()
         if self._along is not None:
             yield from self._examine()
         approve: ApprovePage = self._page(DecisionTab.APPROVE)
@@ -103,6 +118,19 @@ class DecisionTour:
                 sheet.typed.setText(window.session.scenario.name)
                 sheet.action.click()
             yield from _until(partial(self._has_decided, before))
+
+    def _discuss(self) -> Iterator[int]:
+        """Let the meeting see the noise of the draft while it is drawn."""
+        meeting: MeetingPage = self._page(DecisionTab.MEETING)
+        meeting.start()
+        if (view := meeting.view) is not None:
+            view.showNormal()
+            view.resize(self._window.size())
+            yield _SETTLE_MS
+            view.noise.play.click()
+            yield from _until(lambda: len(view.noise.strip.trail) > _DRAWS)
+            yield from self._show("meeting", view)
+            view.close()
 
     def _examine(self) -> Iterator[int]:
         """Solve the draft's targets, run it, and ask the four questions of its results."""
@@ -139,19 +167,24 @@ class DecisionTour:
 
     def _seal(self) -> Iterator[int]:
         bundle: BundlePage = self._page(DecisionTab.BUNDLE)
-        for name, role in (("Ada Lovelace", "Chair of the committee"), ("Grace Hopper", "Disclosure avoidance")):
+        for name, role in zip(_MEMBERS, _ROLES, strict=True):
             bundle.create_key(KeyJob(self._folder / f"{name.split()[0].lower()}.key"), bundle.signers)
             yield from _until(lambda: not bundle.process.is_busy)
             bundle.signers.rows[-1].name.setText(name)
             bundle.signers.rows[-1].role.setText(role)
         bundle.clearance.setText("CB-2026-0701")
+        yield from self._show("signers")
         bundle.write_to(self._folder / "decision.zip")
         yield from _until(lambda: not bundle.process.is_busy)
+        bundle.ensureWidgetVisible(bundle.writing, 0, 0)
+        yield from self._show("bundle")
         altered = bytearray((self._folder / "decision.zip").read_bytes())
         altered[altered.index(b'"usa_')] ^= 4
         (self._folder / "altered.zip").write_bytes(altered)
         bundle.check(self._folder / "altered.zip")
         yield from _until(lambda: not bundle.process.is_busy)
+        bundle.ensureWidgetVisible(bundle.checking, 0, 0)
+        yield from self._show("altered")
 
     def _pictures(self, theme: str) -> Iterator[int]:
         window = self._window
@@ -204,10 +237,11 @@ def _until(holds: Callable[[], bool]) -> Iterator[int]:
 def _member_files(folder: Path) -> list[Path]:
     """Write the project of every member and return the files."""
     origin, paths = preset(_ORIGIN).scenario, []
-    for name, (states, nation) in _MEMBERS.items():
+    for name, (states, nation, reason) in _MEMBERS.items():
         proposal = edit_margin(origin, parse_query("PH3/state_A-G"), Fraction(states))
         proposal = edit_margin(proposal, parse_query("PH2/usa_*"), Fraction(nation))
         proposal = replace(edit_threshold(proposal, TableId("PH4"), 12), name=name)
+        proposal = add_comment(proposal, Comment(reason, name, "2026-11-20T09:00:00+00:00", "PH3/state_A-G"))
         paths.append(folder / f"{name}.phx")
         project = Project.new(Workbook((proposal,), name))
         project.save(paths[-1])

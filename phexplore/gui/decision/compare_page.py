@@ -134,7 +134,9 @@ class ComparePage(TickPage):
             self.columns.verticalHeader().defaultSectionSize(),
             self.columns.horizontalHeader().sizeHint().height(),
         )
-        self.columns.setFixedHeight(lines * height + head + GRID)
+        is_cut = self.columns.horizontalHeader().length() > self.columns.viewport().width()
+        bar = self.columns.horizontalScrollBar().sizeHint().height() if is_cut else 0
+        self.columns.setFixedHeight(lines * height + head + bar + GRID)
         below = min(max(1, *(len(table.numbers.rows) for table in self.tables.values())), _LEAST_DETAILS)
         self.details.setMinimumHeight(self.details.tabBar().sizeHint().height() + head + below * height + 2 * GRID)
 

@@ -21,6 +21,8 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
+_FIRST = 0.42
+"""Of the width, that the first column has where the table scrolls sideways."""
 _LETTERS = (*range(90, 25, -1), 34)
 """Of names, from the longest to the shortest they are cut to where the width does not hold all, and where it never does; the whole
 name is in the tip."""
@@ -236,6 +238,10 @@ class NumbersTable(QTableView):
                 break
             for column in names:
                 widths[column] = min(self._wanted[column], letter * letters)
+        if sum(widths) > (
+            room := self.viewport().width()
+        ):  # the first column tells rows apart; what scrolls away can wait
+            widths[:1] = [min(self._wanted[0], max(widths[0], int(_FIRST * room)))]
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width)
 

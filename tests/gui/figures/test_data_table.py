@@ -91,3 +91,15 @@ def test_that_names_are_whole_where_there_is_room_and_give_way_to_numbers_where_
     assert table.columnWidth(0) < whole
     table.resize(900, 200)
     qtbot.waitUntil(lambda: table.columnWidth(0) > whole)
+
+
+def test_that_the_first_column_still_tells_rows_apart_where_a_long_remark_is_cut(qtbot) -> None:
+    table = NumbersTable()
+    qtbot.addWidget(table)
+    table.resize(790, 200)
+    table.show()
+    headers = ("Parameter", *(f"Member {number}" for number in range(8)), "Reasons")
+    table.set_numbers(
+        Table(headers, (("Margin of People by household type (Nation, all races)", *range(8), "why " * 60),))
+    )
+    assert table.columnWidth(0) >= table.viewport().width() // 3
