@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -163,8 +162,6 @@ class RunsTable(QTableView):
         self.setWordWrap(False)
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setSectionResizeMode(SCENARIO, QHeaderView.ResizeMode.Stretch)
-        self.horizontalHeader().setMinimumSectionSize(8 * GRID)
         self.selectionModel().currentRowChanged.connect(self._on_moved)
         self.activated.connect(self._on_activated)
         appearance().changed.connect(self._measure)
@@ -207,8 +204,16 @@ class RunsTable(QTableView):
     def _on_activated(self, index: QModelIndex) -> None:
         self.opened.emit(index.data(ROW_ROLE).directory)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give names of scenarios the width that is left."""
+        super().resizeEvent(event)
+        self._measure()
+
     def _measure(self) -> None:
-        letter = self.fontMetrics().averageCharWidth()
+        letter, left = self.fontMetrics().averageCharWidth(), self.viewport().width()
         for column, (_header, letters, _words) in enumerate(COLUMNS):
-            self.setColumnWidth(column, letter * letters)
+            if column != SCENARIO:
+                self.setColumnWidth(column, letter * letters)
+                left -= letter * letters
+        self.setColumnWidth(SCENARIO, max(left, letter * COLUMNS[SCENARIO][1]))
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 2.1))

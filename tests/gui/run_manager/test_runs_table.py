@@ -8,7 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
-from phexplore.gui.run_manager.runs_table import COLUMNS, PROGRESS, STATE, RunsModel, RunsTable, progress_words
+from phexplore.gui.run_manager.runs_table import (
+    COLUMNS,
+    PROGRESS,
+    SCENARIO,
+    STATE,
+    RunsModel,
+    RunsTable,
+    progress_words,
+)
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 
@@ -105,3 +113,12 @@ def test_that_the_progress_bar_is_painted_for_what_is_not_complete(table):
         return {image.pixel(x, y) for x in range(area.left() + 6, area.right() - 12)}
 
     assert len(colours(2)) > len(colours(1))
+
+
+def test_that_the_name_of_a_scenario_is_read_in_a_narrow_table_and_takes_the_rest_of_a_wide_one(table):
+    letter = table.fontMetrics().averageCharWidth()
+    table.show()
+    table.resize(300, 200)
+    assert table.columnWidth(SCENARIO) >= 30 * letter
+    table.resize(1600, 200)
+    assert sum(table.columnWidth(column) for column in range(len(COLUMNS))) == table.viewport().width()
