@@ -40,8 +40,6 @@ _MESSAGE_MS = 6000
 """How long a short message stays."""
 _LETTERS = 10
 """Least width of a chooser; at normal text size it takes more, at twice the size the window still fits a small screen."""
-_FREE = 3
-"""Place of the free room in the header."""
 
 
 class HeaderBar(QFrame):
@@ -73,24 +71,17 @@ class HeaderBar(QFrame):
         self.export.setMenu(export)
         self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
         buttons = (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export)
-        self._parts = row(
+        row(
             (_captioned("Scenario", self.scenario), 3),
             (_captioned("Reference", self.reference), 3),
             column(1, self.status, self._state, gap=2),
-            2,
             *((widget, Qt.AlignmentFlag.AlignVCenter) for widget in buttons),
             of=self,
             margins=(MARGIN, GRID, MARGIN, GRID),
         )
         session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
-        appearance().changed.connect(self._follow_text_size)
-        self._follow_text_size()
         self._refresh()
-
-    def _follow_text_size(self, _colours: object = None) -> None:
-        """Leave the choosers all the room while the text is large."""
-        self._parts.setStretch(_FREE, 0 if appearance().scale >= LARGE_TEXT else 2)
 
     def _refresh(self, _signal: object = None) -> None:
         workbook = self._session.shown.workbook

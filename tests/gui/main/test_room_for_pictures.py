@@ -167,6 +167,13 @@ def test_that_the_headline_is_large_on_the_overview_and_a_line_elsewhere(window)
     assert window.headline.sizeHint().height() < 0.5 * large
 
 
+def test_that_the_header_gives_its_free_room_to_the_names(window):
+    window.resize(LAPTOP)
+    QApplication.processEvents()
+    header = window.header
+    assert header.scenario.width() + header.reference.width() > 0.55 * header.width()
+
+
 def test_that_a_refusal_ends_with_the_next_edit_and_a_notice_with_its_project(window, query):
     window.notice.say("No.", look="refused")
     window.session.report(window.session.edit("Lock", lambda scenario: set_item(scenario, "locks", query, value=True)))
