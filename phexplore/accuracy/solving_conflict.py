@@ -15,7 +15,7 @@ from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.solving_groups import Group, Member, Separated, sum_under
 from phexplore.errors import PhexploreError
-from phexplore.model.goals import Cap, Goals, Key, title_of
+from phexplore.model.goals import Cap, CapOn, Goals, Key, title_of
 from phexplore.model.numbers import exact_text
 
 _NAMED = 5
@@ -238,10 +238,12 @@ def cap_conflict(
     base = ledger.sum_of(cap, {})
     needed = ledger.sum_of(cap, needs)
     cap_part = ConflictPart(ConflictKind.CAP, cap.title)
+    is_bounded = system.doubles and cap.on is CapOn.BOUNDED
+    times = 2 if is_bounded else 1  # whoever caps the bounded loss is answered in it
     if base > allowed:
         parts = (*_fixed_parts(separated, cap, allowed), cap_part)
         return InfeasibleError(
-            f"Locks, floors and untouched queries alone need {short_text(base)}, the cap allows {short_text(allowed)} "
+            f"Locks, floors and untouched queries alone need {short_text(times * base)}, the cap allows {short_text(times * allowed)} "
             f"({cap.title}).", parts, (), base, allowed,
         )  # fmt: skip
     leading = sorted(
@@ -256,12 +258,14 @@ def cap_conflict(
         parts_list.append(_asked_by(goals, member.query))
         if total > allowed:
             break
-    symbol = f"{'an unbounded' if system.doubles else 'a total'} {system.framework.symbol}"
+    symbol = (
+        f"{'a bounded' if is_bounded else 'an unbounded' if system.doubles else 'a total'} {system.framework.symbol}"
+    )
     named = ", ".join(part.text for part in parts_list[:_NAMED])
     named += f" and {len(parts_list) - _NAMED} more" if len(parts_list) > _NAMED else ""
     word = "target" if all(part.kind is ConflictKind.TARGET for part in parts_list) else "goal"
     sentence = (
-        f"The {word}s need {symbol} of {short_text(needed)}, but {cap.title} allows {short_text(allowed)}. "
+        f"The {word}s need {symbol} of {short_text(times * needed)}, but {cap.title} allows {short_text(times * allowed)}. "
         f"The smallest set in conflict has {len(parts_list)} {word}{'' if len(parts_list) == 1 else 's'}: {named}."
     )
     return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)

@@ -126,7 +126,8 @@ def headline(found: SolvedGoals, before: Scenario) -> str:
     if old == new:
         return f"{name} {budget_text(new)}, as it is now"
     change = new - old
-    share = f", {'+' if change > 0 else '−'}{percent(abs(change) / old)}" if old else ""
+    part = percent(abs(change) / old) if old else ""
+    share = f", {'' if part.startswith('<') else '+' if change > 0 else '−'}{part}" if part else ""
     return f"{name} {budget_text(old)} → {budget_text(new)} ({signed_budget(change)}{share})"
 
 
