@@ -70,7 +70,7 @@ from phexplore.spine.tree import tree_of
 from phexplore.systems.topdown.presets import topdown_presets
 
 GOALS = {
-    "Block": {"PIQP": 60, "Clarabel": 150, "OR-tools": 2},
+    "Block": {"PIQP": 100, "Clarabel": 290, "OR-tools": 2},
     "Block_Group": {"PIQP": 15, "Clarabel": 40, "OR-tools": 2},
     "County": {"PIQP": 25},
 }
