@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 WORKER = "--worker"
 """Asks the program to be the worker of a run; its directory and place follow."""
@@ -26,5 +27,10 @@ def start_with(program: Sequence[str]) -> None:
 
 def program_command(*arguments: str) -> list[str]:
     """Return program and arguments of a process beside this one."""
-    usual = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "phexplore"]
+    if getattr(sys, "frozen", False):
+        usual = [sys.executable]
+    else:
+        # -m alone would import what lies in the folder the program was started in, before what is installed.
+        is_source = Path(__file__).parents[1] == Path.cwd()
+        usual = [sys.executable, *([] if is_source else ["-P"]), "-m", "phexplore"]
     return [*(_program or usual), *arguments]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from phexplore import __main__ as program
+from phexplore.entry import program_command
 
 
 @pytest.mark.parametrize(
@@ -103,3 +104,11 @@ def test_that_the_program_is_its_own_reader_of_results(tmp_path) -> None:
         assert reader.wait(30) == 0
     assert isinstance(answer, Refused)
     assert "no-run" in answer.sentence
+
+
+def test_that_a_process_beside_this_one_runs_nothing_that_lies_in_the_folder_it_is_started_in(tmp_path, monkeypatch):
+    (tmp_path / "phexplore.py").write_text("raise SystemExit('this is not the program')")
+    monkeypatch.chdir(tmp_path)
+    told = subprocess.run(program_command("presets"), capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "sdhc-2020-us" in told.stdout
