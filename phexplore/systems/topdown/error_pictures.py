@@ -438,9 +438,11 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     measure = {WorstBy.RELATIVE: "percent", WorstBy.LARGEST_GROUP: "percentage points"}.get(choice.by, run.unit)
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
+    title = ""
     for unit in fold.tally.units(_MOST_WORST):
         code = str(codes[unit.unit])
         sentence, error = unit.sentence(code or choice.level, labels, run.unit), unit.error * factor
+        title, reason = title or sentence, sentence.partition(": ")[2] or sentence
         rows.append(
             Row(
                 code or choice.level,
@@ -449,18 +451,18 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 value=error,
                 inner_low=0.0,
                 inner_high=error,
-                text=f"{people(error)}{' %' if percent else ''}: {sentence.partition(': ')[2] or sentence}",
+                text=f"{people(error)}{' %' if percent else ''}: {reason}",
                 tip=f"{sentence}\nEnter or double click shows this place.",
             )
         )
-        table.append((code, error, unit.truth, unit.estimate, sentence))
+        table.append((code, error, unit.truth, unit.estimate, reason))
     if not rows:
         return nothing("worst", "No unit is off.")
     return row_figure(
         "worst",
         tuple(rows),
         f"{BY_WORDS[choice.by].lower()}, {measure}",
-        str(table[0][-1]),
+        title,
         f"{level}, the {len(rows)} units farthest off, mean over {trials_words(fold.trials)}. The reason "
         f"is what explains most of the error in {query_title(query.name)}.",
         Table(("Unit", f"Error, {measure}", "True", "Published", "Reason"), tuple(table)),

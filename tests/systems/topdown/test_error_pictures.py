@@ -167,7 +167,10 @@ def test_that_the_worst_units_come_first_with_a_reason(run):
     assert errors == sorted(errors, reverse=True)
     assert errors[0] == 30
     assert picture.marks[0].key in run.population.geoids.tolist()
-    assert picture.title == records(picture)[0]["Reason"]
+    first = records(picture)[0]
+    assert picture.title.endswith(f": {first['Reason']}")
+    assert first["Unit"] in picture.title
+    assert first["Unit"] not in first["Reason"]  # it stands in its own column
 
 
 def test_that_one_place_shows_truth_and_every_trial(run):
