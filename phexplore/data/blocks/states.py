@@ -54,7 +54,11 @@ def lines_and_states(path: Path) -> tuple[int, Counter[str]]:
             whole, _, rest = (rest + (piece if packed is None else packed.decompress(piece, _CHUNK))).rpartition(b"\n")
             lines += whole.count(b"\n") + bool(whole)
             states.update(_STATE.findall(whole))
-            piece = (packed.unconsumed_tail if packed is not None else b"") or file.read(_CHUNK)
+            piece = (b"" if packed is None else packed.unused_data or packed.unconsumed_tail) or file.read(_CHUNK)
+            if packed is not None and packed.eof:
+                if not piece.startswith(_GZIP[:1]):
+                    break  # padding, or what the reader refuses
+                packed = zlib.decompressobj(31)  # another member, as bgzip and cat write them
     return lines, Counter({state.decode(): number for state, number in states.items()})
 
 

@@ -318,6 +318,12 @@ class TestInput:
         assert (lines, set(states), states.total()) == (601, set(STATES), 600)
         assert set(lines_and_states(folder / "25.csv.gz")[1]) == {"25"}
 
+    def test_that_every_member_of_a_packed_file_is_counted(self, together, tmp_path):
+        text = together.read_bytes()
+        path = tmp_path / "members.csv.gz"
+        path.write_bytes(b"".join(gzip.compress(text[start : start + 9973]) for start in range(0, len(text), 9973)))
+        assert lines_and_states(path) == lines_and_states(together)
+
     def test_that_a_state_in_two_places_of_a_file_is_refused(self, nation, tmp_path):
         head, *lines = block_file(nation).decode().splitlines()
         path = tmp_path / "mixed.csv"
