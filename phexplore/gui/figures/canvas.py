@@ -193,7 +193,9 @@ class Canvas(QWidget):
             painter.save()
             painter.setClipRect(area.toRect(), Qt.ClipOperation.IntersectClip)
             self._paint_layer(painter, pixels, Layer.BELOW)
-            self._paint_grid(painter, pixels, colours)
+            vertical, horizontal = self._grid_lines
+            axes = self.bottom_axis if vertical else None, self._left_values if horizontal else None
+            _paint_grid(painter, pixels, colours, *axes)
             self._paint_layer(painter, pixels, Layer.ABOVE)
             painter.restore()
         if exposed.left() < area.left() or exposed.bottom() > area.bottom() or exposed.top() < area.top():
@@ -221,15 +223,15 @@ class Canvas(QWidget):
             draw(painter, pixels, appearance().colours)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
-    def _paint_grid(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
-        painter.setPen(QPen(QColor(colours.grid), 1))
-        area, view = pixels.area, pixels.view
-        vertical, horizontal = self._grid_lines
-        if vertical:
-            for tick in self.bottom_axis.ticks(view.left(), view.right()):
-                x = round(pixels.x(tick.position)) + 0.5
-                painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-        if horizontal:
-            for tick in self._left_values.ticks(view.top(), view.bottom()):
-                y = round(pixels.y(tick.position)) + 0.5
-                painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+
+def _paint_grid(
+    painter: QPainter, pixels: Pixels, colours: Colours, across: BottomAxis | None, up: LeftValueAxis | None
+) -> None:
+    painter.setPen(QPen(QColor(colours.grid), 1))
+    area, view = pixels.area, pixels.view
+    for tick in across.ticks(view.left(), view.right()) if across is not None else ():
+        x = round(pixels.x(tick.position)) + 0.5
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+    for tick in up.ticks(view.top(), view.bottom()) if up is not None else ():
+        y = round(pixels.y(tick.position)) + 0.5
+        painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
