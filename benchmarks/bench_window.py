@@ -92,7 +92,7 @@ def start_once() -> None:
 
         def look() -> None:
             page = window.pages.currentWidget()
-            charts = getattr(page, "charts", ())
+            charts = [chart for chart in getattr(page, "charts", ()) if chart.isVisible()]
             if charts and not hasattr(first, "all"):
                 first.all = Painted([chart.canvas for chart in charts])
                 for chart in charts:  # what was painted before it was watched

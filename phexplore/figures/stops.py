@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 _PER_DECADE = tuple(
     Fraction(digits, 100) for digits in (
@@ -27,6 +28,7 @@ def log_stops(low: int, high: int) -> tuple[Fraction, ...]:
     return (*(decade * digits for decade in decades for digits in _PER_DECADE), Fraction(10) ** high)
 
 
+@lru_cache(maxsize=4)
 def people_stops(high: int) -> tuple[Fraction, ...]:
     """Return whole numbers of people from 1 to 10^high on a logarithmic scale, ascending."""
-    return tuple(sorted({Fraction(round(stop)) for stop in log_stops(0, high)}))
+    return tuple(map(Fraction, sorted({round(stop) for stop in log_stops(0, high)})))

@@ -88,6 +88,13 @@ def presets() -> Mapping[str, Preset]:
     return MappingProxyType(dict(sorted(found.items(), key=lambda item: places[type(item[1].scenario.method)])))
 
 
+def presets_of(system: System) -> Mapping[str, Preset]:
+    """Return the presets of one system by id, in the order they are shown; files of other systems are not read."""
+    if not own_files("presets"):
+        return system.presets()
+    return {id_: each for id_, each in presets().items() if isinstance(each.scenario.method, system.parameters)}
+
+
 def find_preset(preset_id: str) -> Preset | None:
     """Return one preset, None when there is none; systems behind its own are not asked."""
     shipped = (system.presets().get(preset_id) for system in systems().values())

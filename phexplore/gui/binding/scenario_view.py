@@ -14,7 +14,7 @@ from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.protocol import Forecast
-from phexplore.systems.registry import check, forecast, presets, system_of
+from phexplore.systems.registry import check, find_preset, forecast, system_of
 
 View = TypeVar("View")
 
@@ -151,7 +151,7 @@ def _reference(workbook: Workbook, before: Reference | None, kept: tuple[str, Sc
     elif name in workbook.names:
         title, scenario = name, workbook.find(name)
     else:
-        preset = presets().get(name)
+        preset = find_preset(name)
         if preset is None:
             return None
         title, scenario = preset.title, preset.scenario

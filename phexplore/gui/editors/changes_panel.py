@@ -17,7 +17,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import ElidedText, Paragraph
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import find_preset
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ChangesPanel(QFrame):
     def refresh(self) -> None:
         """Show the differences as they stand."""
         reference, lines = self._session.shown.reference, self._changes.lines()
-        origin = presets().get(self._session.scenario.baseline)
+        origin = find_preset(self._session.scenario.baseline)
         errata = () if origin is None or not appearance().is_expert else origin.errata
         title, teaching = f"{len(lines)} parameter" + ("" if len(lines) == 1 else "s") + " changed", ""
         if reference is None:

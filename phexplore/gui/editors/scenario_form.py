@@ -17,7 +17,7 @@ from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import find_preset
 
 
 class ScenarioForm(QWidget):
@@ -61,7 +61,7 @@ class ScenarioForm(QWidget):
         self.note.set_value(scenario.note)
         said = (f"{about_words(scenario, each.about)}: {said_of(each)}" for each in scenario.comments)
         self._comments_label.setVisible(self.comments.say("\n".join(said)))
-        origin = presets().get(scenario.baseline)
+        origin = find_preset(scenario.baseline)
         source = f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
         imported = " Exported files keep the imported file's layout and unknown keys." if scenario.source_text else ""
         self._origin.setText(source + imported)

@@ -30,7 +30,7 @@ from phexplore.gui.widgets.tile import UNBOUND, Tile, TileLine, fit_lines
 from phexplore.model.rounded import rounded_up
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
-from phexplore.systems.registry import presets
+from phexplore.systems.registry import presets_of, system_of
 
 _DRAG_MS = 25
 """From an edit that follows another closely to its proof: the frames of a drag do without."""
@@ -93,9 +93,7 @@ class HeaderBar(QFrame):
             for scenario in workbook.scenarios
             if scenario.name != workbook.active and isinstance(scenario.method, system)
         ]
-        shipped = [
-            (preset.title, preset.id) for preset in presets().values() if isinstance(preset.scenario.method, system)
-        ]
+        shipped = [(preset.title, preset.id) for preset in presets_of(system_of(workbook.scenario)).values()]
         kept = [
             (title, key)
             for title, key in self._session.kept.offers()

@@ -269,7 +269,7 @@ class MainWindow(QMainWindow):
     def _show_first_page(self) -> None:
         if self.navigation.currentRow() < 0:
             self.navigation.choose(Area.OVERVIEW)
-        self._warmup.start()
+        QTimer.singleShot(0, self, self._warmup.start)  # once the page is painted, which comes before timers
 
     def _prepare(self) -> None:
         """Look after the runs and make the pages that may be wanted next."""

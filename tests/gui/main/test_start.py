@@ -19,7 +19,7 @@ def watch(window):
     from PySide6.QtCore import QTimer
     window._warmup.stop()
     def look():
-        charts = getattr(window.pages.currentWidget(), "charts", ())
+        charts = [chart for chart in getattr(window.pages.currentWidget(), "charts", ()) if chart.isVisible()]
         if charts and all(not chart.is_empty for chart in charts):
             print(json.dumps({"modules": sorted(sys.modules), "title": charts[0].title}), flush=True)
             os._exit(0)

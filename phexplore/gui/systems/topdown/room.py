@@ -17,7 +17,6 @@ from phexplore.gui.binding.room import Make
 from phexplore.gui.systems.plain_room import Beside, PlainRoom
 from phexplore.gui.systems.topdown.session import Place, TopDownSession, topdown_session
 from phexplore.model.issues import Issue
-from phexplore.systems.topdown.wording import place_title
 
 if TYPE_CHECKING:
     from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
@@ -98,6 +97,8 @@ class TopDownRoom(PlainRoom):
 
     def title_of(self, key: Place) -> str:
         """Return the title of a share."""
+        from phexplore.systems.topdown.wording import place_title
+
         return place_title(key)
 
     def questions(self) -> Mapping[str, Make]:
