@@ -31,7 +31,6 @@ from phexplore.decide.bundle import (
     certificate_pdf,
     one_spelling,
     steps_text,
-    version_of,
 )
 from phexplore.decide.bundle_values import forecast_differences, is_contained
 from phexplore.decide.certificate import CertificateFacts
@@ -40,7 +39,7 @@ from phexplore.decide.citing import RunEvidence
 from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import decode_decisions, encode_decisions
 from phexplore.files.project_file import ProjectContent, read_project
-from phexplore.files.scenario_json import decode_scenario, encode_scenario
+from phexplore.files.scenario_json import OWN_FILES, decode_scenario, encode_scenario
 from phexplore.model.approval import CitedRun, Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.moments import zoned_text
@@ -49,6 +48,8 @@ from phexplore.model.scenario import Scenario
 from phexplore.runs.store import SHARED_SUMMARY_FILE, SUMMARY_FILE
 from phexplore.systems.registry import handover, system_of
 
+_VERSION_OF_OWN_FILES = 4
+"""Until then no bundle took along the user's own files, and this one is of those that did."""
 _MANIFEST_KEYS = frozenset(
     [
         "format",
@@ -179,7 +180,8 @@ def disagreements(
     found += wrong
     status = status_of(decisions, own)
     found += _manifest_alterations(manifest, files, scenario, f"{PARAMETERS}{root}", status.value)
-    if (manifest["version"] == VERSION) is not (version_of(parameters) == VERSION):
+    is_own = any(name.startswith(f"{OWN_FILES}/") and name.endswith(".toml") for name in parameters)
+    if manifest["version"] < VERSION and is_own is not (manifest["version"] == _VERSION_OF_OWN_FILES):
         found.append(Alteration(MANIFEST, "The manifest states another version than bundles of such parameters have."))
     made = _moment(manifest)
     privacy = forecast["privacy"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from phexplore.errors import PhexploreError
 from phexplore.files.approval_json import encode_decisions
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import LoggedStep, ProjectContent, single, write_project
-from phexplore.files.scenario_json import OWN_FILES, decode_scenario, encode_scenario
+from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "phexplore bundle"
-VERSION = 4
+VERSION = 5
 """Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven, and it
-has lines to sign on paper; 4 are those that take along the user's files that production cannot have, see `version_of`."""
+has lines to sign on paper; 4 are those that take along the user's files that production cannot have; since 5 these stand in
+bundles of any kind, and the certificate marks no margin that is within its target as it is."""
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",
@@ -166,7 +167,7 @@ def make_bundle(request: BundleRequest) -> Bundle:
         keys,
         request.clearance,
         request.now,
-        version_of(parameters),
+        VERSION,
     )
     notes += _certificate_files(facts, files, has_pdf=request.has_pdf)
     notes += [f"{run.cited.name}: {run.content()['remark']}" for run in request.runs if "left_out" in run.content()]
@@ -194,12 +195,6 @@ def make_bundle(request: BundleRequest) -> Bundle:
         }
     )
     return Bundle(files, notes=tuple(notes))
-
-
-def version_of(parameters: Collection[str]) -> int:
-    """Return the version of a bundle with files of parameters of these names: the earliest that has a place for them."""
-    is_own = [name.startswith(f"{OWN_FILES}/") and name.endswith(".toml") for name in parameters]
-    return VERSION if any(is_own) else VERSION - 1
 
 
 def manifest_bytes(content: Mapping[str, Any]) -> bytes:

@@ -41,7 +41,7 @@ class CertificateFacts:
         clearance: number of the review board, "" when there is none.
         now: when it is made.
         version: of the bundle's format; since 2 the table of decisions says which runs each rests on, since 3 those of the loss what is
-            proven, and there are lines to sign on paper.
+            proven, and there are lines to sign on paper; since 5 margins are marked as everywhere else.
     """
 
     scenario: Scenario
@@ -60,7 +60,7 @@ def certificate(facts: CertificateFacts) -> Document:
     """Return the certificate as a report."""
     scenario = facts.scenario
     production = handover(scenario)
-    budgets = production.budgets(scenario)
+    budgets = production.budgets(scenario, facts.version)
     signatures = (_signatures(facts),) if facts.version > 2 else ()
     parts = [
         _attestation(facts),

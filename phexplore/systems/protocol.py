@@ -212,7 +212,7 @@ class Handover:
         write: writes these files to a path; returns the files and notes.
         loss_detail: the neighbours of the headline, in words.
         privacy: the part of the certificate about the loss, in a version of the bundle's format.
-        budgets: the part about budgets and noise.
+        budgets: the part about budgets and noise, in the form of a version of the bundle's format.
         configuration: the part with the complete configuration, from the root's name and all texts.
     """
 
@@ -224,7 +224,7 @@ class Handover:
     files: Callable[[Scenario], tuple[dict[str, str], str, list[str]]]
     loss_detail: Callable[[Scenario], str]
     privacy: Callable[[Scenario, int], Part]
-    budgets: Callable[[Scenario], Part]
+    budgets: Callable[[Scenario, int], Part]
     configuration: Callable[[str, Mapping[str, str]], Part]
 
 

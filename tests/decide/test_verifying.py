@@ -260,7 +260,9 @@ SIGNATURES_OF_VERSION_1 = {
     "dhc-2020-units-us-unsigned": 0,
     "sdhc-us-unsigned-with-pdf": 0,
 }
-BY_VERSION = {number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2, 3)}
+BY_VERSION = {
+    number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2, 3)
+}  # 4: tests/systems/phsafe/test_own_tables.py
 VERSION_1, *LATER_VERSIONS = (sorted(folder.glob("*.xz")) for folder in BY_VERSION.values())
 
 
@@ -283,7 +285,7 @@ def test_that_bundles_of_the_first_release_go_on_verifying(path):
     ids=lambda path: f"{path.parent.name[-1]}-{path.name.partition('.')[0]}",
 )
 def test_that_bundles_of_later_versions_go_on_verifying(path):
-    """Certificates of version 2 state published figures alone; those of version 3 what is proven."""
+    """Certificates of version 2 state published figures alone; those of version 3 what is proven, and mark 20.6 people for 20.7."""
     result = verify(lzma.decompress(path.read_bytes()), TRUSTED)
     assert result.is_accepted
     assert f"bundles_of_version_{result.manifest['version']}" == path.parent.name

@@ -68,13 +68,20 @@ def privacy(scenario: Scenario, version: int) -> Part:
     return Part("privacy", "Formal privacy", sections=sections)
 
 
-def budgets(scenario: Scenario) -> Part:
-    """Return the part of a certificate about budgets and noise."""
+def budgets(scenario: Scenario, version: int) -> Part:
+    """Return the part of a certificate about budgets and noise.
+
+    Args:
+        scenario: of PHSafe.
+        version: of the bundle's format; up to 4 a margin was marked by its nearest person alone.
+    """
+    from phexplore.accuracy.margins import is_nearest_within, keeps_target  # noqa: PLC0415 - as below
     from phexplore.systems.phsafe.scenario_document import parameter_table  # noqa: PLC0415 - brings the charts
     from phexplore.systems.phsafe.table10 import table10_rows  # noqa: PLC0415 - as above
 
     figures = forecast(scenario)
-    table = parameter_table(table10_rows(scenario, figures), figures)
+    judge = keeps_target if version > 4 else is_nearest_within
+    table = parameter_table(table10_rows(scenario, figures), figures, judge)
     return Part("budgets", "Budgets and noise of every query", tables=(table,))
 
 

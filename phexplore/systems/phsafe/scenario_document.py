@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.accuracy.margins import Margins
+from phexplore.accuracy.margins import keeps_target as is_within
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
@@ -163,12 +164,15 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
     return []
 
 
-def parameter_table(rows: Sequence[Table10Row], forecast: Forecast) -> TableView:
+def parameter_table(
+    rows: Sequence[Table10Row], forecast: Forecast, judge: Callable[[float, Fraction], bool] = is_within
+) -> TableView:
     """Return the table in the shape of the paper's Table 10 with our margins beside it.
 
     Args:
         rows: of the table, in its order.
         forecast: of the scenario they are of.
+        judge: whether a margin keeps a target.
     """
     conventions, symbol = forecast.conventions, forecast.privacy.framework.symbol
 
@@ -176,7 +180,7 @@ def parameter_table(rows: Sequence[Table10Row], forecast: Forecast) -> TableView
         header: str, convention: MarginConvention, value: Callable[[Margins], float | None], places: int = 0
     ) -> Column[Table10Row]:
         def missed(row: Table10Row) -> bool:
-            return convention is conventions.margin and keeps_target(row, conventions) is False
+            return convention is conventions.margin and keeps_target(row, conventions, judge) is False
 
         return figures(header, lambda row: value(row.margins) if row.margins else None, places, missed)
 

@@ -107,16 +107,19 @@ def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ..
     )
 
 
-def keeps_target(row: Table10Row, conventions: Conventions) -> bool | None:
+def keeps_target(
+    row: Table10Row, conventions: Conventions, judge: Callable[[float, Fraction], bool] = margins.keeps_target
+) -> bool | None:
     """Return whether the margin keeps its target; None without target or budget.
 
     Args:
         row: of the table.
         conventions: of the scenario.
+        judge: whether a margin keeps a target.
     """
     if row.target is None or row.margins is None:
         return None
-    return margins.keeps_target(row.margins.by(conventions.margin), row.target)
+    return judge(row.margins.by(conventions.margin), row.target)
 
 
 def plain_decimal(value: float, places: int) -> str:

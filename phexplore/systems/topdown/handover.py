@@ -60,8 +60,9 @@ def privacy(scenario: Scenario, version: int) -> Part:
     return Part("privacy", "Formal privacy", tables=tables, sections=sections)
 
 
-def budgets(scenario: Scenario) -> Part:
-    """Return the part of a certificate about budgets and noise."""
+def budgets(scenario: Scenario, version: int) -> Part:
+    """Return the part of a certificate about budgets and noise, of every version of the bundle's format."""
+    del version
     method = scenario.topdown
     tables = (shares_table(method), noise_table(scenario, forecast_topdown(method, scenario.conventions)))
     return Part("budgets", "Budgets and noise of every query", tables=tables)
