@@ -21,7 +21,7 @@ from pathlib import Path
 from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.proven_caps import proven_under
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
-from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
+from phexplore.accuracy.solving_separable import Reason, SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import budget_text, people, signed_budget
 from phexplore.model.goal_edits import restricted, with_margins
@@ -182,8 +182,14 @@ def cap_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
     )
 
 
+_OTHER_REASONS = {
+    Reason.FLOOR: ", by its floor", Reason.TIE: ", by its tie", Reason.LOCK: ", locked", Reason.MADE_WAY: ", made way",
+}  # fmt: skip
+"""Why a budget changes that is not what its target needs."""
+
+
 def change_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
-    """Return every budget that changes, the largest change first: name with reason, before → after."""
+    """Return every budget that changes, the largest change first: name, with the reason if not its target, before → after."""
     moved = [entry for entry in found.queries if entry.budget != entry.before]
 
     def size(entry: SolvedQuery) -> float:
@@ -192,8 +198,7 @@ def change_lines(found: SolvedGoals) -> tuple[tuple[str, str], ...]:
         return abs(float(entry.budget - entry.before))
 
     return tuple(
-        (f"{title_of(entry.query)}, by its {entry.reason.value}" if entry.reason.value != "made way"
-         else f"{title_of(entry.query)}, made way",
+        (f"{title_of(entry.query)}{_OTHER_REASONS.get(entry.reason, '')}",
          f"{budget_text(entry.before)} → {budget_text(entry.budget)}")
         for entry in sorted(moved, key=size, reverse=True)
     )  # fmt: skip

@@ -68,6 +68,8 @@ class ManualReader(QObject):
         dialog = QApplication.activeWindow()
         if not isinstance(dialog, QDialog) or isinstance(dialog, ManualWindow) or dialog.findChild(QShortcut, KEY):
             return
+        if not dialog.isModal():  # the menu's key reaches it; a second one would make both ambiguous
+            return
         if self._window in _owners(dialog):
             key = QShortcut(KEY, dialog, self.show_here)
             key.setObjectName(KEY)

@@ -128,8 +128,8 @@ class ResultPages(QWidget):
         verdicts = judge(rules, row.spec.scenario, summary)
         self.line.setText(verdict_summary(verdicts))
         describe(self.line, tip="\n\n".join(map(verdict_detail, verdicts)))
-        failed = any(each.outcome is Outcome.FAIL for each in verdicts)
-        self.line.set_look("refused" if failed else "good")
+        outcomes = {each.outcome for each in verdicts}
+        self.line.set_look("refused" if Outcome.FAIL in outcomes else "good" if outcomes == {Outcome.PASS} else "")
 
 
 class RunsArea(QObject):

@@ -19,7 +19,7 @@ from phexplore.figures.marks import Fill as FillOf
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import share_percent
 from phexplore.systems.topdown.spine_views import TreeContent
-from phexplore.systems.topdown.wording import level_title, plural_level, short_level, taken_over
+from phexplore.systems.topdown.wording import level_title, plural_level, taken_over
 
 WIDE = 3.0
 """Columns from which on a unit is drawn with its borders."""
@@ -316,7 +316,7 @@ class SpineTree:
 
     def labels(self) -> tuple[str, ...]:
         """Return the names of the levels."""
-        return tuple(short_level(level.name) for level in self.levels)
+        return tuple(level_title(level.name) for level in self.levels)
 
 
 def _fills(content: TreeContent, number: int) -> NDArray[np.int8]:

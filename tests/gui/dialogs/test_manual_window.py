@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from shiboken6 import isValid
 
 from phexplore.catalog import manual
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.manual import ManualWindow
 from phexplore.gui.dialogs.messages import show_problems
-from phexplore.gui.main.manual_reader import ManualReader
+from phexplore.gui.main.manual_reader import KEY, ManualReader
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
@@ -140,3 +141,22 @@ def test_that_a_page_opened_from_a_dialog_that_asks_can_be_read_and_outlives_it(
     qtbot.waitUntil(lambda: not isValid(message))
     assert viewer.isVisible()
     assert viewer.parentWidget() is owner
+
+
+def test_that_the_key_of_the_menu_opens_the_page_of_a_dialog_beside_the_window(qtbot) -> None:
+    owner = QWidget()
+    reader = ManualReader(owner, lambda: Area.BUDGETS, lambda: "docs/topdown.md")
+    key = QAction(owner)
+    key.setShortcut(KEY)
+    key.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
+    key.triggered.connect(reader.show_here)
+    owner.addAction(key)
+    qtbot.addWidget(owner)
+    owner.show()
+    dialog = QDialog(owner)
+    dialog.setProperty(PAGE, "docs/proven_epsilon.md")
+    dialog.show()
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    qtbot.keyClick(dialog, Qt.Key.Key_F1)
+    assert owner.findChild(ManualWindow).here[0] == "docs/proven_epsilon.md"

@@ -19,6 +19,7 @@ from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
 from phexplore.gui.systems.topdown.summary import inspect
+from phexplore.gui.widgets.page import Sideways
 from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery
@@ -264,3 +265,15 @@ def test_that_only_moved_columns_are_painted_again(qtbot, session, editor):
     place = editor.view.index_of(TOTAL).column()
     assert changed == [(place, place)]
     assert editor.table.cell(1, place).text == "50.00 %"
+
+
+def test_that_every_tick_of_many_long_queries_is_in_view(qtbot):
+    scenario = replace(preset("dhc-2020-persons-us").scenario, name="Proposal")
+    passes = PassesEditor(topdown_session(Session(Project.new(Workbook((scenario,), "Proposal")))))
+    qtbot.addWidget(passes)
+    passes.resize(1150, 900)  # the page in a window 1366 pixels wide
+    passes.show()
+    for grid in passes.grids.values():
+        place = grid.findChild(Sideways)
+        assert grid.grid.ticks
+        assert place.widget().width() <= place.viewport().width()

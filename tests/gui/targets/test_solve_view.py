@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from phexplore.accuracy.solving_separable import solve
-from phexplore.decide.solving import Basis
+from phexplore.decide.solving import Basis, change_lines
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.goal_edits import set_floors, set_targets
@@ -78,6 +78,9 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     wanted = solve(budgets_of(before), Goals(margins={query: Fraction(30)})).scenario.phsafe.budgets[query]
     assert found.solved.scenario.phsafe.budgets[query] == wanted
     assert view.table.data(_cell(view, query, GoalColumn.SOLVED)) == f"{float(wanted):.6f}"
+    assert query.title in [
+        name for name, _ in change_lines(found.solved)
+    ]  # its target is why: nothing is said after it
     assert session.scenario is before
     steps = session.project.cursor
     view.apply()

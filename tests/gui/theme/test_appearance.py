@@ -5,7 +5,7 @@ import sys
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QTabWidget, QToolButton, QWidget
 
 from phexplore.gui.theme.appearance import BASE_POINT_SIZE, Appearance, ThemeChoice, appearance, qt_palette
 from phexplore.gui.theme.colours import DARK, LIGHT, THEMES, contrast
@@ -84,3 +84,24 @@ def test_that_a_text_size_reaches_every_widget_at_once_without_styling_it_anew(q
     assert not styled
     appearance().choose(ThemeChoice.DARK)
     assert styled  # a theme does
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_that_tabs_without_room_show_arrows_that_can_be_hit(qtbot, theme) -> None:
+    before = appearance().choice
+    appearance().choose(theme)
+    tabs = QTabWidget()
+    qtbot.addWidget(tabs)
+    for number in range(12):
+        tabs.addTab(QWidget(), f"A question, number {number}")
+    tabs.resize(500, 200)
+    tabs.show()
+    tabs.setCurrentIndex(5)
+    arrows = [arrow for arrow in tabs.tabBar().findChildren(QToolButton) if arrow.isVisible()]
+    assert len(arrows) == 2
+    for arrow in arrows:
+        assert arrow.width() >= 24
+        assert arrow.height() >= 24
+        seen = arrow.grab(arrow.rect().adjusted(4, 4, -4, -4)).toImage()
+        assert len({seen.pixelColor(x, y).name() for x in range(seen.width()) for y in range(seen.height())}) > 1
+    appearance().choose(before)

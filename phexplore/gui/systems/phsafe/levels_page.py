@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QRadioButton, QWidget
 
-from phexplore.catalog.names import spellings
+from phexplore.catalog.names import Naming, chosen_naming, spellings
 from phexplore.catalog.tables import TableProduct, own_tables, tables
 from phexplore.figures.wording import people
 from phexplore.gui.binding.scenario_view import ScenarioView
@@ -95,8 +95,10 @@ class ThresholdsEditor(QWidget):
             self._session.report(self._session.edit(*self._step_to(self.view.place, self._present + by)))
 
     def _follow_depth(self, _colours: object = None) -> None:
-        """Leave out what repeats a committee the name of the table, and what only formulas need."""
-        self.view.show_columns({"What it counts", "Sensitivity Δ"}, shown=appearance().is_expert)
+        """Leave out what repeats the name of the table, and from a committee what only formulas need."""
+        is_expert = appearance().is_expert
+        self.view.show_columns({"What it counts"}, shown=is_expert and chosen_naming() is not Naming.NAMES)
+        self.view.show_columns({"Sensitivity Δ"}, shown=is_expert)
 
     @property
     def _present(self) -> int:

@@ -39,6 +39,9 @@ from phexplore.systems.topdown.rules import Rule, constraint_rule, constraint_ru
 from phexplore.systems.topdown.wording import level_title, query_title, short_level
 from phexplore.workload.schema import load_schema
 
+_NAME_WIDTH = 20 * GRID
+"""Least width of a name before its ticks: a longer one takes another line."""
+
 
 class RuleKind(enum.Enum):
     """Which rules are ticked. The value is the field of the parameters."""
@@ -158,7 +161,8 @@ class StageGrid(QWidget):
 
     def _name(self, query: str, measured: tuple[str, ...]) -> Text:
         needs_noise = self.stage is Stage.LEAST_SQUARES and query not in measured
-        label = Text(query_title(query) + (" (not measured here)" if needs_noise else ""))
+        label = Text(query_title(query) + (" (not measured here)" if needs_noise else ""), wrap=True)
+        label.setMinimumWidth(_NAME_WIDTH)
         label.set_look("attention" if needs_noise else "")
         return label
 
@@ -300,7 +304,7 @@ class RulesEditor(QWidget):
 
     def _line(self, rule: Rule, levels: tuple[str, ...]) -> tuple[QWidget, ...]:
         title = Text(rule.title, bold=True, wrap=True)
-        title.setMinimumWidth(20 * GRID)
+        title.setMinimumWidth(_NAME_WIDTH)
         title.setToolTip(f"Production calls it {rule.name}")
         ticks = (
             self.grid.tick(
