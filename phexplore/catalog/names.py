@@ -172,6 +172,25 @@ def place(code: str) -> str:
     return f"{rest}{tract}, {county}, {state.postal}" if unit else ""
 
 
+def typed_first(typed: str, names: Iterable[str]) -> list[str]:
+    """Return the names that hold every word of what was typed, the likeliest first.
+
+    First those that begin with it, then those with a word that does, then the others; equal ones by name.
+
+    Args:
+        typed: as far as somebody typed.
+        names: that are known.
+    """
+    begun = typed.strip().casefold()
+    words_of = begun.split()
+    found = []
+    for name in names:
+        own = name.casefold()
+        if words_of and all(word in own for word in words_of):
+            found.append((0 if own.startswith(begun) else 1 if f" {begun}" in own else 2, own, name))
+    return [name for _rank, _own, name in sorted(found)]
+
+
 def _may_name(text: str) -> bool:
     """Return whether a text may hold a code: most are numbers and plain words, and are drawn anew with every edit."""
     return any(token in _tokens() or token.isdigit() for token in _TOKEN.findall(text))

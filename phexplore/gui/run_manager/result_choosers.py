@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QStringListModel, Qt, Signal
+from PySide6.QtCore import QStringListModel, Signal
 from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QMenu, QWidget
 
-from phexplore.catalog.names import Naming, chosen_naming
+from phexplore.catalog.names import Naming, chosen_naming, typed_first
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -82,11 +82,14 @@ class TextField(QLineEdit):
         """
         super().__init__()
         self.setPlaceholderText(offer.hint)
+        self._known: list[str] = []
         self.names = QStringListModel(self)
         known = QCompleter(self.names, self)
-        known.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        known.setFilterMode(Qt.MatchFlag.MatchContains)
+        known.setCompletionMode(
+            QCompleter.CompletionMode.UnfilteredPopupCompletion
+        )  # the model holds what fits, in order
         known.activated.connect(tell)
+        self.textEdited.connect(self._offer_names)
         self.setCompleter(known)
         self.returnPressed.connect(lambda: tell(self.text().strip()))
         appearance().changed.connect(self._fit)
@@ -100,8 +103,9 @@ class TextField(QLineEdit):
             self.setText(offer.words if offer.words and chosen_naming() is not Naming.CODES else str(offer.chosen))
             self.setCursorPosition(0)  # a long name is read from its beginning
         names = [option.value for option in offer.options]
-        if names != self.names.stringList():
-            self.names.setStringList(names)
+        if names != self._known:
+            self._known = names
+            self._offer_names(self.text())
             known = self.completer()
             popup = None if known is None else known.popup()
             if popup is not None and names:  # the longest name is read whole
@@ -112,8 +116,11 @@ class TextField(QLineEdit):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        if not self.names.rowCount():
+        if not self._known:
             self.names_wanted.emit()
+
+    def _offer_names(self, typed: str) -> None:
+        self.names.setStringList(typed_first(typed, self._known))
 
     def _fit(self, _colours: object = None) -> None:
         self.setFixedWidth(self._letters * GRID * appearance().scale // 100)

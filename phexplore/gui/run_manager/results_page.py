@@ -19,6 +19,7 @@ from phexplore.gui.run_manager.report_process import ExportButton
 from phexplore.gui.run_manager.result_choosers import ResultChoosers, RunChooser
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import HALF, MARGIN
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Paragraph, Text, field_label
@@ -171,6 +172,12 @@ class ResultsPage(QWidget):
         self.tabs.made.connect(self._join_chart)
         self._controller.changed.connect(self._show_runs)
         self._controller.progressed.connect(self._on_progress)
+        appearance().changed.connect(self._name_again)
+
+    def _name_again(self, _colours: object = None) -> None:
+        """Read the results again when things are called otherwise: names are given where runs are read."""
+        if self.answer is None or self.answer.request.naming is not chosen_naming():
+            self._ask()
 
     def _join_chart(self, _tab: str, chart: Any) -> None:
         chart.failed.connect(self.failed)

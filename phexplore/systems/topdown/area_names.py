@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from phexplore.catalog.names import place
+from phexplore.catalog.names import place, typed_first
 from phexplore.data.blocks.delimited import read_batches, read_header
 from phexplore.errors import PhexploreError
 from phexplore.published.shapes import Outline
@@ -81,7 +81,7 @@ def known_names(offered: Mapping[str, Iterable[str]], own: Mapping[str, str]) ->
 def find_area(text: str, offered: Mapping[str, Iterable[str]], own: Mapping[str, str]) -> Area | None:
     """Return the area that somebody typed: its code, or words of its name in any order; None for none.
 
-    Of several the one is taken whose name begins with the words, then the shortest name, then the class offered first.
+    Of several the one is taken that is offered first while somebody types (`typed_first`), then the class offered first.
 
     Args:
         text: as typed.
@@ -93,14 +93,9 @@ def find_area(text: str, offered: Mapping[str, Iterable[str]], own: Mapping[str,
     for kind, codes in listed.items():
         if typed in codes:
             return Area(kind, typed, area_name(kind, typed, own))
-    words = typed.casefold().split()
-    if not words:
-        return None
-    found = []
-    for order, (kind, codes) in enumerate(listed.items()):
-        for code in codes if len(codes) <= _MOST_NAMED else ():
+    found: dict[str, Area] = {}
+    for kind, codes in listed.items():
+        for code in sorted(codes) if len(codes) <= _MOST_NAMED else ():
             name = area_name(kind, code, own)
-            if name and all(word in name.casefold() for word in words):
-                rank = (not name.casefold().startswith(typed.casefold()), len(name), order, code)
-                found.append((rank, Area(kind, code, name)))
-    return min(found)[1] if found else None
+            found.setdefault(name, Area(kind, code, name))
+    return next((found[name] for name in typed_first(typed, found)), None)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QObject, Signal
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.errors import PhexploreError
 from phexplore.gui.run_manager.report_process import FORMATS
 from phexplore.gui.run_manager.results_page import READING, ResultsPage
@@ -72,6 +73,23 @@ def test_that_without_runs_the_page_teaches_and_leads_to_the_runs(page_of, qtbot
     assert page.empty.isVisible()
     with qtbot.waitSignal(page.runs_wanted):
         page.empty._act()
+
+
+def test_that_results_are_read_again_when_things_are_called_otherwise(page_of, write_run, reader, qtbot):
+    page = page_of(write_run())
+    qtbot.waitUntil(lambda: bool(reader.asked))
+    reader.answer()
+    before = chosen_naming()
+    try:
+        appearance().call_things(Naming.CODES)
+        assert reader.asked[-1].naming is Naming.CODES
+        reader.answer()
+        assert page.answer.request.naming is Naming.CODES
+        asked = len(reader.asked)
+        appearance().changed.emit(appearance().colours)
+        assert len(reader.asked) == asked
+    finally:
+        appearance().call_things(before)
 
 
 def test_that_the_newest_run_is_read_when_the_page_is_seen(page_of, write_run, reader):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from phexplore.catalog.names import typed_first
 from phexplore.systems.topdown.area_names import Area, find_area, names_in
 from phexplore.systems.topdown.areas_on_maps import holding
 
@@ -49,6 +50,12 @@ def test_that_words_of_a_name_or_a_code_find_an_area(own, typed, kind, code) -> 
     found = find_area(typed, OFFERED, own)
     assert found is not None
     assert (found.kind, found.code) == (kind, code)
+
+
+def test_that_a_place_is_found_that_begins_with_what_is_typed_before_one_with_a_word_that_does() -> None:
+    names = {"1": "New Shoreham", "2": "East Providence", "3": "Providence", "4": "Approvia", "5": "Central Falls"}
+    assert typed_first("provi", names.values()) == ["Providence", "East Providence", "Approvia"]
+    assert find_area("provi", {"place": names}, names) == Area("place", "3", "Providence")
 
 
 def test_that_a_district_with_the_digits_of_a_county_is_not_called_like_it(own) -> None:
