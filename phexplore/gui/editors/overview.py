@@ -26,24 +26,36 @@ _STACKED = 34 * GRID
 """Height of a picture where they stand below each other."""
 _LEAST = 11 * GRID
 """Least height of a plot at normal text size: some rows or ticks, and its axis."""
+_PEEK = 4 * GRID
+"""What is seen of the parts below the first pictures, so that one knows that there is more."""
+_LINES = 20 * GRID
+"""Least height of a list below them: its head and some lines."""
 
 
 class Overview(QWidget):
-    """Pictures and sentences in two columns, in three on a large screen, below each other where there is no room."""
+    """Pictures and sentences in two columns, in three on a large screen, below each other where there is no room.
+
+    Where the columns are higher than the page, the first of each stand beside each other, whole, and the others in a row below them.
+    """
 
     def __init__(self, columns: Sequence[Column]) -> None:
         super().__init__()
         self._of_columns = [parts for _, parts in columns]
         self._parts = [part for parts in self._of_columns for part in parts]
         content = Lean()
-        self._columns = row(of=content, margins=(MARGIN, GRID, MARGIN, GRID))
+        self._columns, self._rest = row(), row()
+        column((self._columns, 1), self._rest, of=content, margins=(MARGIN, GRID, MARGIN, GRID))
         self._of_pictures: list[tuple[int, int, QBoxLayout]] = []
+        self._inner: list[QBoxLayout] = []
+        self._is_low = False
         for number, (width, parts) in enumerate(columns):
             inner = column(*parts)
             self._columns.addLayout(inner, width)
+            self._inner.append(inner)
             if len(parts) > 1 and all(isinstance(part, LiveFigure) for part, _ in parts):
                 self._of_pictures.append((number, width, inner))
-        column(scrolling("Overview", content), of=self)
+        self._page = scrolling("Overview", content)
+        column(self._page, of=self)
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.
             chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
@@ -69,6 +81,7 @@ class Overview(QWidget):
         for chart in self.charts:
             chart.refresh()
         self.changes.refresh()
+        self._fit()
 
     def stop(self) -> None:
         """Finish what is being drawn, because the window closes."""
@@ -97,7 +110,36 @@ class Overview(QWidget):
             self._columns.setStretch(number, width * offered if is_wide else width)
         for chart in self.charts:
             chart.canvas.setMinimumHeight(_LEAST * scale // 100)
-        for part, height in self._parts:
-            if height:
-                least = picture_height(self) if isinstance(part, LiveFigure) else 0
-                part.setMinimumHeight(max(least, _STACKED * scale // 100) if is_narrow else least)
+        least = picture_height(self)
+        room = self._page.viewport().height() - 2 * GRID
+        self._lay_low(not (is_narrow or is_wide) and self._height(least) > room)
+        for parts in self._of_columns:
+            for place, (part, height) in enumerate(parts):
+                if height:
+                    text = _LINES * scale // 100 if self._is_low else 0
+                    own = least if isinstance(part, LiveFigure) else text
+                    whole = room - _PEEK if self._is_low and place == 0 else 0
+                    part.setMinimumHeight(max(own, _STACKED * scale // 100 if is_narrow else whole))
+
+    def _height(self, least: int) -> int:
+        """Return how high the highest column is, where pictures have their least height."""
+        return max(
+            sum(
+                GRID + (least if isinstance(part, LiveFigure) else part.sizeHint().height())
+                for part, _ in parts
+                if not part.isHidden()
+            )
+            for parts in self._of_columns
+        )
+
+    def _lay_low(self, is_low: bool) -> None:
+        """Lay all but the first part of each column in a row below, or back into the columns."""
+        if is_low == self._is_low:
+            return
+        self._is_low = is_low
+        for inner, parts in zip(self._inner, self._of_columns, strict=True):
+            for part, height in parts[1:]:
+                if is_low:
+                    self._rest.addWidget(part, 1)
+                else:
+                    inner.addWidget(part, height)
