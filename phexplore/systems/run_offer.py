@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from phexplore.model.fields import Declared
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import DEMONSTRATION, RunMode, RunSpec
 from phexplore.systems.stop_metrics import COVERAGE, StopMetric
@@ -42,6 +43,7 @@ class RunOffer:
         refusal: why a scenario without errors cannot be simulated yet, "" where it can.
         can_be_read: whether a new run of a scenario can read the answers that a complete run kept.
         reading: what a run is that reads another one's answers.
+        burden: what a run of a scenario with these options writes beside its counts where that is much, "" where it is not.
         shares_noise: whether runs of two scenarios draw common random numbers by the same seed.
     """
 
@@ -58,4 +60,5 @@ class RunOffer:
     refusal: Callable[[Scenario], str] = lambda _: ""
     can_be_read: Callable[[Scenario, RunSpec], bool] = lambda _, __: False
     reading: str = ""
+    burden: Callable[[Scenario, Declared | None], str] = lambda _, __: ""
     shares_noise: bool = False

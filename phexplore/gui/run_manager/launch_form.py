@@ -239,7 +239,7 @@ class LaunchForm(QFrame):
             if line is not None:
                 line.set_refused(said)
         self._show_partner()
-        self._sentence.setText(self._blocked or self._explanation())
+        self._sentence.setText(self._blocked or f"{self._explanation()} {self._burden(read)}".rstrip())
         self._sentence.set_look("attention" if self._blocked else "muted")
         self.run.setEnabled(not problems and not self._blocked)
         self.run.setToolTip(self._blocked or " ".join(problems.values()))
@@ -255,6 +255,12 @@ class LaunchForm(QFrame):
         address = self.place.scheduler
         where = f" Estimated on {address}: whoever controls that machine can run code here." if address else ""
         return f"{source} {self._offer.releases[mode]}{where}"
+
+    def _burden(self, read: LaunchRequest | Mapping[str, str]) -> str:
+        """Return what the run writes beside its counts where that is much."""
+        if self._scenario is None or not isinstance(read, LaunchRequest):
+            return ""
+        return self._offer.burden(self._scenario, read.options)
 
     # What other runs offer
 

@@ -45,6 +45,8 @@ UNITS_OF_HOUSING = 2
 
 _GROUPS = {"facility_type": "gqlevels"}
 """What production calls some of our recodes in its files."""
+WRITING = "writing noisy answers"
+"""The phase of a trial in which they are written."""
 _COUNTY = "County"
 _AT_ONCE = 64
 """Units whose exact answers are written together."""
@@ -91,7 +93,7 @@ def publish_outer_answers(
     key: TrialKey,
     *,
     is_exact: bool,
-    checkpoint: Callable[[], None],
+    on_progress: Callable[[str, int, int], None],
 ) -> None:
     """Write all noisy answers of a trial, unit by unit, and what is exact of every unit.
 
@@ -103,7 +105,7 @@ def publish_outer_answers(
         method: the scenario's parameters, whose names of queries are the published ones.
         key: of the trial's random bits.
         is_exact: whether no noise was added.
-        checkpoint: called after each unit; may raise to stop.
+        on_progress: hears the level, its units that are written, and all of them, after each unit; may raise to stop.
 
     Raises:
         WriteError: the file system refuses.
@@ -122,7 +124,7 @@ def publish_outer_answers(
                 for unit in range(len(own)):
                     asked = list(_measured(outer, number, unit, (schema, called), key, is_exact=is_exact))
                     parts.add(own[unit : unit + 1], asked)
-                    checkpoint()
+                    on_progress(f"{WRITING}, {level.name}", unit + 1, len(own))
             with Partitions(folder / CONSTRAINED, schema.attributes, width) as parts:
                 exact = exact_rows(world, number) if schema == world.design.schema else []
                 exact += _bounds(outer, number, schema)

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from phexplore.data.digest import digest_blocks
+from phexplore.model.fields import Declared
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.published.measurements import looks_like_measurements
 from phexplore.runs.spec import RunData, RunMode, RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions, topdown_options
+from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 
 
@@ -142,6 +144,24 @@ def can_be_read(scenario: Scenario, spec: RunSpec) -> bool:
     fits = isinstance(spec.scenario.method, TopDown) and spec.scenario.topdown.schema == scenario.topdown.schema
     is_kept = bool(options.keep_measurements) and not load_schema(scenario.topdown.schema).is_chained
     return fits and is_kept and options.mechanism is Mechanism.TOP_DOWN
+
+
+def burden(scenario: Scenario, options: Declared | None) -> str:
+    """Return what a run writes beside its counts where that is much, "" where it is not.
+
+    Args:
+        scenario: what it simulates.
+        options: of the run.
+    """
+    method = scenario.topdown
+    schema = load_schema(method.schema)
+    if not isinstance(options, TopDownOptions) or not options.keep_measurements or not schema.is_chained:
+        return ""
+    most = max(sum(parse_query(schema, name).answers for name in method.queries_at(level)) for level in method.levels)
+    return (
+        f"Each trial writes up to {most:,} noisy answers of every block and of every unit above it, a byte or so each: "
+        "gigabytes, and minutes, already for the 4,000 blocks of the demonstration."
+    )
 
 
 def refusal(scenario: Scenario) -> str:

@@ -305,7 +305,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 self._spec.scenario.topdown,
                 trial.key,
                 is_exact=self._spec.mode is RunMode.NO_NOISE,
-                checkpoint=self._checkpoint,
+                on_progress=self._progress(index) or (lambda *_: None),
             )
         elif self.options.keep_measurements is KeptAnswers.PUBLISHED:
             publish_answers(self._directory, index, shared.world, shared.files.geoids)

@@ -115,6 +115,7 @@ TOPDOWN: System = System(
         places=lazy(f"{_ROOM}.stop_choices", "places"),
         refusal=lazy(f"{_ROOM}.reprocessing", "refusal"),
         can_be_read=lazy(f"{_ROOM}.reprocessing", "can_be_read"),
+        burden=lazy(f"{_ROOM}.reprocessing", "burden"),
         reading="Post-processing alone, from noisy answers that were kept. Schema, levels, budgets and noise are those of that run; "
         "passes, invariants and constraints are this scenario's. It spends nothing.",
         shares_noise=True,

@@ -264,6 +264,15 @@ def test_that_kept_measurements_are_offered_and_bring_their_data_and_trials(form
     assert trials.maximum() > 3
 
 
+@pytest.mark.parametrize(("name", "answers"), [(PERSONS, ""), ("dhc-2020-units-us", "1,737,332")])
+def test_that_noisy_answers_of_a_household_product_are_announced_before_they_fill_the_disk(form, name, answers):
+    form.show_scenario(preset(name).scenario)
+    assert "gigabytes" not in form._sentence.text()
+    form.fill(keep_measurements=True)
+    said = form._sentence.text()
+    assert ("gigabytes" in said, answers in said) == (bool(answers), True)
+
+
 def test_that_the_seed_of_another_scenarios_run_is_offered(form, qtbot):
     scenario = preset(PERSONS).scenario
     other = set_field(replace(scenario, name="Other"), "total", Fraction(3))
