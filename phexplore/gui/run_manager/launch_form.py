@@ -239,13 +239,13 @@ class LaunchForm(QFrame):
             if line is not None:
                 line.set_refused(said)
         self._show_partner()
-        self._sentence.setText(self._blocked or f"{self._explanation()} {self._burden(read)}".rstrip())
+        self._sentence.setText(self._blocked or self._explanation(read))
         self._sentence.set_look("attention" if self._blocked else "muted")
         self.run.setEnabled(not problems and not self._blocked)
         self.run.setToolTip(self._blocked or " ".join(problems.values()))
 
-    def _explanation(self) -> str:
-        """Return in a few sentences what such a run gives and what it is not fit for."""
+    def _explanation(self, read: LaunchRequest | Mapping[str, str]) -> str:
+        """Return in a few sentences what such a run gives, what it is not fit for, and what it writes where that is much."""
         if self._read_run() is not None:
             return self._offer.reading
         mode = self.controls["mode"].currentData()
@@ -254,13 +254,10 @@ class LaunchForm(QFrame):
         source = _SEEDED if self.controls["seed"].box.isChecked() else _UNSEEDED
         address = self.place.scheduler
         where = f" Estimated on {address}: whoever controls that machine can run code here." if address else ""
-        return f"{source} {self._offer.releases[mode]}{where}"
-
-    def _burden(self, read: LaunchRequest | Mapping[str, str]) -> str:
-        """Return what the run writes beside its counts where that is much."""
-        if self._scenario is None or not isinstance(read, LaunchRequest):
-            return ""
-        return self._offer.burden(self._scenario, read.options)
+        written = ""
+        if isinstance(read, LaunchRequest) and self._scenario is not None:
+            written = self._offer.burden(self._scenario, read.options)
+        return f"{source} {self._offer.releases[mode]}{where} {written}".rstrip()
 
     # What other runs offer
 
