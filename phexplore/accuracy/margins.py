@@ -68,6 +68,10 @@ def is_nearest_within(margin: float, target: Fraction) -> bool:
     """Return whether a margin to the nearest person is at most its target: 19.6 people miss one of 19.7.
 
     How bundles up to version 4 marked their margins.
+
+    Args:
+        margin: in people; infinite keeps nothing.
+        target: in people.
     """
     return not math.isinf(margin) and round(margin) <= target
 

@@ -111,7 +111,7 @@ def margin_text(margin: float, target: Fraction | None = None) -> str:
     if target is None or not math.isfinite(margin):
         return text
     places = 1
-    while places < 12 and parse_people(text) <= target:
+    while places < 12 and Fraction(ungrouped(text)) <= target:
         text, places = fixed(Fraction(margin), places), places + 1
     return text
 

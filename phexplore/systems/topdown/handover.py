@@ -61,7 +61,12 @@ def privacy(scenario: Scenario, version: int) -> Part:
 
 
 def budgets(scenario: Scenario, version: int) -> Part:
-    """Return the part of a certificate about budgets and noise, of every version of the bundle's format."""
+    """Return the part of a certificate about budgets and noise.
+
+    Args:
+        scenario: of TopDown.
+        version: of the bundle's format; all have the same tables.
+    """
     del version
     method = scenario.topdown
     tables = (shares_table(method), noise_table(scenario, forecast_topdown(method, scenario.conventions)))
