@@ -15,7 +15,7 @@ from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
-from phexplore.figures.table import AtMost, Epsilon, Loss, People, Table, Value
+from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, Table, Value
 from phexplore.figures.wording import letter, margin_word, people
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
@@ -226,7 +226,7 @@ def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], 
     told: tuple[Value, ...] = (None,) * (count + 1)
     if effect is not None:
         told = (system.place_name(effect.place).title, *_people(effect))
-    return (parameter_words(system, row), *(_value(value) for value in row.values), *told)
+    return (parameter_words(system, row), *(_value(row.field, value) for value in row.values), *told)
 
 
 def _effect_of(row: ParameterRow, effects: Sequence[EffectRow]) -> EffectRow | None:
@@ -251,11 +251,11 @@ def _spread(row: EffectRow) -> float:
     return max(known) / min(known)
 
 
-def _value(value: Any) -> Value:
+def _value(field: str, value: Any) -> Value:
     if isinstance(value, Unlimited):
         return "∞"
     if isinstance(value, Fraction):
-        return value
+        return Share(value) if field.endswith(" share") else value
     if isinstance(value, bool) or value is None or not isinstance(value, int):
         text = "–" if value is None else value_text(value)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

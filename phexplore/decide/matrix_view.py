@@ -13,7 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
-from phexplore.figures.table import UNTOUCHED, Look, Table, Value, shown
+from phexplore.figures.table import UNTOUCHED, Look, Share, Table, Value, shown
 from phexplore.figures.wording import people
 from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
@@ -157,6 +157,7 @@ def row_words(system: System, row: MatrixRow) -> str:
 
 
 def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
+    row = _in_percent(row)
     values: tuple[Value, ...] = tuple(
         value if moved else UNTOUCHED for value, moved in zip(row.values, row.moved, strict=True)
     )
@@ -173,6 +174,17 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
         alone,
         "; ".join(row.reasons),
     )
+
+
+def _in_percent(row: MatrixRow) -> MatrixRow:
+    """Return the row of a share as it reads elsewhere; any other row as it is."""
+    if not row.kind.endswith(" share"):
+        return row
+    baseline, low, middle, high, *values = (
+        Share(value) if isinstance(value, Fraction) else value
+        for value in (row.baseline, row.low, row.middle, row.high, *row.values)
+    )
+    return replace(row, baseline=baseline, low=low, middle=middle, high=high, values=tuple(values))
 
 
 def _remarks(matrix: CommitteeMatrix) -> Iterator[tuple[Value, ...]]:
@@ -195,7 +207,7 @@ def _title(matrix: CommitteeMatrix) -> str:
     if not opened:
         changes = f"{len(matrix.rows)} change" + ("" if len(matrix.rows) == 1 else "s")
         return f"One proposal, {changes}" if count == 1 else f"{moved}, and agree on all of them"
-    widest = min(opened, key=lambda row: row.agreement)
+    widest = _in_percent(min(opened, key=lambda row: row.agreement))
     return f"{moved}; they differ on {len(opened)}, most on {row_words(system_of(matrix.baseline), widest)}: {shown(widest.low)} to {shown(widest.high)}"
 
 

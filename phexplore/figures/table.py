@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from phexplore.figures.wording import budget_text, people
 from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
-from phexplore.model.rounded import epsilon_bound
+from phexplore.model.rounded import epsilon_bound, percent
 
 Value = str | int | float | Fraction | None
 """One number or word of a table twin. None: there is none here."""
@@ -37,11 +38,20 @@ class Loss(Fraction):
     """A privacy loss: with the decimals of budgets, as everywhere."""
 
 
+class Share(Fraction):
+    """A part of a budget: in percent with two decimals, as in the table one edits."""
+
+
 class People(float):
     """People: as everywhere, whole from 100 up."""
 
 
-_AS_EVERYWHERE: Mapping[type, Callable[[Any], str]] = {Epsilon: epsilon_bound, Loss: budget_text, People: people}
+_AS_EVERYWHERE: Mapping[type, Callable[[Any], str]] = {
+    Epsilon: epsilon_bound,
+    Loss: budget_text,
+    People: people,
+    Share: partial(percent, places=2),
+}
 
 
 class AtLeast(float):

@@ -101,6 +101,7 @@ def test_that_topdown_shares_lead_to_the_margins_of_their_level() -> None:
     view = _view(persons, set_level_share(persons, "County", Fraction(1, 5)))
     county = next(row for row in view.parameters.rows if row[0] == "Level share County")
     assert county[3].startswith("County:")
+    assert [shown(value) for value in county[1:3]] == ["10.91 %", "20.00 %"]
     assert view.overlay.rows[0].group == "US"
 
 

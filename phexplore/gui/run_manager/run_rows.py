@@ -8,6 +8,7 @@ from pathlib import Path
 
 from phexplore.catalog.names import run_name
 from phexplore.model.fields import Declared, declared_fields
+from phexplore.resources import resource
 from phexplore.runs.events import (
     PHASE_WORDS,
     Event,
@@ -22,7 +23,7 @@ from phexplore.runs.events import (
     Started,
     TrialDone,
 )
-from phexplore.runs.spec import MODE_WORDS, RunMode, RunSpec
+from phexplore.runs.spec import DEMONSTRATION, MODE_WORDS, RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunEntry, started_words
 from phexplore.systems.registry import system_of
@@ -180,10 +181,14 @@ def time_words(seconds: float | None) -> str:
 
 
 def data_words(spec: RunSpec | None) -> str:
-    """Return what the run reads, with its mark as synthetic."""
+    """Return what the run reads, with its mark as synthetic: what came with the program by its title, files by their name."""
     if spec is None:
         return ""
-    return Path(spec.data.path).name + (" (synthetic)" if spec.data.synthetic else "")
+    shown = Path(spec.data.path)
+    demonstration, offer = spec.scenario.method.demonstration, system_of(spec.scenario).runs
+    if demonstration and shown == resource(demonstration):
+        return offer.shipped[DEMONSTRATION]
+    return shown.name + (" (synthetic)" if spec.data.synthetic else "")
 
 
 def kind_words(spec: RunSpec | None) -> str:

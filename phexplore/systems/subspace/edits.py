@@ -151,11 +151,11 @@ def offered_tables(present: str = "") -> list[tuple[str, str]]:
     Args:
         present: the one chosen now, which may have come with a project.
     """
-    shipped = dict.fromkeys(preset.scenario.subspace.table for preset in subspace_presets().values())
+    shipped = {each.scenario.subspace.table: each.title.partition(",")[0] for each in subspace_presets().values()}
     own = [Path(name).stem for name in own_files("tables") if name.endswith(".csv")]
     titles = {
         "": "The file that a run names",
-        **{name: name for name in (*shipped, present) if name and name not in own},
+        **{name: shipped.get(name, name) for name in (*shipped, present) if name and name not in own},
     }
     titles |= {name: own_title(name) for name in own}
     return [(title, name) for name, title in titles.items()]

@@ -110,6 +110,7 @@ def test_that_counts_of_the_users_library_are_chosen_and_only_where_they_fit(ope
     window.navigation.choose(Area.BUDGETS)
     control = window.rooms["subspace"].page.histogram.controls["table"]
     assert control.chooser.values == ["", "illinois_counties_2010", "few", "mine"]
+    assert control.chooser.itemText(1) == "Counties of Illinois 2010"
     assert control.chooser.itemText(3) == "mine (your library)"
     control.chooser.setCurrentIndex(3)
     assert window.session.scenario.subspace.table == "mine"

@@ -17,6 +17,7 @@ from phexplore.gui.run_manager.run_rows import (
     time_words,
     trials_words,
 )
+from phexplore.resources import resource
 from phexplore.runs.events import (
     Failed,
     Finished,
@@ -29,9 +30,10 @@ from phexplore.runs.events import (
     Started,
     TrialDone,
 )
-from phexplore.runs.spec import RunMode, RunSpec, StopRule
+from phexplore.runs.spec import RunMode, RunSpec, StopRule, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import started_words
+from phexplore.systems.registry import preset
 
 PLACE = Path("/runs/20260504T120000Z-abcdef01")
 
@@ -109,13 +111,20 @@ def test_that_an_early_stop_is_told_from_an_unfinished_run(row):
     assert trials_words(replace(row, spec=None, trials=3)) == "3"
 
 
-def test_that_a_run_says_how_it_works_and_on_what(row, us, run_data):
+def test_that_a_run_says_how_it_works_and_on_what(row, us, run_data, tmp_path):
+    shipped = resource("tables/illinois_counties_2010.csv")
     assert kind_words(row.spec) == "with noise, seed 1"
     assert data_words(row.spec) == "data (synthetic)"
     spec = RunSpec(us, run_data, 5, None, workers=2, stop=StopRule(row.spec.scenario.conventions.confidence / 180))
     assert kind_words(spec) == "with noise, seed from the system, 2 workers, stops at ± 0.5 %"
     assert kind_words(replace(spec, mode=RunMode.NO_NOISE, workers=1, stop=None)) == "truncated, no noise"
     assert (kind_words(None), data_words(None)) == ("", "")
+    method = preset("counties-invariant-2010").scenario
+    counties = RunSpec(method, data_of(method, shipped), 1, 1)
+    assert data_words(counties) == "102 counties of Illinois"
+    elsewhere = tmp_path / shipped.name
+    elsewhere.write_bytes(shipped.read_bytes())
+    assert data_words(replace(counties, data=data_of(method, elsewhere))) == shipped.name
 
 
 def test_that_the_directory_says_when_a_run_was_made():
