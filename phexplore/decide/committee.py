@@ -133,6 +133,17 @@ def _row(
     return MatrixRow(kind, path, baseline, values, moved, low, middle, high, said)
 
 
+def proposes_nothing(scenario: Scenario, baseline: Scenario) -> bool:
+    """Return whether a scenario has every number as where all started has it, and no comment.
+
+    Args:
+        scenario: of a member, or the one that whoever merges proposals works on.
+        baseline: of the same system.
+    """
+    base = budgets_of(baseline).committee
+    return not scenario.comments and _tables([scenario], base) == [base.numbers()]
+
+
 def _tables(proposals: Sequence[Scenario], base: CommitteeModel) -> list[Numbers]:
     """Return the numbers of each proposal; one without any target leaves targets as they were.
 

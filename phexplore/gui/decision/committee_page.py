@@ -13,6 +13,7 @@ from phexplore.decide.committee import (
     ReadProposal,
     committee_matrix,
     consensus,
+    proposes_nothing,
     read_proposals,
     with_proposals,
 )
@@ -117,13 +118,12 @@ class CommitteePage(TickPage):
         workbook = self._session.project.workbook
         system = type(workbook.scenario.method)
         own = [each for each in workbook.scenarios if isinstance(each.method, system)]
-        likely = {each.name for each in own if not each.name.startswith(CONSENSUS)}
-        ticked = {each.name for each in self.members} if self._is_touched else likely
-        self.list.show_entries([TickEntry(each.name, each.name) for each in own], ticked)
         starts = [(each.title, each.id) for each in presets().values() if isinstance(each.scenario.method, system)]
         starts += [(each.name, each.name) for each in own]
         keys = {key for _, key in starts}
         self.start.offer(starts, first=next((each.baseline for each in own if each.baseline in keys), None))
+        ticked = {each.name for each in self.members} if self._is_touched else self._likely(own)
+        self.list.show_entries([TickEntry(each.name, each.name) for each in own], ticked)
         self.follow()
 
     def make_draft(self) -> None:
@@ -141,6 +141,14 @@ class CommitteePage(TickPage):
             name = self._session.scenario.name
             self.said.emit(f"{name!r} is being edited now: the middle of {len(members)} proposals.")
 
+    def _likely(self, own: Sequence[Scenario]) -> set[str]:
+        """Return who proposes something: not the project's first scenario while files were imported and nobody edits it."""
+        likely = [each for each in own if not each.name.startswith(CONSENSUS)]
+        start = self._start()
+        if len(likely) > 1 and start is not None and proposes_nothing(likely[0], start):
+            del likely[0]
+        return {each.name for each in likely}
+
     def _take(self, read: tuple[tuple[Scenario, ...], tuple[Issue, ...]]) -> None:
         proposals, problems = read
         self.add.setEnabled(True)
@@ -153,10 +161,10 @@ class CommitteePage(TickPage):
         before = set(self._session.project.workbook.names)
         ticked = {each.name for each in self.members}
         if self._session.report(self._session.edit_workbook(label, lambda book: with_proposals(book, proposals))):
-            self._is_touched = True
             self.refresh()
-            names = self._session.project.workbook.names
-            self.tick(*(name for name in names if name in ticked or name not in before))
+            if self._is_touched:
+                names = self._session.project.workbook.names
+                self.tick(*(name for name in names if name in ticked or name not in before))
 
     def follow(self) -> None:
         members, start = self.members, self._start()

@@ -148,8 +148,7 @@ def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals
 
 def test_that_a_draft_has_the_middle_of_every_member(qtbot, page, session, files, query) -> None:
     page.import_files(files)
-    qtbot.waitUntil(lambda: len(page.members) == 4)
-    page.tick(*NAMES)
+    qtbot.waitUntil(lambda: len(page.members) == 3)
     assert session.project.labels[-1] == "Import 3 proposals"
     assert session.scenario.name == "Proposal"
     page.make_draft()
@@ -196,8 +195,28 @@ def test_that_the_headline_counts_who_moved_and_not_what_a_file_cannot_hold(us, 
 
 
 @pytest.mark.defect("M5")
-def test_that_the_scenario_being_edited_keeps_its_tick_when_files_are_imported(qtbot, page, files) -> None:
-    assert [each.name for each in page.members] == ["Proposal"]
+def test_that_the_scenario_being_edited_keeps_its_tick_when_files_are_imported(qtbot, page, session, files) -> None:
+    session.edit("Cut", lambda each: edit_threshold(each, TableId("PH4"), 14))
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) > 1)
+    assert [each.name for each in page.members] == ["Proposal", *NAMES]
+
+
+def test_that_a_scenario_nobody_edited_is_no_proposal_beside_imported_ones(qtbot, page, session, files, query) -> None:
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) > 1)
+    assert [each.name for each in page.members] == [*NAMES]
+    qtbot.waitUntil(lambda: page.title.text().startswith("3 members moved"))
+    session.edit("Cut", lambda each: edit_threshold(each, TableId("PH4"), 14))
+    qtbot.waitUntil(lambda: [each.name for each in page.members] == ["Proposal", *NAMES])
+    session.undo()
+    qtbot.waitUntil(lambda: [each.name for each in page.members] == [*NAMES])
+    page.make_draft()
+    assert session.scenario.phsafe.budgets[query] == median(each.phsafe.budgets[query] for each in page.members)
+
+
+def test_that_whoever_ticks_a_scenario_by_hand_keeps_the_tick(qtbot, page, files) -> None:
+    page.tick("Proposal")
     page.import_files(files)
     qtbot.waitUntil(lambda: len(page.members) > 1)
     assert [each.name for each in page.members] == ["Proposal", *NAMES]
