@@ -6,7 +6,7 @@ Keys are read here, used and forgotten; a job names their files, and nothing but
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,7 +159,7 @@ class Signed:
         role: what the signer wrote.
         at: as the signer's machine had it.
         key_id: the whole fingerprint.
-        owner: whose key it is by the checker's own store, "" for an unknown key.
+        owner: whose key it is by the checker's own store, or who signs with it here, "" for an unknown key.
     """
 
     name: str
@@ -182,6 +182,7 @@ class BundleReport:
         awaited: key ids that are expected to sign and have not.
         notes: what whoever hands the parameters over should know.
         shortfall: why the signatures do not suffice for the checker, "" when they do.
+        is_made_here: whether owners are who signed just now; no store of keys was asked.
     """
 
     path: Path
@@ -192,6 +193,7 @@ class BundleReport:
     awaited: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     shortfall: str = ""
+    is_made_here: bool = False
 
     @property
     def is_intact(self) -> bool:
@@ -221,7 +223,8 @@ def report_headline(report: BundleReport) -> tuple[str, str]:
     if unknown:
         return "Intact, signed by " + ("an unknown key" if unknown == 1 else f"{unknown} unknown keys"), "muted"
     count = len(report.signatures)
-    return f"Intact and signed by {count} " + ("key" if count == 1 else "keys") + " you trust", "good"
+    keys = "key" if count == 1 else "keys"
+    return f"Intact and signed by {count} {keys} " + ("used here" if report.is_made_here else "you trust"), "good"
 
 
 def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[str, str]]:
@@ -357,7 +360,7 @@ def _signed_and_written(
     write_bundle(bundle, out)
     tell(number + 1, steps, "Making every part of the bundle again and comparing")
     content = read_bundle(out)
-    report = _report(out, content, tuple(own))
+    report = replace(_report(out, content, tuple(own)), is_made_here=True)
     if report.alterations:
         part, sentence = report.alterations[0]
         raise BundleError(f"{out} does not stand up to its own check. {part}: {sentence}", "Do not hand it over.")

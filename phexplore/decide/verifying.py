@@ -331,14 +331,12 @@ def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Veri
         path: of the bundle.
         trust: files of public keys whose signatures count.
         required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named
-            either. Without `trust` the keys of the user's store count.
+            either. Without `trust` the keys of the user's store count, as in the window.
 
     Raises:
         PhexploreError: a key, the store or the bundle cannot be read.
     """
-    trusted = {load_public_key(key) for key in trust}
-    if not trust and required:
-        trusted = {key.public_key for key in trusted_keys()}
+    trusted = {load_public_key(key) for key in trust} or {key.public_key for key in trusted_keys()}
     demanded = (1 if trust else 0) if required is None else required
     return verify(read_bundle(path), trusted, demanded)
 

@@ -13,8 +13,9 @@ from signed_bundles import KEYS, NOW, request, signed_bundle
 
 from phexplore.cli.app import BAD_INPUT, DONE, EXPECTED_FAILURE, run
 from phexplore.decide.bundle import make_bundle, signed
+from phexplore.decide.bundle_jobs import VerifyJob, carry_out, report_headline
 from phexplore.decide.signing import Signer, SigningError, confirm_strong, key_id_of, load_public_key, public_bytes
-from phexplore.decide.trusted_keys import store_path
+from phexplore.decide.trusted_keys import store_path, trusted_keys
 
 
 def call(capsys, *arguments):
@@ -74,7 +75,10 @@ def test_that_keys_of_the_store_are_known_and_count_only_when_required(capsys, t
     if os.name == "posix":
         assert stat.S_IMODE(store.stat().st_mode) == 0o600
     assert json.loads(call(capsys, "keys", "list", "--json")[1]) == [{"fingerprint": key, "name": "Ada"}]
-    assert "known: Ada" in call(capsys, "verify", tmp_path / "b.zip")[1]
+    said = call(capsys, "verify", tmp_path / "b.zip")[1]
+    assert ("trusted: Ada" in said, said.count("an unknown key")) == (True, 1)
+    in_the_window = carry_out(VerifyJob(tmp_path / "b.zip", trusted_keys()), lambda *_: None)
+    assert report_headline(in_the_window) == ("Intact, signed by an unknown key", "muted")
     assert call(capsys, "verify", tmp_path / "b.zip", "--require", 1)[0] == DONE
     assert call(capsys, "verify", tmp_path / "b.zip", "--require", 2)[0] == EXPECTED_FAILURE
     assert call(capsys, "keys", "remove", key)[0] == DONE

@@ -106,7 +106,7 @@ def test_that_three_proposals_become_a_signed_bundle(qtbot, saved_window, member
     bundle.process.progressed.connect(steps.append)
     with qtbot.waitSignal(bundle.written):
         bundle.write_to(out)
-    assert bundle.writing.title.text() == "Intact and signed by 2 keys you trust"
+    assert bundle.writing.title.text() == "Intact and signed by 2 keys used here"
     assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
     assert bundle.signers.rows[1].passphrase.text() == ""
 
