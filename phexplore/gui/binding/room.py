@@ -105,6 +105,7 @@ class News(QObject):
     Signals:
         wanted: the `Area` to go to.
         failed: a `PhexploreError`.
+        mended: a `PhexploreError` that was told and whose cause is gone.
         noted: a sentence about what was done.
         warned: a sentence that deserves attention.
         said: a sentence worth a short message.
@@ -115,6 +116,7 @@ class News(QObject):
 
     wanted = Signal(object)
     failed = Signal(object)
+    mended = Signal(object)
     noted = Signal(object)
     warned = Signal(object)
     said = Signal(object)

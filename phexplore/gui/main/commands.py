@@ -185,6 +185,7 @@ class Commands:
             }  # fmt: skip
             self.tour = GuidedTour(self._parent, window.navigation.choose, places)
             self.tour.ended.connect(end)
+            window.navigation.chosen.connect(self.tour.leave)
         self.tour.begin()
 
     def offer_tour(self) -> None:

@@ -131,6 +131,11 @@ class GuidedTour(QFrame):
         # Pages that were just shown are laid out in the next turn of the event loop.
         QTimer.singleShot(0, self, self._settle)
 
+    def leave(self, area: Area) -> None:
+        """End where somebody goes elsewhere than the stop is: the card would lie over what it does not speak of."""
+        if area is not self.stop.area:
+            self.finish()
+
     def finish(self) -> None:
         """Take card and frame away."""
         self._window.removeEventFilter(self)

@@ -34,9 +34,9 @@ class Notices(NoticeBar):
         text = self._behind_attention(f"{trouble.sentence} {trouble.remedy}")
         self.say(text, look="refused", action="Save as…", run=save_as)
 
-    def warn(self, text: str) -> None:
-        """Say what deserves attention."""
-        self.say(text, look="attention")
+    def warn(self, text: str, cause: object = None) -> None:
+        """Say what deserves attention, until its cause is gone if one is named."""
+        self.say(text, look="attention", cause=cause)
 
     def tell_complete(self, row: RunRow, show: Callable[[], object]) -> None:
         """Say that a run is complete.
@@ -81,7 +81,7 @@ class Notices(NoticeBar):
         """
         if not isinstance(error, PhexploreError):
             raise error
-        self.say(error.full, look="refused")
+        self.say(error.full, look="refused", cause=error)
 
     def tell_of_crash(self, report: str) -> None:
         """Say that the program was brought down last time, with a report to pass on."""

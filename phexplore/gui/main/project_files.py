@@ -206,6 +206,7 @@ class ProjectFiles(QObject):
 
     Signals:
         noted: a sentence worth a notice.
+        saved: the project was written.
         changed: a file was opened or saved; recent files may be different.
         started: a new project was made from a preset.
         published: paths of files with data, not parameters.
@@ -213,6 +214,7 @@ class ProjectFiles(QObject):
     """
 
     noted = Signal(object)
+    saved = Signal()
     changed = Signal()
     started = Signal()
     published = Signal(object)
@@ -332,6 +334,7 @@ class ProjectFiles(QObject):
             return
         self._settings.remember_file(path)
         self._session.mark_saved()
+        self.saved.emit()
         self.changed.emit()
         if then is not None:
             then()

@@ -201,6 +201,7 @@ class RunsArea(QObject):
         page.written.connect(self._news.written)
         page.runs_wanted.connect(self.ask_for_run)
         page.failed.connect(self._news.failed)
+        page.mended.connect(self._news.mended)
         self._rooms[system.id].join_results(page)
         return page
 

@@ -241,7 +241,8 @@ class MainWindow(QMainWindow):
         self.issues.counted.connect(self.bottom.count_issues)
         self.bottom.issues.toggled.connect(lambda shown: self.show_issues(shown=shown))
         self.bottom.count_issues(self.issues.counts)
-        self.files.noted.connect(news.warned)
+        self.files.noted.connect(lambda text: notice.warn(text, cause=self.files))
+        self.files.saved.connect(lambda: notice.drop(cause=self.files))  # what came back is kept now
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)
         self.files.folder_given.connect(lambda path: self.areas.runs.run_on(path))  # noqa: PLW0108 - made on first use
@@ -251,6 +252,7 @@ class MainWindow(QMainWindow):
         appearance().changed.connect(self._make_room)
         news.wanted.connect(self.navigation.choose)
         news.failed.connect(notice.tell_failure)
+        news.mended.connect(lambda error: notice.drop(cause=error))
         news.noted.connect(notice.say)
         news.warned.connect(notice.warn)
         news.said.connect(self.bottom.say)

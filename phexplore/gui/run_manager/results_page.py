@@ -42,6 +42,7 @@ class ResultsPage(QWidget):
     Signals:
         runs_wanted: the user wants to start a run.
         failed: a `PhexploreError`.
+        mended: the `PhexploreError` of a run that could not be read, once another one is shown.
         written: the `Path` of an exported file or folder.
         chosen: id of a choice a person made, and what was chosen.
         read: the `RunAnswer` that is shown, whenever one came.
@@ -49,6 +50,7 @@ class ResultsPage(QWidget):
 
     runs_wanted = Signal()
     failed = Signal(object)
+    mended = Signal(object)
     written = Signal(object)
     chosen = Signal(object, object)
     read = Signal(object)
@@ -80,6 +82,7 @@ class ResultsPage(QWidget):
         self._is_stale = False
         self._shown_on: dict[str, Path] = {}
         self.answer: RunAnswer | None = None
+        self._unreadable: PhexploreError | None = None
         # From the page inward: a widget that changes its parent has all in it styled anew.
         self._stack = QStackedWidget(self)
         self._filled = QWidget(self._stack)
@@ -246,6 +249,9 @@ class ResultsPage(QWidget):
         if asked.directory != self.directory or dict(asked.choices) != self.choices:
             return  # something else was chosen meanwhile; its answer is on the way
         self.answer = answer
+        if self._unreadable is not None:
+            self.mended.emit(self._unreadable)
+            self._unreadable = None
         if answer.waiting and self.isVisible():
             self.reader.request(self._request(asked.directory))  # the rest of the trials, a slice of time at a time
         self.sentence.setText(" · ".join(map(tile_sentence, answer.tiles)))
@@ -262,6 +268,7 @@ class ResultsPage(QWidget):
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.sentence.setText("")  # the figures of another run, or of this one before, are not its own
         self.charts[self.tab].show_empty(error.full)
+        self._unreadable = error
         self.failed.emit(error)
 
 

@@ -29,6 +29,7 @@ class NoticeBar(QFrame):
         super().__init__(parent)
         self._look = "card"
         self._action: Callable[[], object] | None = None
+        self._cause: object = None
         self._place: QWidget | None = None
         self._bar: QWidget | None = None
         self._head: QWidget | None = None
@@ -64,6 +65,7 @@ class NoticeBar(QFrame):
         action: str = "",
         run: Callable[[], object] | None = None,
         steps: tuple[int, int] | None = None,
+        cause: object = None,
     ) -> None:
         """Show a notice.
 
@@ -73,13 +75,14 @@ class NoticeBar(QFrame):
             action: text of a button, "" for none.
             run: what it does.
             steps: the number of the step that is being done and how many there are, of work that goes on.
+            cause: why it is said; whoever ends it drops the notice by it.
         """
         self._bar_of_steps.setVisible(steps is not None)
         if steps is not None:
             self._bar_of_steps.setRange(0, steps[1])
             self._bar_of_steps.setValue(steps[0] - 1)
             self._bar_of_steps.setAccessibleName(f"Step {steps[0]} of {steps[1]}")
-        self._look, self._action = look, run
+        self._look, self._action, self._cause = look, run, cause
         self._text.setText(text)
         self._button.setText(action)
         self._button.setAccessibleName(action or "Act on the notice")
@@ -91,14 +94,16 @@ class NoticeBar(QFrame):
         self._settle()
         announce(self, f"{text} {action}".strip(), is_urgent=look == "refused")
 
-    def drop(self, *, look: str = "", action: str = "") -> None:
-        """Say no more what was said with a look, or what offers an action: its cause is gone.
+    def drop(self, *, look: str = "", action: str = "", cause: object = None) -> None:
+        """Say no more what was said with a look, what offers an action, or what had a cause that is gone.
 
         Args:
             look: of the notice.
             action: words on its button.
+            cause: it was said with.
         """
-        if not self.isHidden() and (self._look == look or (action and self._button.text() == action)):
+        is_over = self._look == look or (action and self._button.text() == action)
+        if not self.isHidden() and (is_over or (cause is not None and self._cause is cause)):
             self.hide()
 
     def float_over(self, place: QWidget, bar: QWidget, free: Callable[[], QRect], head: QWidget) -> None:

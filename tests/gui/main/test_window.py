@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from window_areas import focus_chain, offered_areas
 
 from phexplore.document.project import Project
+from phexplore.errors import PhexploreError
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import GEOMETRY, TEXT_SIZE, THEME
 from phexplore.gui.experiments.page import ExperimentPage
@@ -122,6 +123,25 @@ def test_that_a_refusal_is_said_above_the_content(window, query) -> None:
     refusal = window.session.edit("Set", lambda s: set_budget(s, query, Fraction(-1)))
     window.session.report(refusal)
     assert "0 or more" in window.notice.text
+
+
+def test_that_what_came_back_is_said_until_it_is_saved(window, tmp_path) -> None:
+    window.files.noted.emit("2 unsaved edits were recovered.")
+    assert "recovered" in window.notice.text
+    window.files.save_to(tmp_path / "kept.phx")
+    assert window.notice.text == ""
+    window.notice.warn("The program stopped unexpectedly last time.")
+    window.files.save()
+    assert window.notice.text
+
+
+def test_that_a_run_that_cannot_be_read_is_said_until_another_one_is_shown(window) -> None:
+    error = PhexploreError("A trial was altered.", "Run it again.")
+    window.news.failed.emit(error)
+    window.news.mended.emit(PhexploreError("Another one.", ""))
+    assert "altered" in window.notice.text
+    window.news.mended.emit(error)
+    assert window.notice.text == ""
 
 
 def test_that_theme_and_text_size_are_chosen_and_remembered(window) -> None:

@@ -252,6 +252,10 @@ def test_that_no_figure_of_a_run_read_before_stands_above_one_that_is_refused(pa
     reader.failed.emit(PhexploreError("A trial was altered after the run was complete.", "Run it again."))
     assert page.charts["errors"].is_empty
     assert not page.sentence.text()
+    mended = []
+    page.mended.connect(mended.append)
+    reader.answer()
+    assert [each.sentence for each in mended] == ["A trial was altered after the run was complete."]
 
 
 def test_that_damaged_parts_are_named_above_the_picture(page_of, write_run, reader):
