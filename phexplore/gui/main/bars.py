@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QProgressBar, QWidget
 
 from phexplore.accuracy.proven_loss import slack
 from phexplore.figures.tile import TileContent
@@ -71,17 +71,35 @@ class HeaderBar(QFrame):
         self.export.setMenu(export)
         self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
         buttons = (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export)
-        row(
-            (_captioned("Scenario", self.scenario), 3),
-            (_captioned("Reference", self.reference), 3),
-            column(1, self.status, self._state, gap=2),
-            *((widget, Qt.AlignmentFlag.AlignVCenter) for widget in buttons),
+        self._captioned = (_captioned("Scenario", self.scenario), _captioned("Reference", self.reference))
+        self._parts = row(
+            (row(*((each, 1) for each in self._captioned)), 6),
+            (
+                row(
+                    column(1, self.status, self._state, gap=2),
+                    1,
+                    *((widget, Qt.AlignmentFlag.AlignVCenter) for widget in buttons),
+                ),
+                0,
+            ),
             of=self,
             margins=(MARGIN, GRID, MARGIN, GRID),
         )
+        appearance().changed.connect(self._arrange)
+        self._arrange()
         session.settled.connect(self._refresh)
         session.saved.connect(self._refresh)
         self._refresh()
+
+    def _arrange(self, _colours: object = None) -> None:
+        """Give the names a line of their own where text is large: beside the buttons they had ten letters."""
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        is_large = appearance().scale >= LARGE_TEXT
+        self._parts.setDirection(down if is_large else right)
+        for each in self._captioned:
+            each.setDirection(right if is_large else down)
+            each.setStretch(1, 1 if is_large else 0)
+            each.setSpacing(GRID if is_large else 2)
 
     def _refresh(self, _signal: object = None) -> None:
         workbook = self._session.shown.workbook
@@ -352,7 +370,7 @@ def _button(action: QAction, symbol: str, name: str) -> SymbolButton:
     return button
 
 
-def _captioned(caption: str, widget: QWidget) -> QVBoxLayout:
+def _captioned(caption: str, widget: QWidget) -> QBoxLayout:
     label = Text(caption, look="muted", relative=0.92)
     label.setBuddy(widget)
     return column(label, widget, gap=2, margins=(0, 0, GRID, 0))

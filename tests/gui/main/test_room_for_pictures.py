@@ -191,3 +191,13 @@ def test_that_a_refusal_ends_with_the_next_edit_and_a_notice_with_its_project(wi
     window.notice.warn("Of this project.")
     window.session.install(project_of(preset("sdhc-2020-us")))
     assert window.notice.text == ""
+
+
+def test_that_the_names_of_scenario_and_reference_stay_readable_in_large_text(qtbot, window):
+    window.resize(QSize(1280, 740))
+    header = window.header
+    appearance().set_scale(200)
+    names = (header.scenario, header.reference)
+    qtbot.waitUntil(lambda: all(each.width() > 0.3 * window.width() for each in names))
+    appearance().set_scale(100)
+    qtbot.waitUntil(lambda: header.run.y() < header.scenario.geometry().bottom())
