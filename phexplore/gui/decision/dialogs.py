@@ -58,6 +58,13 @@ class AskDialog(QDialog):
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
         column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take the height that wrapped sentences need: a dialog opens with at most two thirds of the screen."""
+        super().showEvent(event)
+        if (layout := self.layout()) is not None:
+            needed = min(layout.totalHeightForWidth(self.width()), self.screen().availableGeometry().height())
+            self.resize(self.width(), max(self.height(), needed))
+
 
 _WIDTH, _HEIGHT = 88 * GRID, 80 * GRID
 

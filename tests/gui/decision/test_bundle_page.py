@@ -19,6 +19,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.dialogs import KeyDialog
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import Workbook
 
 INTACT = BundleReport(Path("d.zip"), "ab" * 32, (), (("Scenario", "Vote"), ("Status", "approved")))
@@ -249,3 +250,13 @@ def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) ->
     with qtbot.waitSignal(page.process.failed):
         page.write_to(tmp_path / "b.zip")
     assert not (tmp_path / "b.zip").exists()
+
+
+def test_that_a_dialog_has_the_height_of_its_sentences_in_large_text(qtbot, tmp_path):
+    appearance().set_scale(200)
+    dialog = KeyDialog(None, tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    needed = dialog.layout().totalHeightForWidth(dialog.width())
+    assert dialog.height() >= min(needed, dialog.screen().availableGeometry().height())
+    appearance().set_scale(100)
