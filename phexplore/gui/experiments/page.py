@@ -17,6 +17,7 @@ from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.process_service import CommandError, CommandProcess
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_to_open
@@ -123,8 +124,8 @@ class ExperimentPage(QWidget):
         self.list.setAccessibleName("Experiments")
         self.list.setWordWrap(True)
         for experiment in self._experiments:
-            item = QListWidgetItem(experiment.title)
-            item.setToolTip(experiment.sentence)
+            item = QListWidgetItem(localised(experiment.title))
+            item.setToolTip(localised(experiment.sentence))
             self.list.addItem(item)
         self._about, self._duration = Text(wrap=True), Text(look="muted", wrap=True)
         self._forms = QStackedWidget()

@@ -14,7 +14,7 @@ from phexplore.figures.wording import capital, sentence
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TickBox
 from phexplore.gui.widgets.exact_field import ExactField
-from phexplore.gui.widgets.labels import Reason, Text
+from phexplore.gui.widgets.labels import Reason, Text, describe, field_label
 from phexplore.gui.widgets.layout import column, form
 from phexplore.model.fields import Field
 from phexplore.model.kinds import Choice, Exact, Flag, Kind, Optional, Whole
@@ -180,9 +180,11 @@ class DeclaredForm(QWidget):
         self.rows = rows = form_in(self)
         for part in parts:
             control = written.get(part.name) or _control(part, take, (words or {}).get(part.name))
-            control.setToolTip(part.doc)
-            control.setAccessibleDescription(part.doc)
-            rows.addRow("" if isinstance(control, FlagControl) else capital(part.title), control)
+            describe(control, tip=part.doc, more=part.doc)
+            if isinstance(control, FlagControl):
+                rows.addRow("", control)
+            else:
+                rows.addRow(field_label(capital(part.title), control), control)
             self.controls[part.name] = control
 
     def insert_below(self, name: str, label: Any, widget: QWidget) -> None:

@@ -85,29 +85,53 @@ def coded(window, code):
     }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CHOSEN)
-def test_that_no_page_says_a_code_that_has_a_name(qtbot, settings, tmp_path, name) -> None:
-    code, found = codes(), set()
-    appearance().call_things(Naming.NAMES)
-    try:
+def places(window):
+    """Go to every page and every tab of a window; yield what is shown by its names."""
+    for area in offered_areas(window.room.system.id):
+        window.navigation.choose(area)
+        settle()
+        yield (area.name,)
+        for bar in window.pages.currentWidget().findChildren(QTabBar):
+            for tab in range(bar.count() if bar.isVisible() else 0):
+                if bar.isTabVisible(tab) and bar.isTabEnabled(tab):
+                    bar.setCurrentIndex(tab)
+                    settle()
+                    yield (area.name, bar.tabText(tab))
+
+
+@pytest.fixture
+def window_of(qtbot, settings, tmp_path):
+    def make(name):
         window = MainWindow(project_of(presets()[name]), settings, tmp_path / "runs")
         qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
         window.show()
         qtbot.waitExposed(window)
-        for depth in Depth:
-            appearance().show_depth(depth)
-            for area in offered_areas(window.room.system.id):
-                window.navigation.choose(area)
-                settle()
-                found |= {(area.name, *each) for each in coded(window, code)}
-                for bar in window.pages.currentWidget().findChildren(QTabBar):
-                    for tab in range(bar.count() if bar.isVisible() else 0):
-                        if bar.isTabVisible(tab) and bar.isTabEnabled(tab):
-                            bar.setCurrentIndex(tab)
-                            settle()
-                            found |= {(area.name, bar.tabText(tab), *each) for each in coded(window, code)}
-    finally:
-        appearance().call_things(Naming.CODES)
-        appearance().show_depth(Depth.EXPERT)
+        return window
+
+    appearance().call_things(Naming.NAMES)
+    yield make
+    appearance().call_things(Naming.CODES)
+    appearance().show_depth(Depth.EXPERT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHOSEN)
+def test_that_no_page_says_a_code_that_has_a_name(window_of, name) -> None:
+    code, found, window = codes(), set(), window_of(name)
+    for depth in Depth:
+        appearance().show_depth(depth)
+        found |= {(*place, *each) for place in places(window) for each in coded(window, code)}
     assert found == set()
+
+
+SYMBOLS = re.compile(r"[τρσ]|zCDP|Theorem|Corollary|Algorithm|\bL1\b|optimal α|\(δ")
+FORMULAS = re.compile(r"[√²Σ⌊=∑]")
+"""Whoever reads one knows its symbols."""
+
+
+@pytest.mark.parametrize("name", [CHOSEN[0], *(pytest.param(each, marks=pytest.mark.slow) for each in CHOSEN[1:])])
+def test_that_a_committee_neither_reads_nor_hears_a_symbol_outside_of_formulas(window_of, name) -> None:
+    appearance().show_depth(Depth.COMMITTEE)
+    window = window_of(name)
+    found = {(*place, *each) for place in places(window) for each in coded(window, SYMBOLS)}
+    assert {each for each in found if not FORMULAS.search(each[-1])} == set()
