@@ -165,6 +165,11 @@ class ResultsPage(QWidget):
             self.choose({name: value}, drops)
             self.chosen.emit(name, value)
 
+        def join(_tab: str, chart: Any) -> None:
+            chart.failed.connect(self.failed)
+            chart.key_selected.connect(partial(self._follow, activated=False))
+            chart.key_activated.connect(partial(self._follow, activated=True))
+
         self.reader.answered.connect(self._show_answer)
         self.reader.failed.connect(self._on_unreadable)
         self.export.written.connect(self.written)
@@ -172,7 +177,7 @@ class ResultsPage(QWidget):
         self.run.currentIndexChanged.connect(self._ask)
         self.choosers.chosen.connect(take)
         self.tabs.currentChanged.connect(self._ask)
-        self.tabs.made.connect(self._join_chart)
+        self.tabs.made.connect(join)
         self._controller.changed.connect(self._show_runs)
         self._controller.progressed.connect(self._on_progress)
         appearance().changed.connect(self._name_again)
@@ -181,11 +186,6 @@ class ResultsPage(QWidget):
         """Read the results again when things are called otherwise: names are given where runs are read."""
         if self.answer is None or self.answer.request.naming is not chosen_naming():
             self._ask()
-
-    def _join_chart(self, _tab: str, chart: Any) -> None:
-        chart.failed.connect(self.failed)
-        chart.key_selected.connect(partial(self._follow, activated=False))
-        chart.key_activated.connect(partial(self._follow, activated=True))
 
     def _chosen_pictures(self) -> Mapping[str, Choice]:
         shown = () if self.answer is None else self.answer.choosers
