@@ -9,7 +9,7 @@ nothing.
 Args:
     point: ``point[columns, width]``, counts per column and child; improved in place.
     objective: of the stage, with scratch.
-    counts: numbers of columns and rows.
+    counts: numbers of columns, rows and edges.
     closed: whether the counts of a column add up to the parent's.
     margins: how many margins have rows.
     forest: the sums of the stage.
@@ -48,13 +48,7 @@ LEAST_MODULUS = 1e-4
 INEXACT = 0.01
 """Violation allowed in a projection, as a fraction of the last move: early steps need no more."""
 
-FIRST_MOVE = 1e6
-"""What the first gradient step is taken to move, in tolerances."""
-
 BIG = 1e300
-
-ON_FACE = 0.03
-"""Projected gradient step at which conjugate gradients end, as a fraction of the one that is small enough."""
 
 FACES = 25
 """Most faces explored by conjugate gradients in one solve."""
@@ -87,7 +81,7 @@ class Objective(NamedTuple):
 def descend_by_column(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
     closed: bool,
     tolerance: float,
     limit: int,
@@ -102,7 +96,7 @@ def descend_by_column(
         tolerance: largest move of a sweep, in people, that is small enough.
         limit: most sweeps.
     """
-    columns, _ = counts
+    columns, _, _ = counts
     width = point.shape[1]
     sums, weight = objective.sums, objective.weight
     start_sums(point, objective, counts, forest)
@@ -160,13 +154,13 @@ def descend_by_column(
 
 
 @woven_kernel
-def start_sums(point: Floats, objective: Objective, counts: tuple[int, int], forest: Forest) -> None:
+def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int], forest: Forest) -> None:
     """Fill every row of `sums` with its share of the gradient, w_r (Σ x) - pull_r."""
-    columns, rows = counts
+    columns, rows, edges = counts
     width = point.shape[1]
     sums = objective.sums
     copy_rows(point, sums, columns)
-    add_up(sums, columns, rows, forest)
+    add_up(sums, columns, rows, edges, forest)
     for row in range(rows):
         target = sums[row]
         factor = objective.weight[row]
@@ -189,7 +183,7 @@ def copy_rows(source: Floats, target: Floats, rows: int) -> None:
             store(target, row, child, load(source, row, child))
 
 
-@woven_kernel
+@inlined_kernel
 def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
     """Fill the inverse metric; return the strong convexity of the objective in it, 0 if some count has no weight.
 
@@ -207,19 +201,11 @@ def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
     return modulus
 
 
-@woven_kernel
-def set_diagonal(objective: Objective, columns: int, polytope: Polytope) -> None:
-    """Fill the inverse metric for conjugate gradients, which need no bound on the curvature: the diagonal itself serves better."""
-    for column in range(columns):
-        diagonal = objective.diagonal[column]
-        polytope.inverse_metric[column] = 1.0 / diagonal if diagonal > 0.0 else 1.0
-
-
 @inlined_kernel
 def step_ahead(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
     closed: bool,
     margins: int,
     tolerance: float,
@@ -264,7 +250,7 @@ def step_ahead(
 def descend_together(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
     closed: bool,
     margins: int,
     tolerance: float,
@@ -289,14 +275,14 @@ def descend_together(
     trusted = max(modulus, LEAST_MODULUS)
     row_tolerance = 0.1 * tolerance
     copy_rows(point, ahead, columns)
-    violation = BIG
+    violation, newton = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
+    copy_rows(point, ahead, columns)
     theta = 1.0
     steps = 0
-    newton = 0
     still = 0
     patience = 2
     faces = 0
-    furthest = FIRST_MOVE * tolerance
+    furthest = 0.0
     distance = BIG
     while steps < limit:
         allowed = max(row_tolerance, INEXACT * furthest)
@@ -328,7 +314,6 @@ def descend_together(
             continue
         gradient(point, objective.weight, objective.pull, sums, counts, forest)
         copy_rows(sums, objective.slope, columns)
-        set_diagonal(objective, columns, polytope)
         steps += minimise_on_active_set(
             point,
             ahead,
@@ -340,21 +325,19 @@ def descend_together(
             counts,
             closed,
             margins,
-            ON_FACE * tolerance * trusted,
+            0.3 * tolerance * trusted,
             200,
             forest,
             polytope,
         )
-        set_metric(objective, columns, polytope)
-        polytope.known[0] = -1
         faces += 1
         still = 0
         theta = 1.0
-        # Where the face ends may lie outside of the bounds; the next gradient step projects it, with the multipliers found there.
-        furthest = 0.0
-        violation = BIG
-        patience += 1 if is_outside(ahead, tolerance) else 0
-        copy_rows(ahead, point, columns)
+        violation, more = project(ahead, following, closed, margins, row_tolerance, 100, polytope)
+        newton += more
+        patience += 1 if differs(following, ahead, columns, tolerance) else 0
+        copy_rows(following, point, columns)
+        copy_rows(following, ahead, columns)
     if violation > row_tolerance:
         copy_rows(point, ahead, columns)
         violation, more = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
@@ -363,10 +346,18 @@ def descend_together(
 
 
 @woven_kernel
-def is_outside(point: Floats, tolerance: float) -> bool:
-    """Return whether some count is below 0 by more than `tolerance`, in people."""
-    for column in range(point.shape[0]):
-        for child in range(point.shape[1]):
-            if point[column, child] < -tolerance:
+def differs(left: Floats, right: Floats, columns: int, tolerance: float) -> bool:
+    """Return whether two points differ by more than `tolerance` in some count.
+
+    Args:
+        left: ``left[>= columns, width]``.
+        right: ``right[>= columns, width]``.
+        columns: how many rows to compare.
+        tolerance: in people.
+    """
+    for column in range(columns):
+        mine, other = left[column], right[column]
+        for child in range(mine.shape[0]):
+            if abs(mine[child] - other[child]) > tolerance:
                 return True
     return False

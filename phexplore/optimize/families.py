@@ -13,7 +13,7 @@ Args:
     width: children, padded to a multiple of `LANE`.
     point: ``point[columns, width]``, counts per column and child; written.
     objective: of the stage.
-    counts: numbers of columns and rows.
+    counts: numbers of columns, rows and edges.
     closed: whether the children add up to the parent.
     forest: the sums of the stage.
     polytope: the feasible set with its scratch.
@@ -34,9 +34,9 @@ from phexplore.optimize.bounds import (
     BEYOND,
     Families,
     Grouping,
+    barriers,
     build_polytope,
-    fill_barriers,
-    fill_floors,
+    floors,
     group_support,
     padded,
 )
@@ -64,9 +64,6 @@ other; not solved to the accuracy asked for."""
 
 FLAT = 12.0
 """Up to this ratio of row sum to own weight, descent column by column needs fewer operations than all together."""
-
-WARM = 3e5
-"""Descent column by column may stop at moves of so many tolerances where rows turn out to bind: it is a first point then."""
 
 
 class Settings(NamedTuple):
@@ -299,23 +296,19 @@ def solve_stage(
     """
     width = held.shape[1]
     columns = grouping.cell_of_column.shape[0]
-    rows, entries = plant(tables, stage, columns, grouping.cell_of_column, stamp, place, tag, forest)
+    rows, edges, entries = plant(tables, stage, columns, grouping.cell_of_column, stamp, place, tag, forest)
     for line in range(
         families.child_start[family], min(families.child_start[family] + AHEAD, families.child_start[family + 1])
     ):
         fetch_answers(families.narrow, families.answers, line, entries, forest)
-    classes = grouping.cell_of_class.shape[0]
-    barrier = np.empty((classes, width), np.float64)
-    fill_barriers(tables, stage, families, family, grouping, barrier)
-    floor = np.zeros((columns, width), np.float64)
-    by_class = np.zeros((4, classes), np.int64)
-    has_floor = fill_floors(tables, stage, families, family, grouping, barrier, floor, by_class)
+    barrier = barriers(tables, stage, families, family, grouping, width)
+    floor, has_floor = floors(tables, stage, families, family, grouping, barrier)
     polytope, contradiction = build_polytope(
         tables, stage, families, family, settings.closed, grouping, barrier, floor, held, slack
     )
     if contradiction:
         return floor, False, 0.0
-    counts = (columns, rows)
+    counts = (columns, rows, edges)
     objective = measure(families, family, width, counts, entries, forest, floor, has_floor)
     point = np.zeros((columns, width), np.float64)
     if start.shape[0] > 0:
@@ -350,7 +343,7 @@ def measure(
     families: Families,
     family: int,
     width: int,
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
     entries: int,
     forest: Forest,
     floor: Floats,
@@ -362,23 +355,23 @@ def measure(
         entries: how many measured answers the forest has.
         has_floor: whether any floor is above 0.
     """
-    columns, rows = counts
+    columns, rows, edges = counts
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
-    by_row = np.zeros((3, rows, width), np.float64)
-    weight, pull, sums = by_row[0], by_row[1], by_row[2]
+    weight = np.zeros((rows, width), np.float64)
+    pull = np.zeros((rows, width), np.float64)
+    sums = np.empty((rows, width), np.float64)
     weigh(families.narrow, families.answers, families.weights, first, children, entries, forest, weight, pull)
     if has_floor:
         for column in range(columns):
             for child in range(width):
                 sums[column, child] = floor[column, child]
-        add_up(sums, columns, rows, forest)
+        add_up(sums, columns, rows, edges, forest)
         for row in range(rows):
             for child in range(width):
                 pull[row, child] -= weight[row, child] * sums[row, child]
-    by_column = np.empty((2, columns), np.float64)
-    metric, diagonal = by_column[0], by_column[1]
-    scratch = np.empty((4, columns, width), np.float64)
+    metric = np.empty(columns, np.float64)
+    diagonal = np.empty(columns, np.float64)
     metrics(weight, sums, metric, diagonal, counts, forest)
     return Objective(
         weight,
@@ -386,10 +379,10 @@ def measure(
         sums,
         metric,
         diagonal,
-        scratch[0],
-        scratch[1],
-        scratch[2],
-        scratch[3],
+        np.empty((columns, width), np.float64),
+        np.empty((columns, width), np.float64),
+        np.empty((columns, width), np.float64),
+        np.empty((columns, width), np.float64),
     )
 
 
@@ -417,7 +410,7 @@ def spread(point: Floats, objective: Objective, closed: bool, polytope: Polytope
 def minimise(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
     settings: Settings,
     tolerance: float,
     forest: Forest,
@@ -433,7 +426,7 @@ def minimise(
     Args:
         started: whether `point` lies within the bounds.
     """
-    columns, rows = counts
+    columns, rows, edges = counts
     margins = polytope.row_of.shape[0] // polytope.barrier.shape[0]
     bound_rows = polytope.lower.shape[0]
     steepest = 0.0
@@ -450,20 +443,26 @@ def minimise(
         equal = equal or polytope.lower[row] == polytope.upper[row]
     coarse = steepest >= 1e6
     if measured and not equal and (steepest <= FLAT or (bound_rows == 0 and coarse)):
-        list_rows_above(columns, rows, forest)
-        fine = (1e-4 if coarse else 0.02) * tolerance
-        enough = max(fine, WARM * tolerance) if bound_rows > 0 else fine
-        while True:
-            moved, sweeps = descend_by_column(
-                point, objective, counts, settings.closed, enough, 4 * settings.limit, forest, polytope
-            )
-            outcome.sweeps[family] += sweeps
-            if row_violation(point, margins, polytope) > (0.1 * tolerance if enough == fine else 10.0 * moved):
-                break
-            if enough == fine:
-                outcome.distance[family] = max(outcome.distance[family], moved if coarse else 20.0 * moved)
-                return 0.0
-            enough = fine
+        list_rows_above(columns, rows, edges, forest)
+        moved, sweeps = descend_by_column(
+            point,
+            objective,
+            counts,
+            settings.closed,
+            (1e-4 if coarse else 0.02) * tolerance,
+            4 * settings.limit,
+            forest,
+            polytope,
+        )
+        outcome.sweeps[family] += sweeps
+        if bound_rows == 0:
+            outcome.distance[family] = max(outcome.distance[family], moved if coarse else 20.0 * moved)
+            return 0.0
+        add_classes(point, polytope)
+        add_rows(margins, polytope)
+        if fill_residual(polytope) <= 0.1 * tolerance:
+            outcome.distance[family] = max(outcome.distance[family], 20.0 * moved)
+            return 0.0
     if bound_rows > 0 and not started:
         return -1.0
     distance, steps, newton, violation = descend_together(
@@ -485,17 +484,13 @@ def minimise(
 
 
 @woven_kernel
-def row_violation(point: Floats, margins: int, polytope: Polytope) -> float:
-    """Return by how many people the worst bound on a row is missed."""
-    if polytope.lower.shape[0] == 0:
-        return 0.0
+def add_classes(point: Floats, polytope: Polytope) -> None:
+    """Add up the counts of every class."""
     polytope.class_sum[:] = 0.0
     for column in range(point.shape[0]):
         total = polytope.class_sum[polytope.column_class[column]]
         for child in range(point.shape[1]):
             total[child] += point[column, child]
-    add_rows(margins, polytope)
-    return fill_residual(polytope)
 
 
 @lean_kernel

@@ -193,12 +193,11 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
     unknowns = 0
     for row in range(rows):
         polytope.free[row] = -1
-        if polytope.lower[row] == polytope.upper[row] or polytope.multiplier[row] != 0.0:
-            polytope.free[row] = unknowns
-            unknowns += 1
-    # Rows that start to bind stand last: where rows determine each other, one of these is left alone.
-    for row in range(rows):
-        if polytope.free[row] < 0 and polytope.residual[row] != 0.0:
+        if (
+            polytope.lower[row] == polytope.upper[row]
+            or polytope.multiplier[row] != 0.0
+            or polytope.residual[row] != 0.0
+        ):
             polytope.free[row] = unknowns
             unknowns += 1
     touch_curvature(point, closed, margins, polytope)
