@@ -157,7 +157,12 @@ def figures(out: Path) -> dict[str, Any]:
         for path in sorted(trial.iterdir()) if trial.is_dir() else (trial,):
             digest.update(path.read_bytes())
         found["checks_hold"] = all(value is True for value in summary["checks"].values())
-        found |= {"failsafe": summary["failsafe"], "seconds": summary["seconds"], "bytes": digest.hexdigest()}
+        found |= {
+            "failsafe": summary["failsafe"],
+            "unfinished": sum(trial["unfinished"] for trial in summary["estimation"]),
+            "seconds": summary["seconds"],
+            "bytes": digest.hexdigest(),
+        }
     return found
 
 
