@@ -8,7 +8,7 @@ from fractions import Fraction
 from statistics import median_low
 from typing import Any, ClassVar, Protocol
 
-from phexplore.accounting.composition import Part
+from phexplore.accuracy.proven_loss import Answers
 from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Budget, Unlimited
@@ -121,7 +121,7 @@ class BudgetModel(Protocol):
     def noise_price(self, key: Key) -> Fraction:
         """Return σ² times ρ of one answer under zCDP, in people²."""
 
-    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> tuple[Part, ...]:
+    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> Answers:
         """Return the answers with discrete Gaussian noise that neighbouring inputs change; empty where nothing is proven from them.
 
         Args:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.accuracy.budget_model import BudgetModel
-from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor
+from phexplore.accuracy.proven_loss import epsilon_bracket, noise_factor, proven_bound
 from phexplore.accuracy.solving_groups import Separated, sum_under
 from phexplore.model.goals import Cap, CapOn, Key
 from phexplore.model.numbers import Budget
@@ -21,15 +21,18 @@ _CLOSE = Fraction(1, 10**6)
 
 
 def proven_under(model: BudgetModel, cap: Cap, budgets: Mapping[Key, Budget]) -> float | None:
-    """Return the proven ε of the queries a cap counts, a bound; None for another cap and where the noise proves none.
+    """Return the proven ε of the queries a cap counts, of all queries on every path; None for another cap and where the noise proves none.
 
     Args:
         model: of the scenario.
         cap: which queries count, for which neighbours and δ.
         budgets: of all queries.
     """
-    parts = model.noise(_counted(cap, budgets), cap.neighbours) if cap.on is CapOn.PROVEN else ()
-    return epsilon_bracket(parts, cap.delta).high if parts else None
+    if cap.on is not CapOn.PROVEN:
+        return None
+    parts, halves = model.noise(_counted(cap, budgets), cap.neighbours)
+    # Of some queries, as of a place or an attribute, the figure is that of the nominal path: other paths have other budgets there.
+    return proven_bound(parts, () if cap.queries is not None else halves, cap.delta) if parts else None
 
 
 def keeps_proven(model: BudgetModel, separated: Separated) -> bool:
@@ -63,10 +66,13 @@ def widened(model: BudgetModel, separated: Separated, budgets: Mapping[Key, Budg
     """
     caps = []
     for cap, allowed in separated.caps:
-        parts = model.noise(_counted(cap, budgets), cap.neighbours) if cap.on is CapOn.PROVEN else ()
+        parts = model.noise(_counted(cap, budgets), cap.neighbours).parts if cap.on is CapOn.PROVEN else ()
         if parts:
-            factor, _ = noise_factor(parts, cap.limit, cap.delta)
-            if epsilon_bracket(parts, cap.delta).high <= cap.limit:
+            nominal = Fraction(epsilon_bracket(parts, cap.delta).high)
+            highest = Fraction(proven_under(model, cap, budgets) or 0)
+            # What other paths lose beyond the nominal one is nearly in proportion; what comes of it is evaluated.
+            factor, _ = noise_factor(parts, cap.limit * nominal / highest, cap.delta)
+            if highest <= cap.limit:
                 factor = max(factor, Fraction(1))
             allowed = max(allowed, sum_under(cap, budgets) * factor * (1 - margin))  # noqa: PLW2901 - the pair is rebuilt
         caps.append((cap, allowed))

@@ -149,7 +149,7 @@ def solve(
         if is_kept and not (spend and leaves_room(tried, following)):
             break
         tried = following
-    # What keeps a cap for any noise of a ρ keeps it for this one.
+    # What keeps a cap for any noise of a ρ keeps it for this one, and all paths of a spine carry the same ρ.
     return best or _solved(model, asked, separated, spend=spend, joint=joint)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import median
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.accuracy.proven_loss import epsilon_bracket, largest_of_pairs, noise_factor
+from phexplore.accuracy.proven_loss import noise_factor
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited, scientific_text
 from phexplore.model.rounded import rounded_up
@@ -96,21 +96,14 @@ def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTI
         made = replace(model.with_traded(budgets), name=f"{scenario.name}, same ε, less noise")
         after = forecast(made)
         # The files of production round, and paths differ: what they hold is evaluated, not what was aimed at.
-        high = _highest(after, side, delta)
-        if high <= published:
+        high = after.proven(delta)
+        if high is not None and high <= published:
             result = LessNoise(made, factor, published, high, side, delta, (_median(known), _median(after)))
             return replace(result, scenario=replace(made, note=result.sentence))
-        aim -= max(Fraction(high) - Fraction(published), _LEAST)
+        aim -= max(Fraction(high or 0) - Fraction(published), _LEAST)
     raise UnsupportedError(
         f"No larger budgets of {scenario.name!r} were found that keep its ε.", "Its ε has no slack to speak of."
     )
-
-
-def _highest(known: Forecast, side: Neighbours, delta: Fraction) -> float:
-    """Return the proven ε of a release on the path where it is largest."""
-    halves = known.halves()
-    nominal: float = epsilon_bracket(known.noise[side], delta).high
-    return max(nominal, float(largest_of_pairs(halves, delta).high)) if halves else nominal
 
 
 def _median(known: Forecast) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.accounting.composition import Part as NoisePart
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA, EpsilonFigure
-from phexplore.accuracy.proven_loss import ReleaseNoise, epsilon_bracket, largest_of_pairs, proven_figures
+from phexplore.accuracy.proven_loss import ReleaseNoise, proven_bound, proven_figures
 from phexplore.catalog.presets import Preset
 from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
@@ -152,11 +152,8 @@ class Forecast:
 
         None where the release is not made of discrete Gaussian noise.
         """
-        if not (parts := self.noise.get(self.loss.neighbours)):
-            return None
-        halves = self.halves()
-        high: float = epsilon_bracket(parts, delta).high
-        return max(high, largest_of_pairs(halves, delta).high) if halves else high
+        parts = self.noise.get(self.loss.neighbours)
+        return proven_bound(parts, self.halves(), delta) if parts else None
 
     def stated(self) -> tuple[EpsilonFigure, ...]:
         """Return ε by the named conversions and proven; takes some hundredths of a second, which no edit waits for."""

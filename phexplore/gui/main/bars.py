@@ -224,8 +224,6 @@ class HeadlineBar(QWidget):
         """Show the loss with what is proven of it."""
         loss, (view, words) = self._loss, self._proven
         if words and view is self._session.shown:
-            if moved := max((each.bypass_high or 0.0 for each in view.proven_figures), default=0.0):
-                words = words.replace(")", f", any path {rounded_up(moved, 3)})")
             # Beside a change there is room for the bound alone; the picture of the curve says the rest.
             loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
         self.tiles[0].show_content(loss)

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from phexplore.accounting.composition import Part
 from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, unrounded_budget
+from phexplore.accuracy.proven_loss import Answers
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.tables import sensitivity, tables
 from phexplore.errors import ComparisonError
@@ -100,11 +100,11 @@ class PhSafeBudgets(ScenarioBudgets):
         """Return Δ²/2: σ² = Δ²/(2ρ)."""
         return Fraction(self.reach(key) ** 2, 2)
 
-    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> tuple[Part, ...]:
+    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> Answers:
         """Return one answer per query, two when a record is replaced; arguments as in `BudgetModel.noise`."""
         reaches = [(self.reach(key), budget) for key, budget in budgets.items() if budget]
         answers = [(reach, noise_for(self.framework, sensitivity=reach, budget=budget)) for reach, budget in reaches]
-        return noise_of_release(answers).get(neighbours, ())
+        return Answers(noise_of_release(answers).get(neighbours, ()))
 
     def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
         """Return what one more person per household does: Δ = 2τ + 2 grows by 2, and the margin with it; arguments as in `BudgetModel.other_leverages`."""

@@ -10,9 +10,9 @@ from math import isqrt
 from statistics import median_low
 from typing import ClassVar, TypeVar
 
-from phexplore.accounting.composition import Part
 from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, middle_of
 from phexplore.accuracy.margins import margin_by, normal_factor
+from phexplore.accuracy.proven_loss import Answers
 from phexplore.errors import ComparisonError
 from phexplore.model.conventions import MarginConvention, Neighbours
 from phexplore.model.edits import EditRefusedError, set_item
@@ -23,7 +23,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
-from phexplore.systems.topdown.proven_loss import parts_of
+from phexplore.systems.topdown.proven_loss import parts_of, possible_halves
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -118,10 +118,15 @@ class TopDownBudgets(ScenarioBudgets):
         del key
         return Fraction(1)
 
-    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> tuple[Part, ...]:
+    def noise(self, budgets: Mapping[Key, Budget], neighbours: Neighbours) -> Answers:
         """Return two answers per query group: a record is replaced, whatever the neighbours asked for; arguments as in `BudgetModel.noise`."""
         del neighbours
-        return parts_of(self.method, budgets)
+        exact = {key: budget for key in self.method.query_shares if isinstance(budget := budgets.get(key), Fraction)}
+        whole = sum(exact.values(), Fraction(0))
+        # What a path holds follows from the budgets of all queries alone.
+        is_whole = whole > 0 and len(exact) == len(self.method.query_shares)
+        halves = possible_halves(_dividing(self.method, exact, whole)) if is_whole else ()
+        return Answers(parts_of(self.method, budgets), halves)
 
     def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
         """Return nothing: margins follow budgets alone.

@@ -27,7 +27,9 @@ def test_that_paths_and_parts_follow_once_nothing_is_edited(window, qtbot):
         pass
     proof = window.session.shown.known_proof
     assert [figure.bypass_high > figure.value > figure.low for figure in proof.figures] == [True]
-    assert "any path 16.468" in tile.accessibleDescription() + tile.accessibleName()
+    said = tile.accessibleDescription() + tile.accessibleName()
+    assert "proven ε ≤ 16.468" in said
+    assert "any path" not in said
     explained = {topic.name: topic.explanation.result for topic in room.inspect().topics}
     assert "16.467" in explained["ε, discrete Gaussian, proven"]
     assert "≤ 6.93" in explained["hhgq alone"]
