@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming
@@ -131,6 +131,10 @@ class Commands:
             for before, action in room.actions():
                 actions.insert(1 + [each.id for each in actions].index(before), action)
         self.table = ActionTable(actions, self._subject, parent)
+        for exports in (window.exports, self.exports.prints):
+            # The keys of an action that was switched off while a file was written work again at once.
+            for ended in (exports.written, exports.failed):
+                ended.connect(lambda _: QTimer.singleShot(0, parent, self.table.refresh))
         self.table["help.manual"].setShortcutContext(
             Qt.ShortcutContext.ApplicationShortcut
         )  # in windows beside it, too
