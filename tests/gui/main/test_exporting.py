@@ -127,3 +127,12 @@ def test_that_a_report_tells_its_steps_and_says_who_decided(qtbot, order, us, tm
     assert steps[-1].number == steps[-1].steps >= 4
     assert "Ann Lee, Chair" in (tmp_path / "report.html").read_text(encoding="utf-8")
     exports.stop()
+
+
+def test_that_the_keys_of_an_export_work_again_once_it_is_written(qtbot, window, tmp_path) -> None:
+    action = window.actions_table["file.export-html"]
+    window.exports.start(CONFIG, window.session.shown, tmp_path / "config.json")
+    window.actions_table.refresh()
+    assert not action.isEnabled()
+    qtbot.waitUntil(action.isEnabled)
+    assert (tmp_path / "config.json").exists()
