@@ -175,7 +175,7 @@ def place(code: str) -> str:
 def typed_first(typed: str, names: Iterable[str]) -> list[str]:
     """Return the names that hold every word of what was typed, the likeliest first.
 
-    First those that begin with it, then those with a word that does, then the others; equal ones by name.
+    First those that begin with it, then those with a word that does, then the others; of these the shortest first: a town before its school district.
 
     Args:
         typed: as far as somebody typed.
@@ -187,8 +187,8 @@ def typed_first(typed: str, names: Iterable[str]) -> list[str]:
     for name in names:
         own = name.casefold()
         if words_of and all(word in own for word in words_of):
-            found.append((0 if own.startswith(begun) else 1 if f" {begun}" in own else 2, own, name))
-    return [name for _rank, _own, name in sorted(found)]
+            found.append((0 if own.startswith(begun) else 1 if f" {begun}" in own else 2, len(own), own, name))
+    return [name for _rank, _length, _own, name in sorted(found)]
 
 
 def _may_name(text: str) -> bool:
