@@ -68,30 +68,22 @@ def test_that_exact_counts_at_any_level_equal_dense_least_squares(seed, level, n
     assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_that_nested_exact_counts_equal_dense_least_squares(seed, small, schema, dense, monkeypatch):
+NESTED = ({"L3": ("tot",), "L1": ("va",)}, {"va": "a_two * c"}, ("total", "a_two * c"))
+APART = ({"L3": ("va",), "L1": ("h1",)}, {"va": "a_two", "h1": "b"}, ("a_two", "b"))
+
+
+@pytest.mark.parametrize(("held", "seed"), [(NESTED, 200), (NESTED, 201), (NESTED, 202), (APART, 0)])
+def test_that_counts_exact_at_two_levels_equal_dense_least_squares(held, seed, small, schema, dense, monkeypatch):
     from phexplore.spine import measuring
 
-    monkeypatch.setattr(measuring, "EXACT_QUERIES", {"va": "a_two * c"})
-    rng = np.random.default_rng(200 + seed)
+    invariants, queries, (of_blocks, of_level_1) = held
+    monkeypatch.setattr(measuring, "EXACT_QUERIES", queries)
+    rng = np.random.default_rng(seed)
     tree = small.random_tree(rng)
     tree = small.with_shares(tree, small.random_shares(rng, tree))
-    method = small.method(tree, rng, invariants={"L3": ("tot",), "L1": ("va",)})
-    exact = [(3, unit, "total") for unit in range(tree.blocks)]
-    exact += [(1, unit, "a_two * c") for unit in range(tree.levels[1].units)]
-    assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
-
-
-def test_that_counts_exact_at_different_levels_equal_dense_least_squares(small, schema, dense, monkeypatch):
-    from phexplore.spine import measuring
-
-    monkeypatch.setattr(measuring, "EXACT_QUERIES", {"va": "a_two", "h1": "b"})
-    rng = np.random.default_rng(0)
-    tree = small.random_tree(rng)
-    tree = small.with_shares(tree, small.random_shares(rng, tree))
-    method = small.method(tree, rng, invariants={"L3": ("va",), "L1": ("h1",)})
-    exact = [(3, unit, "a_two") for unit in range(tree.blocks)]
-    exact += [(1, unit, "b") for unit in range(tree.levels[1].units)]
+    method = small.method(tree, rng, invariants=invariants)
+    exact = [(3, unit, of_blocks) for unit in range(tree.blocks)]
+    exact += [(1, unit, of_level_1) for unit in range(tree.levels[1].units)]
     assert worst(predict(tree, method), dense(tree, method, schema, exact), schema, small.queries) < CLOSE
 
 
