@@ -2,6 +2,7 @@
 
 Args:
     sample: the errors.
+    other: errors of the same numbers in the run that is compared with, None for none.
     points: of the grid.
     noise: the exact one.
     values: whole numbers x, ``int[values]``.
@@ -10,7 +11,7 @@ Args:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -33,6 +34,8 @@ from phexplore.noise.distributions import Noise, NoNoise
 BINS_PER_SIGMA = 4
 REACH_SIGMAS = 3.6
 """How far the axis reaches at least, in σ of the noise: 0.03 % of the errors lie beyond."""
+_MOST_WIDENED = 3.0
+"""How many times as far the axis reaches for another run: what is looked at stays readable."""
 
 Errors = NDArray[np.int64]
 
@@ -97,6 +100,7 @@ class Histogram:
         expected: ``float64[bins]``, of the exact noise; empty without noise.
         low: ``float64[bins]``; lower end of the 95 % range of an observed share.
         high: ``float64[bins]``; upper end.
+        others: ``float64[bins]``, observed in the other run; empty without one.
     """
 
     edges: NDArray[np.float64]
@@ -104,6 +108,7 @@ class Histogram:
     expected: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    others: NDArray[np.float64]
 
     @property
     def width(self) -> int:
@@ -120,54 +125,68 @@ class Cumulated:
         shares: ``float64[points]``, observed P(error ≤ value).
         expected: ``float64[points]``, of the exact noise; empty without noise.
         band: half-width of the 95 % band around the expected curve (Dvoretzky, Kiefer, Wolfowitz; Massart 1990).
+        others: ``float64[points]``, observed in the other run; empty without one.
     """
 
     values: NDArray[np.float64]
     shares: NDArray[np.float64]
     expected: NDArray[np.float64]
     band: float
+    others: NDArray[np.float64]
 
 
-def histogram(sample: ErrorSample) -> Histogram:
+def histogram(sample: ErrorSample, other: ErrorSample | None = None) -> Histogram:
     """Return the histogram of a sample; its bins depend on the noise, so they stay while trials arrive."""
-    edges = bin_edges(sample)
+    edges = bin_edges(sample, other)
     counts, _ = np.histogram(sample.errors, edges)
     total = len(sample.errors)
-    shares = counts / total
+    shares, nothing = counts / total, np.empty(0)
+    others = nothing if other is None else np.histogram(other.errors, edges)[0] / len(other.errors)
     if sample.noise is None:
-        nothing = np.empty(0)
-        return Histogram(edges, shares, nothing, nothing, nothing)
+        return Histogram(edges, shares, nothing, nothing, nothing, others)
     below = cumulated_noise(sample.noise, [int(edge - 0.5) for edge in edges])
     expected = np.diff(below)
     reach = NormalDist().inv_cdf((1 + INTERVAL_CONFIDENCE) / 2) * np.sqrt(expected * (1 - expected) / total)
-    return Histogram(edges, shares, expected, np.maximum(0, expected - reach), expected + reach)
+    return Histogram(edges, shares, expected, np.maximum(0, expected - reach), expected + reach, others)
 
 
-def bin_edges(sample: ErrorSample) -> NDArray[np.float64]:
-    """Return ``float64[bins + 1]`` edges halfway between whole numbers, symmetric around 0, bins of an odd width."""
+def bin_edges(sample: ErrorSample, other: ErrorSample | None = None) -> NDArray[np.float64]:
+    """Return ``float64[bins + 1]`` edges halfway between whole numbers, symmetric around 0, bins of an odd width.
+
+    Errors of the other run that are very much larger lie outside.
+    """
     sigma = _spread(sample)
     width = 2 * int(nice_at_least(max(sigma / BINS_PER_SIGMA, 1.0)) // 2) + 1
-    reach = max(REACH_SIGMAS * sigma, min(sample.largest, 2 * REACH_SIGMAS * max(sigma, 1.0)), 1.2 * sample.margin, 1.0)
+    reach = _reach(sample)
+    if other is not None:
+        reach = max(reach, min(_reach(other), _MOST_WIDENED * reach))
     half = math.ceil(reach / width)
     return np.asarray((np.arange(-half, half + 2) - 0.5) * width, dtype=np.float64)
 
 
-def cumulated(sample: ErrorSample, points: int = 160) -> Cumulated:
-    """Return observed and exact cumulated shares on a grid of whole people.
+def _reach(sample: ErrorSample) -> float:
+    sigma = _spread(sample)
+    far = min(sample.largest, 2 * REACH_SIGMAS * max(sigma, 1.0))
+    return max(REACH_SIGMAS * sigma, far, 1.2 * sample.margin, 1.0)
 
-    Args:
-        sample: errors of a run.
-        points: most values of the grid.
-    """
-    edges = bin_edges(sample)
+
+def cumulated(sample: ErrorSample, other: ErrorSample | None = None, points: int = 160) -> Cumulated:
+    """Return observed and exact cumulated shares on a grid of whole people."""
+    edges = bin_edges(sample, other)
     values = np.unique(np.rint(np.linspace(edges[0], edges[-1], points)))
     total = len(sample.errors)
-    shares = np.searchsorted(np.sort(sample.errors), values, side="right") / total
+    shares = _shares_up_to(values, sample)
+    others = np.empty(0) if other is None else _shares_up_to(values, other)
     expected = np.empty(0)
     if sample.noise is not None:
         expected = cumulated_noise(sample.noise, [int(value) for value in values])
     band = math.sqrt(math.log(2 / (1 - INTERVAL_CONFIDENCE)) / (2 * total))
-    return Cumulated(values, shares, expected, band)
+    return Cumulated(values, shares, expected, band, others)
+
+
+def _shares_up_to(values: NDArray[np.float64], sample: ErrorSample) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.searchsorted(np.sort(sample.errors), values, side="right") / len(sample.errors)
+    return found
 
 
 def cumulated_noise(noise: Noise, values: Sequence[int]) -> NDArray[np.float64]:
@@ -202,12 +221,18 @@ def distribution_title(sample: ErrorSample) -> str:
     )
 
 
-def distribution_summary(sample: ErrorSample) -> str:
-    """Return one sentence: whose noise errors, how many, their mean and largest size."""
+def distribution_summary(sample: ErrorSample, other: ErrorSample | None = None) -> str:
+    """Return whose noise errors, how many, their mean and largest size, and how many of the other run's are within its margin."""
+    compared = ""
+    if other is not None:
+        compared = (
+            f" Other run: {other.coverage.share.value * 100:.1f} % of {len(other.errors):,} errors within "
+            f"±{people(other.margin)}, largest {people(other.largest)}."
+        )
     return (
         f"Noise errors of {sample.name}: {len(sample.errors):,} errors from {sample.trials:,} "
         f"{'trial' if sample.trials == 1 else 'trials'}, mean {_signed(float(np.mean(sample.errors)))}, "
-        f"largest {people(sample.largest)} people; truncation is not included."
+        f"largest {people(sample.largest)} people; truncation is not included.{compared}"
     )
 
 
@@ -218,7 +243,8 @@ def _signed(value: float) -> str:
 def histogram_numbers(found: Histogram) -> Table:
     """Return the data table of a histogram."""
     headers = ("Error from, people", "Error to, people", "Observed, %", "Expected, %", "95 % range from", "to")
-    rows = []
+    compared = found.others.size > 0
+    rows: list[tuple[Value, ...]] = []
     for index, share in enumerate(found.shares):
         expected = found.expected.size > 0
         rows.append(
@@ -229,46 +255,59 @@ def histogram_numbers(found: Histogram) -> Table:
                 float(found.expected[index] * 100) if expected else None,
                 float(found.low[index] * 100) if expected else None,
                 float(found.high[index] * 100) if expected else None,
+                *((float(found.others[index] * 100),) if compared else ()),
             )
         )
-    return Table(headers, tuple(rows))
+    return Table((*headers, *((_OTHER_COLUMN,) if compared else ())), tuple(rows))
 
 
 def cumulated_numbers(found: Cumulated) -> Table:
     """Return the data table of a cumulated distribution."""
-    exact: Sequence[float | None] = [float(value) * 100 for value in found.expected] or [None] * len(found.values)
-    return Table(
-        ("Error up to, people", "Observed, %", "Expected, %"),
-        tuple(
-            (int(value), float(share) * 100, expected)
-            for value, share, expected in zip(found.values, found.shares, exact, strict=True)
-        ),
-    )
+    columns = {"Observed, %": found.shares, "Expected, %": found.expected}
+    if found.others.size:
+        columns[_OTHER_COLUMN] = found.others
+    shares = [(100 * each).tolist() if each.size else [None] * len(found.values) for each in columns.values()]
+    rows = zip(map(int, found.values), *shares, strict=True)
+    return Table(("Error up to, people", *columns), tuple(rows))
 
 
-def box_numbers(samples: Sequence[ErrorSample]) -> Table:
-    """Return the data table of boxes."""
+def box_numbers(samples: Sequence[ErrorSample], others: Mapping[str, ErrorSample] | None = None) -> Table:
+    """Return the data table of boxes.
+
+    Args:
+        samples: one row each.
+        others: of the other run by label.
+    """
     tail = float((1 - samples[0].confidence) / 2) * 100
     people_of = ("Smallest, people", f"{tail:g} %", "25 %", "Median", "75 %", f"{100 - tail:g} %", "Largest, people")
+    headers: tuple[str, ...] = ("Cells", "Errors", *people_of, "Margin, people")
     rows: list[tuple[Value, ...]] = [(each.label, len(each.errors), *each.quantiles, each.margin) for each in samples]
-    return Table(("Cells", "Errors", *people_of, "Margin, people"), tuple(rows))
+    if others:
+        headers += tuple(f"Other run: {head}" for head in headers[1:])
+        blank = (None,) * (len(rows[0]) - 1)
+        theirs = {label: (len(each.errors), *each.quantiles, each.margin) for label, each in others.items()}
+        rows = [(*row, *theirs.get(each.label, blank)) for row, each in zip(rows, samples, strict=True)]
+    return Table(headers, tuple(rows))
 
 
-def errors_figure(sample: ErrorSample) -> Figure:
+def errors_figure(sample: ErrorSample, other: ErrorSample | None = None) -> Figure:
     """Return the histogram of errors with the exact noise, its 95 % range, and the margin."""
-    found = histogram(sample)
+    found = histogram(sample, other)
     edges, shares = found.edges.tolist(), found.shares.tolist()
-    peak = max(*shares, *found.high.tolist(), 1e-9)
+    peak = max(*shares, *found.high.tolist(), *found.others.tolist(), 1e-9)
     over: list[Part] = []
     for left, right, low, high in zip(edges, edges[1:], found.low.tolist(), found.high.tolist(), strict=False):
         over.append(Box(left, right, low, high, Role.TEXT, Fill.FAINT))
     if found.expected.size:
         expected = (*found.expected.tolist(), float(found.expected[-1]))
         over.append(Path(tuple(edges), expected, Role.TEXT, 1.8, is_stepped=True))
+    if found.others.size:
+        others = (*found.others.tolist(), float(found.others[-1]))
+        over.append(Path(tuple(edges), others, Role.REFERENCE, 2.2, Dash.DASHED, is_stepped=True))
     return Figure(
         "errors",
         distribution_title(sample),
-        distribution_summary(sample),
+        distribution_summary(sample, other),
         Axis("error, people", domain=(edges[0], edges[-1]), text=whole_text),
         Axis("share of errors", domain=(0.0, 1.12 * peak), text=percent_text),
         tuple(
@@ -280,14 +319,14 @@ def errors_figure(sample: ErrorSample) -> Figure:
             if share
         ),
         partial(histogram_numbers, found),
-        over=(*over, *_margin_rules(sample)),
-        key=_key(_OBSERVED, _range_words(sample)),
+        over=(*over, *_margin_rules(sample, other)),
+        key=(*_key(_OBSERVED, _range_words(sample)), *_other_key(other)),
     )
 
 
-def cumulated_figure(sample: ErrorSample) -> Figure:
+def cumulated_figure(sample: ErrorSample, other: ErrorSample | None = None) -> Figure:
     """Return the cumulated share of errors with the exact one and its 95 % band."""
-    found = cumulated(sample)
+    found = cumulated(sample, other)
     values = tuple(found.values.tolist())
     over: list[Part] = []
     if found.expected.size:
@@ -297,11 +336,13 @@ def cumulated_figure(sample: ErrorSample) -> Figure:
             Path(values, upper, Role.TEXT, lows=lower),
             Path(values, tuple(found.expected.tolist()), Role.TEXT, 1.6),
         ]
+    if found.others.size:
+        over.append(Path(values, tuple(found.others.tolist()), Role.REFERENCE, 2.2, Dash.DASHED))
     line = Path(values, tuple(found.shares.tolist()), Role.MAIN, 2.4)
     return Figure(
         "cumulated-errors",
         distribution_title(sample),
-        distribution_summary(sample),
+        distribution_summary(sample, other),
         Axis("error, people", domain=(values[0], values[-1]), text=whole_text),
         Axis(
             "share of errors up to this value",
@@ -310,32 +351,50 @@ def cumulated_figure(sample: ErrorSample) -> Figure:
         ),
         (Mark(parts=(line,), tip=distribution_title(sample)),),
         partial(cumulated_numbers, found),
-        over=(*over, *_margin_rules(sample)),
-        key=_key(KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.MAIN, 2.4), "observed"), _range_words(sample)),
+        over=(*over, *_margin_rules(sample, other)),
+        key=(
+            *_key(KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.MAIN, 2.4), "observed"), _range_words(sample)),
+            *_other_key(other),
+        ),
     )
 
 
-def boxes_figure(chosen: ErrorSample, samples: Sequence[ErrorSample]) -> Figure:
+def boxes_figure(
+    chosen: ErrorSample, samples: Sequence[ErrorSample], others: Mapping[str, ErrorSample] | None = None
+) -> Figure:
     """Return a box per group of cells with its margin.
 
     Args:
         chosen: the group chosen, for the words.
         samples: one row each.
+        others: of the other run by label; a line below the box.
     """
-    reach = 1.06 * max(*(max(each.largest, each.margin) for each in samples), 1.0)
+    theirs = others or {}
+    middle = f"the middle {float(chosen.confidence) * 100:g} % of its errors"
+    reach = 1.06 * max(*(max(each.largest, each.margin) for each in (*samples, *theirs.values())), 1.0)
     return Figure(
         "error-boxes",
         distribution_title(chosen),
-        distribution_summary(chosen),
+        distribution_summary(chosen, theirs.get(chosen.label)),
         Axis("error, people", domain=(-reach, reach), text=whole_text),
         ROWS,
-        tuple(_box_mark(each) for each in samples),
-        partial(box_numbers, tuple(samples)),
+        tuple(_box_mark(each, theirs.get(each.label)) for each in samples),
+        partial(box_numbers, tuple(samples), theirs),
+        key=(KeyEntry(Span(0, 1, ink=Role.REFERENCE, width=2.0), f"other run: {middle} and median"),) if theirs else (),
     )
 
 
-def _box_mark(each: ErrorSample) -> Mark:
+def _box_mark(each: ErrorSample, other: ErrorSample | None) -> Mark:
     smallest, low, lower, middle, upper, high, largest = each.quantiles
+    theirs: tuple[Part, ...] = ()
+    compared = ""
+    if other is not None:
+        _, their_low, _, their_middle, _, their_high, _ = other.quantiles
+        theirs = (
+            Span(their_low, their_high, 0.4, Role.REFERENCE, 2.0, cap=3.0),
+            Stroke(their_middle, 0.4, Role.REFERENCE, reach=4.0, width=2.2),
+        )
+        compared = f"\nOther run: median {people(their_middle)}, margin ±{people(other.margin)}"
     band = Box(-each.margin, each.margin, 0.5, -0.5, Role.MUTED, Fill.FAINT)
     ends = tuple(
         Stroke(end, ink=Role.TEXT, reach=12.0, width=1.4, dash=Dash.DASHED) for end in (-each.margin, each.margin)
@@ -348,24 +407,35 @@ def _box_mark(each: ErrorSample) -> Mark:
             Box(lower, upper, 0.27, -0.27, Role.MAIN, Fill.SOFT),
             Stroke(middle, ink=Role.TEXT, width=2.2),
             *(Dot(value, ink=Role.MAIN, is_hollow=True, size=2.6) for value in (smallest, largest)),
+            *theirs,
         ),
         name=each.label,
         tip=f"{each.label}: median {people(middle)}, middle half {people(lower)} to {people(upper)}, "
-        f"margin ±{people(each.margin)}, {len(each.errors):,} errors",
+        f"margin ±{people(each.margin)}, {len(each.errors):,} errors{compared}",
     )
 
 
-def _margin_rules(sample: ErrorSample) -> tuple[Part, ...]:
+def _margin_rules(sample: ErrorSample, other: ErrorSample | None) -> tuple[Part, ...]:
     words = f"±{people(sample.margin)}: {float(sample.confidence) * 100:g} % margin"
-    left = Rule(x=-sample.margin, ink=Role.TEXT, width=1.4)
-    return (left, Rule(x=sample.margin, ink=Role.TEXT, width=1.4, text=words))
+    theirs = () if other is None or other.margin == sample.margin else (-other.margin, other.margin)
+    return (
+        *(Rule(x=end, ink=Role.REFERENCE, width=1.4) for end in theirs),
+        Rule(x=-sample.margin, ink=Role.TEXT, width=1.4),
+        Rule(x=sample.margin, ink=Role.TEXT, width=1.4, text=words),
+    )
 
 
+_OTHER_COLUMN = "Other run, %"
 _OBSERVED = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "observed")
 
 
 def _range_words(sample: ErrorSample) -> str:
     return "" if sample.noise is None else f"95 % range of {grouped(len(sample.errors))} errors"
+
+
+def _other_key(other: ErrorSample | None) -> tuple[KeyEntry, ...]:
+    sign = Path((0.0, 1.0), (0.0, 0.0), Role.REFERENCE, 2.2, Dash.DASHED)
+    return () if other is None else (KeyEntry(sign, "other run"),)
 
 
 def _key(observed: KeyEntry, band: str) -> tuple[KeyEntry, ...]:

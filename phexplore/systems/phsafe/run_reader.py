@@ -239,15 +239,22 @@ class _Kind:
 
 
 def _of_sample(
-    draw: Callable[[ErrorSample], Figure], run: OpenRun, choice: ResultChoice, _: OpenRun | None
+    draw: Callable[[ErrorSample, ErrorSample | None], Figure], run: OpenRun, choice: ResultChoice, other: OpenRun | None
 ) -> Figure | None:
     samples = run.samples(choice.query, choice.cell)
-    return draw(samples[0]) if samples else None
+    return draw(samples[0], _theirs(other, choice).get(samples[0].label)) if samples else None
 
 
-def _boxes(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure | None:
+def _boxes(run: OpenRun, choice: ResultChoice, other: OpenRun | None) -> Figure | None:
     samples = run.samples(choice.query, choice.cell)
-    return boxes_figure(samples[0], samples[1:]) if samples else None
+    return boxes_figure(samples[0], samples[1:], _theirs(other, choice)) if samples else None
+
+
+def _theirs(other: OpenRun | None, choice: ResultChoice) -> dict[str, ErrorSample]:
+    """Return the samples of the other run by label, none where it does not publish the numbers."""
+    if other is None or not other.results.has_truth or choice.query not in other.choices.queries:
+        return {}
+    return {each.label: each for each in other.samples(choice.query, None)}
 
 
 def _distributions(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure | None:

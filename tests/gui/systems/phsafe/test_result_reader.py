@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.marks import Path, Role
+from phexplore.figures.wording import people
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import NumberKeys
 from phexplore.model.keys import parse_query
@@ -21,6 +23,7 @@ PH3 = parse_query("PH3/state_A-G")
 
 
 KINDS = {
+    "curve": ("errors", "Cumulated share (ECDF)"),
     "boxes": ("errors", "Boxes by cell"),
     "cells": ("truncation", "Bias and noise, by cell"),
     "all sizes": ("truncation", "People left out, all tables"),
@@ -107,6 +110,27 @@ def test_that_errors_are_pooled_over_regions_codes_and_trials(ask, write_run):
     assert sum(boxes.column("Errors")) == len(pooled)
     shares = ask(run, query=PH3).picture.table.column("Observed, %")
     assert sum(shares) == pytest.approx(100)
+
+
+def test_that_errors_are_drawn_with_those_of_the_run_compared_with(ask, write_run, tmp_path):
+    run, other = write_run(trials=3), write_run(trials=2, root=tmp_path / "others")
+    theirs, *cells = OpenRun(other.directory).samples(PH3, None)
+    picture = ask(run, query=PH3, other=other).picture
+    (line,) = [part for part in picture.over if isinstance(part, Path) and part.ink is Role.REFERENCE]
+    table = picture.table
+    lows = table.column("Error from, people")
+    assert [round(share * len(theirs.errors)) for share in line.ys[:-1]] == [
+        np.count_nonzero((theirs.errors >= low) & (theirs.errors <= high))
+        for low, high in zip(lows, table.column("Error to, people"), strict=True)
+    ]
+    assert table.column("Other run, %") == pytest.approx([100 * share for share in line.ys[:-1]])
+    assert f"of {len(theirs.errors):,} errors within ±{people(theirs.margin)}" in picture.summary
+    assert [entry.text for entry in picture.key][-1] == "other run"
+    curve = ask(run, "curve", query=PH3, other=other).picture.table
+    assert curve.column("Other run, %")[-1] == pytest.approx(100)
+    boxes = ask(run, "boxes", query=PH3, other=other).picture.table
+    assert boxes.column("Other run: Median") == tuple(each.quantiles[3] for each in cells)
+    assert "Other run, %" not in ask(run, query=PH3).picture.table.headers
 
 
 def test_that_one_cell_is_compared_with_all_of_its_table(ask, write_run):
