@@ -42,6 +42,11 @@ from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 from phexplore.workload.schema_reduction import image_of
 
+KEPT = (
+    "Counts without a margin here are kept from the redistricting release: they are as far off as they are there, which this "
+    "scenario does not say."
+)
+"""What no noise of its own means in a scenario that stands on an earlier release."""
 MAP_TONES = 5
 """Tones that tell neighbouring units of a map apart."""
 MOST_LISTED = 3000
@@ -97,7 +102,9 @@ def tree_content(work: Work, *, has_margins: bool = True) -> TreeContent:
     """
     allocation, _ = possible(lambda: work.allocation)
     tree = work.spine.tree if allocation is None else allocation.tree
-    forecast, _ = possible(lambda: work.forecast(work.settings, "total")) if has_margins else (None, "")
+    kept = KEPT if load_schema(work.method.schema).is_chained else ""
+    is_predicted = has_margins and not kept
+    forecast, _ = possible(lambda: work.forecast(work.settings, "total")) if is_predicted else (None, "")
     signs, title, parts = _signs(work, tree)
     levels, own = [], []
     for number, level in enumerate(tree.levels):
@@ -127,6 +134,7 @@ def tree_content(work: Work, *, has_margins: bool = True) -> TreeContent:
         bypassed,
         title,
         parts,
+        kept if has_margins else "",
     )
 
 
@@ -221,7 +229,8 @@ def area_margins(work: Work, observed: ObservedErrors) -> SpineContent:
         (margins, before),
         (found.this.distance, found.standard.distance, "off-spine distance"),
         seen,
-        margin_finding(f"{entities.areas:,} {noun(look.name, entities.areas)}", before, margins),
+        _kept_finding(pair, margins)
+        or margin_finding(f"{entities.areas:,} {noun(look.name, entities.areas)}", before, margins),
     )
 
 
@@ -253,7 +262,7 @@ def level_margins(work: Work, observed: ObservedErrors) -> SpineContent:
             "units",
         ),
         seen,
-        _level_finding(names, shown),
+        _kept_finding(pair, shown) or _level_finding(names, shown),
     )
 
 
@@ -267,6 +276,11 @@ class _Pair:
     query: str
     run: ObservedRun | None
     why_no_run: str
+
+    @property
+    def is_chained(self) -> bool:
+        """Whether the predicted counts stand on those of an earlier release."""
+        return self.this.prediction.shape.measured.schema.is_chained
 
 
 def _pair(work: Work, observed: ObservedErrors) -> _Pair:
@@ -310,7 +324,19 @@ def _margins_content(
         unobserved,
         finding,
         "" if pair.run is None or pair.run.schema == work.method.schema else load_schema(pair.run.schema).title,
+        kept=KEPT if pair.is_chained else "",
     )
+
+
+def _kept_finding(pair: _Pair, margins: NDArray[np.float64]) -> str:
+    """Return that an earlier release decides about all of these counts, "" where some have a margin of their own."""
+    if not pair.is_chained or not len(margins) or margins.any():
+        return ""
+    return f"{_capital(_answers(pair.this))}: every count is kept from the redistricting release, and as far off as it is there"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _level_finding(names: Sequence[str], margins: NDArray[np.float64]) -> str:

@@ -59,6 +59,9 @@ def bins_of(*parts: NDArray[np.int64] | None) -> NDArray[np.int64]:
     return np.arange(low, high + width + 1, width, dtype=np.int64)
 
 
+_KEPT = "as in the redistricting release"
+
+
 def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     """Return predicted margins as rows: a dot on this spine, a tick on the other, crosses for a run's errors.
 
@@ -72,6 +75,7 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     summary = f"Dot: {this}. " + (
         f"Tick: {other}. Amber: wider than on it. " if content.other is not None else f"{content.why_not} "
     )
+    summary += f"{content.kept} " if content.kept and (content.this == 0).any() else ""
     summary += f"Margin at {content.confidence} of {content.answers}. "
     if content.observed is not None:
         seen = content.observed
@@ -115,6 +119,8 @@ def _area_finding(content: MarginsContent, order: list[int], other: str) -> str:
     if not content.found or content.names[place] != content.found:
         return ""
     now, found = float(content.this[place]), _name_of(content, place)
+    if _is_kept(content, now):
+        return f"{found}: {content.answers} {_KEPT}"
     if not math.isfinite(now):
         return f"{found}: no margin can be predicted"
     words = f"{found}: margin {_people(now)} before"
@@ -124,6 +130,11 @@ def _area_finding(content: MarginsContent, order: list[int], other: str) -> str:
         return f"{words}; a run of these parameters and blocks shows its error after"
     error = people(float(content.observed.errors[place]))
     return f"{words}, error {error} after (root mean square of {content.observed.trials} trials)"
+
+
+def _is_kept(content: MarginsContent, margin: float) -> bool:
+    """Return whether a margin of 0 is that of a count which an earlier release published with noise."""
+    return bool(content.kept) and margin == 0
 
 
 def _order(content: MarginsContent) -> list[int]:
@@ -149,9 +160,10 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> R
     now = float(content.this[place])
     was = None if content.other is None else float(content.other[place])
     seen = None if content.observed is None else float(content.z) * float(content.observed.errors[place])
-    words = _people(now)
+    is_kept = _is_kept(content, now)
+    words = _KEPT if is_kept else _people(now)
     tip = f"{name}: {words} on {this}"
-    if was is not None and math.isfinite(was):
+    if was is not None and math.isfinite(was) and not is_kept:
         words = f"{_people(was)} → {words}" if abs(was - now) > 5e-3 * max(was, now) else words
         tip += f", {_people(was)} on {other}"
     if seen is not None:
@@ -164,8 +176,8 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> R
         content.names[place],
         "",
         name,
-        now if finite else None,
-        tick=was if was is not None and math.isfinite(was) else None,
+        now if finite and not is_kept else None,
+        tick=was if was is not None and math.isfinite(was) and not is_kept else None,
         crosses=(seen,) if seen is not None else (),
         text=words if finite else "not determined",
         tip=tip,
@@ -190,11 +202,10 @@ def _margin_numbers(content: MarginsContent, order: list[int], this: str, other:
     for place in order:
         now = float(content.this[place])
         was = None if content.other is None else float(content.other[place])
+        change = None if was is None or not math.isfinite(now - was) else now - was
         row: list[Value] = [
             _name_of(content, place),
-            was,
-            now,
-            None if was is None or not math.isfinite(now - was) else now - was,
+            *((None, None, None) if _is_kept(content, now) else (was, now, change)),
             None if content.other_units is None else int(content.other_units[place]),
             int(content.units[place]),
         ]
@@ -215,9 +226,10 @@ def _ratio_words(content: MarginsContent) -> str:
             for name, ratio in zip(content.names, seen.ratios.tolist(), strict=True)
             if math.isfinite(ratio)
         ]
-        return f"squared errors over predicted variance: {', '.join(parts)}; small counts err less, since none is negative."
-    if not math.isfinite(seen.ratio):
-        return "the prediction is 0 here."
+        if parts:
+            return f"squared errors over predicted variance: {', '.join(parts)}; small counts err less, since none is negative."
+    if content.what == "levels" or not math.isfinite(seen.ratio):
+        return "no variance is predicted to compare them with." if content.kept else "the prediction is 0 here."
     doubt = f" ± {seen.ratio_error:.2f}" if math.isfinite(seen.ratio_error) else ""
     return f"squared errors are {seen.ratio:.2f}{doubt} times the predicted variance."
 

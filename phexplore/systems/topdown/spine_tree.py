@@ -276,6 +276,8 @@ class SpineTree:
         if (margin := self.margin(unit)) is not None:
             spread = f"±{margin:,.2f} people" if margin else "none, it is published exactly"
             words.append(f" Predicted margin of its total: {spread}.")
+        elif self.content.kept:
+            words.append(f" {self.content.kept}")
         sign = 0 if level.sign is None else int(level.sign[unit.place])
         if sign:
             words.append(f" It is {'added' if sign > 0 else 'subtracted'} to make up {self.content.area}.")

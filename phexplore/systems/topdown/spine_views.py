@@ -192,6 +192,7 @@ class TreeContent:
         bypassed: units per level that were bypassed.
         area: title of the chosen area, "" without one.
         parts: how many units make it up.
+        kept: why totals have no margin of their own, "" where they have one.
     """
 
     levels: tuple[IcicleLevel, ...]
@@ -203,6 +204,7 @@ class TreeContent:
     bypassed: tuple[tuple[str, int], ...]
     area: str = ""
     parts: int = 0
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,6 +274,7 @@ class MarginsContent:
         schema: title of the smaller schema that the run's data have and the prediction was made for, "" for the scenario's.
         titles: names of areas by code, as far as somebody gives them.
         found: code of the area that was looked for, "" for none.
+        kept: what a margin of 0 means where counts are those of an earlier release, "" where it means exactness.
     """
 
     what: str
@@ -292,6 +295,7 @@ class MarginsContent:
     schema: str
     titles: Mapping[str, str] = field(default_factory=dict)
     found: str = ""
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from phexplore.spine.spine_file import write_spine
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
-from phexplore.systems.topdown.spine_pictures import figure_of, map_picture
+from phexplore.systems.topdown.spine_pictures import figure_of, map_picture, margin_rows
 from phexplore.systems.topdown.spine_reader import SpineReader
+from phexplore.systems.topdown.spine_tree import SpineTree, Unit
 from phexplore.systems.topdown.spine_views import (
     BlocksRefused,
     BypassContent,
@@ -183,6 +184,23 @@ def test_that_the_scenario_of_the_dhc_is_explored_on_its_own_spine(ask, small):
         "Block_Group",
         "Block",
     ]
+
+
+def test_that_counts_kept_from_redistricting_are_never_shown_as_exact(ask, small):
+    method = preset("dhc-2020-persons-us").scenario.topdown
+    for tab in (SpineTab.LEVELS, SpineTab.MARGINS):
+        found = ask(small, method, tab=tab, name="place", query="total", fit=Fit.TOP_DOWN).content
+        assert not found.this.any()
+        rows = margin_rows(found, "this spine", "standard spine")
+        assert "±0" not in rows.title and "exact" not in rows.title
+        assert "kept from the redistricting release" in rows.title
+        assert all(row.value is None and row.text == "as in the redistricting release" for row in rows.marks)
+        assert all(row[1:4] == (None, None, None) for row in rows.table.rows)
+        own = ask(small, method, tab=tab, name="place", query="hispanic * sex", fit=Fit.TOP_DOWN).content
+        assert own.this.all() and "redistricting" not in own.finding
+    tree = SpineTree(ask(small, method, tab=SpineTab.TREE).content)
+    assert tree.margin(Unit(0, 0)) is None
+    assert "kept from the redistricting release" in tree.sentence(Unit(0, 0))
 
 
 def test_that_the_scenario_of_2019_has_its_groups_of_tracts(ask, small):
