@@ -102,8 +102,8 @@ class RunDetails(QFrame):
     def _follow_depth(self, _colours: object = None) -> None:
         """Leave the log and the directory to experts."""
         self.log.setVisible(appearance().is_expert)
-        if self.row is not None:
-            self.show_row(self.row)
+        if (row := self.row) is not None:
+            self._show_facts(row)
 
     def show_row(self, row: RunRow | None) -> None:
         """Show a run, or nothing."""
@@ -114,15 +114,19 @@ class RunDetails(QFrame):
         if row is None:
             return
         self._title.setText(row.title)
-        made = f"made {started_words(row.directory)}" if started_words(row.directory) else ""
-        facts = (f"{trials_words(row)} trials", kind_words(row.spec), data_words(row.spec), made)
-        self._facts.setText(" · ".join(part for part in facts if part))
-        self._place.say(str(row.directory) if appearance().is_expert else "")
+        self._show_facts(row)
         self._show_progress(row)
         self.failure.show_row(row)
         self._offer_actions(row)
         if before is None or before.directory != row.directory or before.notes != row.notes:
             self._show_log(row)
+
+    def _show_facts(self, row: RunRow) -> None:
+        made = f"made {started_words(row.directory)}" if started_words(row.directory) else ""
+        facts = [f"{trials_words(row)} trials", kind_words(row.spec, in_full=appearance().is_expert)]
+        facts += [data_words(row.spec), made]
+        self._facts.setText(" · ".join(part for part in facts if part))
+        self._place.say(str(row.directory) if appearance().is_expert else "")
 
     def _offer_actions(self, row: RunRow) -> None:
         """Offer what is possible now; the keyboard stays off what nobody meant, e.g. off Cancel after Pause."""

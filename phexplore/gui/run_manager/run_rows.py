@@ -191,14 +191,14 @@ def data_words(spec: RunSpec | None) -> str:
     return shown.name + (" (synthetic)" if spec.data.synthetic else "")
 
 
-def kind_words(spec: RunSpec | None) -> str:
-    """Return how the run works: mode, seed or entropy, workers, early stop."""
+def kind_words(spec: RunSpec | None, *, in_full: bool = True) -> str:
+    """Return how the run works: mode, in full with seed or entropy and workers, early stop."""
     if spec is None:
         return ""
     parts = [MODE_WORDS[spec.mode]]
-    if spec.mode is RunMode.PRIVATE:
+    if in_full and spec.mode is RunMode.PRIVATE:
         parts.append("seed from the system" if spec.seed is None else f"seed {spec.seed}")
-    if spec.workers > 1:
+    if in_full and spec.workers > 1:
         parts.append(f"{spec.workers} workers")
     if spec.stop is not None:
         parts.append(system_of(spec.scenario).stop_words(spec.stop))

@@ -27,7 +27,7 @@ from phexplore.runs.store import started_words
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 
-SCENARIO, STATE, PROGRESS = 0, 1, 2
+SCENARIO, STATE, PROGRESS, DATA = 0, 1, 2, 5
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1
 """Part of the run that is finished (float), None while nothing can be said."""
 ROW_ROLE = Qt.ItemDataRole.UserRole + 2
@@ -51,7 +51,7 @@ COLUMNS: tuple[tuple[str, int, Callable[[RunRow], str]], ...] = (
     ("Started", 18, lambda row: started_words(row.directory)),
     ("Data", 22, lambda row: data_words(row.spec)),
 )
-"""Header, width in letters and text of each; the scenario takes what is left."""
+"""Header, width in letters and text of each; scenario and data share what is left."""
 
 
 class RunsModel(QAbstractTableModel):
@@ -205,15 +205,14 @@ class RunsTable(QTableView):
         self.opened.emit(index.data(ROW_ROLE).directory)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give names of scenarios the width that is left."""
+        """Give names of scenarios and data the width that is left."""
         super().resizeEvent(event)
         self._measure()
 
     def _measure(self) -> None:
-        letter, left = self.fontMetrics().averageCharWidth(), self.viewport().width()
+        letter = self.fontMetrics().averageCharWidth()
+        over = max(0, self.viewport().width() - letter * sum(letters for _header, letters, _words in COLUMNS))
+        more = {SCENARIO: over - over // 2, DATA: over // 2}
         for column, (_header, letters, _words) in enumerate(COLUMNS):
-            if column != SCENARIO:
-                self.setColumnWidth(column, letter * letters)
-                left -= letter * letters
-        self.setColumnWidth(SCENARIO, max(left, letter * COLUMNS[SCENARIO][1]))
+            self.setColumnWidth(column, letter * letters + more.get(column, 0))
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 2.1))

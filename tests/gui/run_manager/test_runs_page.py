@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QMessageBox
 from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunAction
 from phexplore.gui.run_manager.runs_page import RunsPage
+from phexplore.gui.run_manager.runs_table import DATA
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.runs.states import RunState
 
 
@@ -53,6 +56,27 @@ def test_that_the_chosen_run_is_followed(page, begun, pretence, qtbot):
     qtbot.waitUntil(lambda: page.details.row.state is RunState.COMPLETE)
     assert "Complete." in page.details.log.toPlainText()
     assert not page.details.progress.isVisible()
+
+
+def test_that_seed_and_folder_of_a_run_are_told_to_experts_alone(page, begun):
+    assert "seed" in page.details._facts.text()
+    assert page.details._place.isVisible()
+    try:
+        appearance().show_depth(Depth.COMMITTEE)
+        assert "seed" not in page.details._facts.text()
+        assert not page.details._place.isVisible()
+    finally:
+        appearance().show_depth(Depth.EXPERT)
+    assert page.details._place.isVisible()
+
+
+def test_that_a_wide_list_shows_names_and_data_in_full(page, begun):
+    page.table.show_rows(page.table._model.rows)
+    needed = page.table.fontMetrics().horizontalAdvance("Households of 2010, 3,107 counties")
+    page.resize(1600, 700)
+    assert page.table.columnWidth(DATA) > needed
+    widths = [page.table.columnWidth(column) for column in range(page.table.model().columnCount())]
+    assert sum(widths) == page.table.viewport().width()
 
 
 @pytest.mark.defect("M3")
