@@ -60,7 +60,7 @@ class HeavyTail(Declared):
     """How sizes above a published open class ("7 or more") are drawn before a simulation.
 
     Attributes:
-        outliers: groups added in every region of the second level, with sizes spread evenly from `smallest` to N.
+        outliers: groups added in every region of the second level, with sizes spread evenly from `smallest` to the largest size.
         smallest: size of the smallest outlier.
         seed: of the draws.
     """
@@ -85,7 +85,7 @@ class GroupSizes(Declared):
         regions: how many regions each level has; public.
         total: ε, or ρ under zCDP; neighbours differ by one individual of a group that both have.
         level_shares: of the total, per level; the regions of a level compose in parallel, the levels add up.
-        largest: N, the largest size.
+        largest: the largest size, N in the paper.
         mechanism: what is measured and how it becomes consistent.
         framework: pure DP with double-geometric noise (the paper), or zCDP with discrete Gaussian noise.
         largest_quantity: the most one individual can add to the size of a group; 1 when sizes count individuals.

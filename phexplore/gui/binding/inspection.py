@@ -90,6 +90,7 @@ class Inspection:
         derived: sums and totals computed from it.
         history: steps that changed it, newest first.
         parts: headings and texts, where sentences say it all.
+        for_experts: headings of those that need the field's formulas.
         answer: whose noise can be drawn, None for nothing.
     """
 
@@ -103,6 +104,7 @@ class Inspection:
     derived: tuple[DerivedLine, ...] = ()
     history: tuple[FieldStep, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
+    for_experts: frozenset[str] = frozenset()
     answer: NoisyAnswer | None = None
 
 

@@ -157,6 +157,8 @@ class Room(QObject):
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE, Area.EXPERIMENT})
     """Areas that say nothing about this system."""
+    for_experts: ClassVar[frozenset[Area]] = frozenset()
+    """Areas that a committee is not led to."""
     titles: ClassVar[Mapping[Area, str]] = MappingProxyType({Area.BUDGETS: "Parameters"})
     """What areas are called, where it differs."""
     inspected: ClassVar[frozenset[Area]] = frozenset({Area.BUDGETS})

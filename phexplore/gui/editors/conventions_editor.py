@@ -70,8 +70,6 @@ class ConventionsEditor(QWidget):
         conventions = self._session.scenario.conventions
         self.form.show_value(conventions)
         margin = self.controls["margin"].chooser
-        for number in range(margin.count()):
-            if margin.itemText(number) != (title := margin_title(margin.itemData(number), conventions)):
-                margin.setItemText(number, title)
+        margin.offer((margin_title(each, conventions), each) for each in margin.values)
         self.controls["delta"].setToolTip(power_text(conventions.delta))
         self.as_in_2020.setEnabled(conventions != AS_IN_2020)

@@ -39,7 +39,8 @@ class ExplanationCard(QFrame):
         self._result = Paragraph(bold=True, relative=1.25)
         self._sentence = Paragraph()
         self._source = Text(look="muted", relative=0.92, wrap=True)
-        self._labels = (self._formula, self._filled, self._result, self._sentence, self._source)
+        self._for_experts = (self._formula, self._filled)
+        self._labels = (*self._for_experts, self._result, self._sentence, self._source)
         for label in self._labels:
             label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
         column(*self._labels, of=self, gap=HALF, margins=(GRID + HALF, GRID, GRID + HALF, GRID))
@@ -64,7 +65,8 @@ class ExplanationCard(QFrame):
         source = f"Source: {explanation.source}"
         if source != self._source.text():  # a label lays the window out anew with every text
             self._source.setText(source)
-        describe(self, name=f"{explanation.title}. {self.text}")
+        heard = self._labels if appearance().is_expert else self._labels[len(self._for_experts) :]
+        describe(self, name="\n".join([f"{explanation.title}.", *(label.text() for label in heard)]))
 
 
 class Inspector(QScrollArea):
@@ -167,7 +169,8 @@ class Inspector(QScrollArea):
         self._explain_topic()
         scenario, place = self._session.scenario, place_of(self._session.selection)
         self.said.say("\n".join(map(said_of, comments_on(scenario, place))))
-        self._show_parts(now.parts)
+        is_told = appearance().is_expert
+        self._show_parts(tuple(part for part in now.parts if is_told or part[0] not in now.for_experts))
 
     def _show_parts(self, parts: tuple[tuple[str, str], ...]) -> None:
         while len(self.parts) < len(parts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtGui import QResizeEvent
@@ -23,6 +24,9 @@ from phexplore.systems.registry import find_preset
 class ScenarioForm(QWidget):
     """Name, note, rows of a system's own, origin and what the papers misprint; every change is one step."""
 
+    for_experts: Sequence[QWidget] = ()
+    """Rows of a system's own that a committee does not decide on."""
+
     def __init__(self, session: SystemSession[Any]) -> None:
         super().__init__()
         self._session = session
@@ -43,7 +47,8 @@ class ScenarioForm(QWidget):
         form.addRow("Origin", self._origin)
         self._errata_label = Text("Corrections to the papers")
         form.addRow(self._errata_label, self.errata)
-        self._seen = WhenSeen(self, self.refresh, session.updated)
+        self._form = form
+        self._seen = WhenSeen(self, self.refresh, session.updated, appearance().changed)
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -61,11 +66,15 @@ class ScenarioForm(QWidget):
         self.note.set_value(scenario.note)
         said = (f"{about_words(scenario, each.about)}: {said_of(each)}" for each in scenario.comments)
         self._comments_label.setVisible(self.comments.say("\n".join(said)))
-        origin = find_preset(scenario.baseline)
-        source = f"{origin.title}. Source: {origin.source}" if origin is not None else "No preset; no published source."
+        origin, is_expert = find_preset(scenario.baseline), appearance().is_expert
+        source = f"{origin.title}." if origin is not None else "No preset; no published source."
+        source += f" Source: {origin.source}" if origin is not None and is_expert else ""
         imported = " Exported files keep the imported file's layout and unknown keys." if scenario.source_text else ""
         self._origin.setText(source + imported)
-        self._errata_label.setVisible(self.errata.say("\n".join(origin.errata) if origin is not None else ""))
+        errata = origin.errata if origin is not None and is_expert else ()
+        self._errata_label.setVisible(self.errata.say("\n".join(errata)))
+        for field in self.for_experts:
+            self._form.setRowVisible(field, is_expert)
 
     def _take_note(self, text: str) -> str:
         return refusal_of(self._session, lambda: ("Edit the note", lambda scenario: set_field(scenario, "note", text)))

@@ -88,7 +88,7 @@ class MainWindow(QMainWindow):
         self.areas = SharedAreas(
             around, self.rooms, self.files, runs_home=runs_home, strip=self.bottom.strip_place, tiles=self._tiles
         )
-        self._shown_room: Room | None = None
+        self._shown_room: tuple[Room, bool] | None = None
         self._is_inspecting = self.shows_inspector = False
         self._leaves_without_asking = False
         own: dict[Hashable, Make] = {
@@ -228,6 +228,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         session, news, notice = self.session, self.news, self.notice
         session.updated.connect(self._follow_system)
+        appearance().changed.connect(self._follow_system)
         session.settled.connect(self._refresh)
         session.settled.connect(edit_logger(session, self.actions_table.log))
         session.saved.connect(self._refresh)
@@ -292,13 +293,14 @@ class MainWindow(QMainWindow):
         put_in_order(self._content)
 
     def _follow_system(self, _update: object = None) -> None:
-        """Show the pages of the system of the active scenario."""
-        room = self.room
-        if self._shown_room is room:
+        """Show the pages of the system of the active scenario, to a committee those it decides on."""
+        room, is_expert, before = self.room, appearance().is_expert, self._shown_room
+        if before == (room, is_expert):
             return
-        self._shown_room = room
-        keys = area_keys(room.hidden)
-        self.navigation.name_areas(room.titles, room.hidden)
+        self._shown_room = (room, is_expert)
+        hidden = room.hidden if is_expert else room.hidden | room.for_experts
+        keys = area_keys(hidden)
+        self.navigation.name_areas(room.titles, hidden)
         self.actions_table.restate(
             {f"view.{area.name.lower()}": (room.titles.get(area, area.value), keys.get(area, "")) for area in Area}
         )
@@ -306,7 +308,8 @@ class MainWindow(QMainWindow):
             return
         if not self.navigation.is_offered(self.navigation.area):
             self.navigation.choose(Area.OVERVIEW)
-        self._go(self.navigation.area)
+        if before is None or before[0] is not room:
+            self._go(self.navigation.area)
 
 
 def _has_room(window: QWidget, width: int) -> bool:

@@ -17,7 +17,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.exact_field import ExactLine
 from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_open
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.model.fields import Field
@@ -281,8 +281,7 @@ def control_of(part: Field, offer: RunOffer) -> Any:
             made = StopControl(offer)
         case _:
             made = DataControl(offer)
-    made.setToolTip(part.doc)
-    made.setAccessibleDescription(part.doc)
+    describe(made, tip=part.doc, more=part.doc)
     return made
 
 

@@ -14,6 +14,8 @@ _PHRASES = {
     "Bounded\nε": "Privacy\nloss",
     "Δ bounded\nρ": "Change of\nloss",
     "Δ\nMOE": "Change",
+    "Δ MOE": "change of the margin",
+    "Δ bounded ρ": "change of the privacy loss",
     "MOE ≤": "At most",
     "ρ + 2√(ρ ln 1/δ)": "the simple conversion",
     "zCDP, optimal α": "the tight conversion",
@@ -48,6 +50,12 @@ _PHRASES = {
     "also Theorem 2, below the county and within the bypass cutoff": "also some below the county and within the bypass cutoff",
     "The total is ρ; noise is discrete Gaussian": "The total is the privacy loss; noise is discrete Gaussian",
     "Normal: z σ, z = 1.645": "Normal: 1.645 standard deviations",
+    "alone, σ =": "alone, standard deviation",
+    "root mean square error of": "typical error of",
+    "people, root mean square": "people, typically",
+    "dimensions": "independent numbers",
+    "at most √n + this many of the n blocks of its tract": "at most this many blocks more than the square root of those in its tract",
+    "at most √n + this many blocks of a tract of n blocks": "at most this many blocks more than the square root of those in its tract",
     "prints it, ⌊1.64 σ⌋": "prints it",
     "bounded ρ": "privacy loss",
     "of bounded loss": "of privacy loss",
@@ -65,7 +73,10 @@ _SYMBOLS = {
 _FORMULA = re.compile(r"[√²ΦΣα⌊]|[ρτσ] ?[=+×·/]|[=+×·/√] ?\d*[ρτσ]")
 """Whoever reads it knows the symbols: without them it would say nothing."""
 _FOR_EXPERTS = re.compile(
-    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours$", re.MULTILINE
+    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours$"
+    r"|, σ² = (?:1/ρ|sensitivity / 2ρ)[^.]*| with scale (?:2|sensitivity ?)/ ?ε[^.,]*"
+    r"| \(standard deviation between trials / √trials\)",
+    re.MULTILINE,
 )
 """The half beside the figure that committees decide on, and what only formulas need: two figures of one loss are one too many."""
 _BESIDE_SHARE = re.compile(r"(?<=%)( +)ρ (?=\d)")

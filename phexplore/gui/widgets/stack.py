@@ -128,14 +128,16 @@ class LazyTabs(QTabWidget):
         return tuple(self._contents.values())
 
     def offer(self, tabs: Container[Any]) -> None:
-        """Hide all but these."""
+        """Hide all but these; one alone needs no bar to choose it from."""
         for number, tab in enumerate(self._makers):
             self.setTabVisible(number, tab in tabs)
+        self.tabBar().setVisible(len(self.offered) > 1)
 
     def show_tab(self, tab: Any) -> Any:
         """Bring a tab to the front, also one that was not offered; return its content."""
         number = list(self._makers).index(tab)
         self.setTabVisible(number, True)
+        self.tabBar().setVisible(len(self.offered) > 1)
         self.setCurrentIndex(number)
         return self[tab]
 

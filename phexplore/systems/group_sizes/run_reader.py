@@ -177,7 +177,9 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
     broken = float(np.mean([each.consistency for each in run.promises]))
     failed = sum(each.validity + each.faithfulness for each in run.promises)
     if broken == 0 and failed == 0:
-        kept = TileContent("Broken sums", "0", "", "consistent, 0 or more, total G in every trial", Tone.GOOD)
+        kept = TileContent(
+            "Broken sums", "0", "", "consistent, 0 or more, the number of groups exact in every trial", Tone.GOOD
+        )
     else:
         more = f", {failed:,} other promises broken" if failed else ""
         kept = TileContent(

@@ -129,7 +129,7 @@ def _tiles(run: ReleaseRun) -> tuple[TileContent, ...]:
     expected = sum(expected_squared_error(found.plan) for found in run.releases.values())
     rms, formula = math.sqrt(squared / answers), math.sqrt(expected / answers)
     words = f"forecast {people(formula)}" if run.is_private else "no noise"
-    error = TileContent("Error of an answer", people(rms), "root mean square", words)
+    error = TileContent("Error of an answer", people(rms), "people, root mean square", words)
     broken = sum(sum(found.broken) for found in run.releases.values())
     sums = sum(found.plan.space.rank for found in run.releases.values())
     kept = TileContent(

@@ -36,8 +36,8 @@ def explain_budget(method: TopDown, key: LevelQuery) -> Explanation:
     return Explanation(
         f"{symbol} of {key.query} at {key.level}",
         f"{symbol} = total × share of the level × share of the query",
-        f"{exact_text(method.total)} × {exact_text(level)} × {exact_text(query)}",
-        f"{float(method.budget(key)):.6g} = {exact_text(method.budget(key))}",
+        f"{exact_text(method.total)} × {exact_text(level)} × {exact_text(query)} = {exact_text(method.budget(key))}",
+        f"{float(method.budget(key)):.6g}",
         "The query group is measured once in every unit of the level. The units hold different people, so what one of "
         "them spends costs the others nothing.",
         "TopDown paper, section 5 (parallel composition within a level, sequential between levels)",
@@ -56,8 +56,8 @@ def explain_level(method: TopDown, level: str) -> Explanation:
     return Explanation(
         f"{symbol} of {level}",
         f"{symbol} = total × share of the level",
-        f"{exact_text(method.total)} × {exact_text(share)}",
-        f"{float(method.total * share):.6g} = {exact_text(method.total * share)}",
+        f"{exact_text(method.total)} × {exact_text(share)} = {exact_text(method.total * share)}",
+        f"{float(method.total * share):.6g}",
         f"It is divided among the {queries} query groups measured at {level}.",
         "TopDown paper, section 5",
     )
@@ -148,8 +148,8 @@ def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanat
     return Explanation(
         f"Bounded {symbol}",
         f"{symbol} = sum over levels and query groups",
-        f"{len(figures.entries)} query groups at {len(method.levels)} levels; all shares add to 1",
-        f"{float(figures.total):.7g} = {exact_text(figures.total)}",
+        f"{len(figures.entries)} query groups at {len(method.levels)} levels; all shares add to 1: {exact_text(figures.total)}",
+        f"{float(figures.total):.7g}",
         "Neighbours replace one person's record by another: the number of people is known, so the bounded figure is the "
         "one that counts.",
         "TopDown paper, section 5; production certificates",

@@ -6,6 +6,7 @@ import pytest
 
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import DEPTH
+from phexplore.gui.editors.scenario_form import ScenarioForm
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.targets.targets_page import SOLVE
 from phexplore.gui.theme.appearance import appearance
@@ -41,6 +42,49 @@ def test_that_targets_are_solved_and_nothing_else_is_asked(committee, window):
     assert page.offered == (SOLVE,)
     appearance().show_depth(Depth.EXPERT)
     assert len(page.offered) > 3
+
+
+def test_that_a_bar_of_one_tab_is_not_shown(committee, window):
+    window.navigation.choose(Area.TARGETS)
+    bar = window.areas.targets.tabBar()
+    assert not bar.isVisible()
+    appearance().show_depth(Depth.EXPERT)
+    assert bar.isVisible()
+
+
+def test_that_what_repeats_a_paper_is_left_to_experts(committee, window):
+    window.session.install(project_of(preset("group-sizes-census-2010")))
+    assert Area.EXPERIMENT not in window.navigation.offered
+    appearance().show_depth(Depth.EXPERT)
+    window.navigation.choose(Area.EXPERIMENT)
+    appearance().show_depth(Depth.COMMITTEE)
+    assert window.navigation.area is Area.OVERVIEW
+
+
+def test_that_a_scenario_says_where_it_comes_from_without_files_and_misprints(committee, window):
+    window.session.install(project_of(preset("pl94-2020-persons-us")))
+    window.navigation.choose(Area.SCENARIO)
+    form = window.pages.currentWidget().findChild(ScenarioForm)
+    assert form._origin.text() == "P.L. 94-171 production, US persons."
+    assert not form.errata.isVisible()
+    assert not any(form._form.isRowVisible(each) for each in form.for_experts)
+    appearance().show_depth(Depth.EXPERT)
+    assert "person_US.ini" in form._origin.text()
+    assert form.errata.isVisible()
+    assert all(form._form.isRowVisible(each) for each in form.for_experts)
+
+
+def test_that_a_number_is_explained_to_a_committee_without_its_formula_also_in_speech(committee, window):
+    window.session.install(project_of(preset("pl94-2020-persons-us")))
+    window.navigation.choose(Area.BUDGETS)
+    inspector = window.room.show_inspector()
+    inspector.refresh_now()
+    assert "sum over levels" not in inspector.card.accessibleName()
+    assert "= 2.556226\n" in inspector.card.accessibleName()
+    appearance().show_depth(Depth.EXPERT)
+    inspector.refresh_now()
+    assert "sum over levels" in inspector.card.accessibleName()
+    assert "293764/114921" in inspector.card.accessibleName()
 
 
 def test_that_the_overview_says_nothing_of_the_theory_to_a_committee(committee, window):

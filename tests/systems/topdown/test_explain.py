@@ -22,8 +22,10 @@ ENTRY = next(entry for entry in FIGURES.entries if entry.key == KEY)
 
 def product(text):
     found = Fraction(1)
-    for factor in text.split(" × "):
+    factors, result = text.split(" = ")
+    for factor in factors.split(" × "):
         found *= Fraction(factor)
+    assert Fraction(result) == found
     return found
 
 

@@ -50,7 +50,7 @@ _NOISE = {
 }
 _TAIL = (
     "Published sizes end at 7 or more. Sizes above 6 follow the ratio of consecutive sizes that holds the open class, county by "
-    "county; outliers are spread evenly up to N. Data of a run: the county table of household sizes, person records with user, "
+    "county; outliers are spread evenly up to the largest size. Data of a run: the county table of household sizes, person records with user, "
     "unit, region and quantity, or sizes as they are; without data the households of 2010 that came with the program."
 )
 

@@ -22,6 +22,7 @@ class GroupSizesRoom(PlainRoom):
     """Levels of regions and their shares."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
+    for_experts: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
     neighbours: ClassVar[str] = "Group sizes are always stated for one individual more or less in a group."
     page: GroupSizesPage | None = None
 

@@ -27,6 +27,8 @@ SIZE_EXPLANATIONS = {
     SizeMechanism.TOPDOWN: "Noisy numbers of groups of each size; estimated and rounded level by level from the top.",
 }
 
+_FOR_EXPERTS = frozenset({"Sensitivity", "As (ε, δ)", "Noise", "Exact quantile"})
+
 
 def reach_sentence(cumulative: bool, quantity: int) -> str:
     """Return where the sensitivity of group sizes comes from."""
@@ -91,7 +93,7 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
             ("Protected", "\n".join(figures.protected)),
             ("Not protected", "\n".join(figures.not_protected)),
         )
-        return Inspection(shown.scenario.name, parts=parts, issues=shown.issues)
+        return Inspection(shown.scenario.name, parts=parts, for_experts=_FOR_EXPERTS, issues=shown.issues)
     symbol, convention = method.framework.symbol, shown.scenario.conventions.margin
     rule = f"{symbol} of the level = {exact_text(method.total)} × {share_percent(level.share)} = {exact_text(level.budget)}"
     scale = (
@@ -120,4 +122,4 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
         shown.scenario.conventions.confidence,
         "is measured, before sums are made to hold, as",
     )
-    return Inspection(level.level, parts=told, issues=issues, answer=drawn)
+    return Inspection(level.level, parts=told, for_experts=_FOR_EXPERTS, issues=issues, answer=drawn)

@@ -123,6 +123,7 @@ class ScenarioEditor(ScenarioForm):
         form.addRow(self.privacy)
         form.addRow("Area", self.states)
         form.addRow("Reader", self.reader)
+        self.for_experts = (self.reader,)
 
     def refresh(self, update: object = None) -> None:
         super().refresh(update)

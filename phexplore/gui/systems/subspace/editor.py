@@ -17,6 +17,7 @@ from phexplore.gui.editors.plain_parameters import Note, ParameterForm
 from phexplore.gui.editors.scenario_form import PromiseText
 from phexplore.gui.systems.subspace.summary import BASES, CALIBRATIONS, MECHANISM_EXPLANATIONS
 from phexplore.gui.tables.parameter_table import Step
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.exact_field import LineText
@@ -103,7 +104,7 @@ class ReleasesEditor(QWidget):
         form.addRow("", self._rank)
         form.addRow("", self.redundant)
         form.addRow(self.noise)
-        self._seen = WhenSeen(self, self._refresh, session.updated)
+        self._seen = WhenSeen(self, self._refresh, session.updated, appearance().changed)
         session.selected.connect(self._select)
         self._refresh()
 
@@ -128,6 +129,8 @@ class ReleasesEditor(QWidget):
             if space is None
             else f"{space.rank:,} independent exact sums of {space.size:,} answers; {space.size - space.rank:,} dimensions are protected."
         )
+        if not appearance().is_expert:
+            return ""
         return "–" if entry is None else "\n".join(entry.explanation)
 
     def _refresh(self, _shown: object = None) -> None:

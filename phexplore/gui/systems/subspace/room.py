@@ -22,6 +22,7 @@ class SubspaceRoom(PlainRoom):
     """Releases, their mechanisms and exact sums."""
 
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
+    for_experts: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
     neighbours: ClassVar[str] = (
         "Releases under exact sums are always stated for bounded neighbours: one record replaced."
     )

@@ -80,7 +80,9 @@ def _error_tile(shown: ScenarioView) -> TileContent:
                 change = f"{'+' if error > was else '−'}{people(abs(error - was))} against the reference"
                 tone = Tone.ATTENTION if error > was else Tone.GOOD
     name = "" if len(shown.scenario.subspace.releases) == 1 else f", {first.plan.name}"
-    return TileContent(f"Expected error of an answer{name}", f"{people(error)}", "root mean square", change, tone)
+    return TileContent(
+        f"Expected error of an answer{name}", f"{people(error)}", "people, root mean square", change, tone
+    )
 
 
 def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
@@ -112,4 +114,4 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
     )
     issues = tuple(issue for issue in shown.issues if plan.name in issue.path)
     title = plan.name if len(method.releases) > 1 else shown.scenario.name
-    return Inspection(title, parts=parts, issues=issues)
+    return Inspection(title, parts=parts, for_experts=frozenset({"Sensitivity", "Expected error"}), issues=issues)

@@ -33,6 +33,7 @@ class TopDownScenarioEditor(ScenarioForm):
         form.addRow(self.privacy)
         form.addRow("Schema", self._schema)
         form.addRow("Levels", self._levels)
+        self.for_experts = (self._schema,)
 
     def refresh(self, update: object = None) -> None:
         super().refresh(update)

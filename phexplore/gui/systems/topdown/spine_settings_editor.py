@@ -18,7 +18,7 @@ from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.exact_field import ExactField
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, form, row, stacked
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.stop_slider import StopSlider
@@ -156,7 +156,7 @@ class SpineSettingsEditor(QWidget):
     def _number_field(self, name: str) -> NumberField:
         title, tip, _ = SETTINGS[name]
         field = NumberField(title, 0, _MOST, 0)
-        field.setToolTip(tip)
+        describe(field, tip=tip)
         field.setKeyboardTracking(False)
         field.valueChanged.connect(partial(self._set_number, name))
         field.editingFinished.connect(self._session.project.end_merge)
