@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
@@ -24,6 +24,10 @@ UNTOUCHED = "·"
 """Stands where a number was left as it was."""
 SIGNIFICANT = 5
 """Digits shown of a real number; a copy carries all of them."""
+_MOST_ALIGNED = 500
+"""Rows of a table whose columns have one number of decimals each; of longer ones every cell is written when it is seen."""
+_LEAST_DIGITS = 2
+"""Significant digits that are left of the smallest number of a column."""
 
 
 class AtMost(float):
@@ -129,8 +133,13 @@ def is_number(value: Value) -> bool:
     return isinstance(value, int | float | Fraction)
 
 
-def shown(value: Value) -> str:
-    """Return the text a person reads: thousands separated, five significant digits, – for nothing."""
+def shown(value: Value, places: int | None = None) -> str:
+    """Return the text a person reads: thousands separated, five significant digits, – for nothing.
+
+    Args:
+        value: any.
+        places: decimals of a real number where its column has one number of them, see `common_places`.
+    """
     if value is None:
         return ABSENT
     if isinstance(value, str):
@@ -142,7 +151,18 @@ def shown(value: Value) -> str:
     side = (
         ROUND_CEILING if isinstance(value, AtMost) else ROUND_FLOOR if isinstance(value, AtLeast) else ROUND_HALF_EVEN
     )
-    return _real(float(value), side)
+    return _real(float(value), side, places)
+
+
+def common_places(values: Sequence[Value]) -> int | None:
+    """Return how many decimals all real numbers of a column get, None where each has its own: few digits would be left of small ones."""
+    real = [value for value in values if type(value) in {float, AtMost, AtLeast} and isinstance(value, float)]
+    sizes = [math.floor(math.log10(abs(value))) for value in real if value and math.isfinite(value)]
+    if not sizes or len(values) > _MOST_ALIGNED or any(type(value) in _AS_EVERYWHERE for value in values):
+        return None
+    own = max(len(shown(value).partition(".")[2]) for value in real)
+    places = min(own, max(0, SIGNIFICANT - 1 - max(sizes)))
+    return places if places + min(sizes) >= _LEAST_DIGITS - 1 else None
 
 
 def plain(value: Value) -> str:
@@ -174,7 +194,7 @@ def shortened(text: str, most: int = 36) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip(" ,;") + "…"
 
 
-def _real(value: float, direction: str) -> str:
+def _real(value: float, direction: str, common: int | None = None) -> str:
     if math.isnan(value):
         return ABSENT
     if math.isinf(value):
@@ -185,6 +205,6 @@ def _real(value: float, direction: str) -> str:
     if size < -SIGNIFICANT or size > 15:
         rounded = Decimal(value).quantize(Decimal(1).scaleb(size + 2 - SIGNIFICANT), direction)
         return f"{float(rounded):.{SIGNIFICANT - 1}g}".replace("-", "−")
-    places = max(0, SIGNIFICANT - 1 - size)
+    places = max(0, SIGNIFICANT - 1 - size) if common is None else common
     text = f"{Decimal(value).quantize(Decimal(1).scaleb(-places), direction):,.{places}f}"
-    return (text.rstrip("0").rstrip(".") if places else text).replace("-", "−")
+    return (text.rstrip("0").rstrip(".") if places and common is None else text).replace("-", "−")

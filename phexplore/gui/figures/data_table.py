@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEv
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
 from phexplore.figures.figure import Figure
-from phexplore.figures.table import UNTOUCHED, Look, Table, is_number, plain, shown
+from phexplore.figures.table import UNTOUCHED, Look, Table, common_places, is_number, plain, shown
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
@@ -21,11 +21,22 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
+_ONE_LINE = 12
+"""Letters of a header over numbers that stand in one line."""
 _FIRST = 0.42
 """Of the width, that the first column has where the table scrolls sideways."""
 _LETTERS = (*range(90, 25, -1), 34)
 """Of names, from the longest to the shortest they are cut to where the width does not hold all, and where it never does; the whole
 name is in the tip."""
+
+
+def in_two_lines(header: str) -> str:
+    """Return a header of numbers in two lines where it is wider than they are, broken next to its middle."""
+    spaces = [place for place, letter in enumerate(header) if letter == " "]
+    if len(header) <= _ONE_LINE or not spaces:
+        return header
+    middle = min(spaces, key=lambda place: abs(2 * place - len(header)))
+    return f"{header[:middle]}\n{header[middle + 1 :]}"
 
 
 def _look(look: Look | None, role: int) -> Any:
@@ -47,12 +58,14 @@ class NumbersModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.numbers = Table(())
+        self._places: dict[int, int | None] = {}
 
     def set_numbers(self, numbers: Table) -> None:
         """Show other numbers; the selection stays where the shape stays."""
         before, same_shape = self.numbers, self._same_shape(numbers)
         if numbers == before:
             return
+        places, self._places = self._places, {}
         if not same_shape:
             self.beginResetModel()
             self.numbers = numbers
@@ -61,7 +74,8 @@ class NumbersModel(QAbstractTableModel):
         self.numbers = numbers
         same_look = (before.looks, before.details) == (numbers.looks, numbers.details)
         pairs = enumerate(zip(before.rows, numbers.rows, strict=True))
-        changed = [row for row, (old, new) in pairs if old != new or not same_look]
+        is_rewritten = not same_look or any(self._decimals(column) != found for column, found in places.items())
+        changed = [row for row, (old, new) in pairs if old != new or is_rewritten]
         if changed:
             last = len(numbers.headers) - 1
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last))
@@ -69,6 +83,11 @@ class NumbersModel(QAbstractTableModel):
     def holds_numbers(self, column: int) -> bool:
         """Return whether a column holds numbers: they stand beside each other and leave the rest of the width free."""
         return any(is_number(row[column]) for row in self.numbers.rows[:_LOOKED_AT])
+
+    def _decimals(self, column: int) -> int | None:
+        if column not in self._places:
+            self._places[column] = common_places([row[column] for row in self.numbers.rows])
+        return self._places[column]
 
     def _same_shape(self, numbers: Table) -> bool:
         return numbers.headers == self.numbers.headers and len(numbers.rows) == len(self.numbers.rows)
@@ -85,7 +104,7 @@ class NumbersModel(QAbstractTableModel):
         value = self.numbers.rows[index.row()][index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return localised(shown(value))
+                return localised(shown(value, self._decimals(index.column())))
             case Qt.ItemDataRole.ToolTipRole:
                 return localised(self._detail(index) or plain(value))
             case Qt.ItemDataRole.TextAlignmentRole:
@@ -104,11 +123,15 @@ class NumbersModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
             side = Qt.AlignmentFlag.AlignRight if self.holds_numbers(section) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
-        if role != Qt.ItemDataRole.DisplayRole:
+        if role not in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
             return None
         if orientation == Qt.Orientation.Vertical:
             return str(section + 1)
-        return localised(self.numbers.headers[section]) if section < len(self.numbers.headers) else None
+        if section >= len(self.numbers.headers):
+            return None
+        header = localised(self.numbers.headers[section])
+        is_seen = role == Qt.ItemDataRole.DisplayRole
+        return in_two_lines(header) if is_seen and self.holds_numbers(section) else header
 
 
 class NumbersTable(QTableView):

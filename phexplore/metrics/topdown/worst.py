@@ -62,6 +62,19 @@ _SENTENCES = {
 }
 
 
+_BRIEFLY = {
+    Reason.EXACT: "nothing is off",
+    Reason.FROM_NOTHING: "had no {what}",
+    Reason.EMPTIED: "lost all its {what}",
+    Reason.ONE_CELL: "mostly {cell}",
+    Reason.ALL_RAISED: "all groups gained",
+    Reason.ALL_LOWERED: "all groups lost",
+    Reason.MOVED: "{what} moved between groups",
+    Reason.SMALL: "a small place",
+    Reason.SPREAD: "spread over many groups",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class WorstUnit:
     """One of the units that are farthest off.
@@ -104,6 +117,16 @@ class WorstUnit:
             share=percent(self.cell_share, places=0),
             cell=f"{cells[self.cell]}: {self.cell_truth:,} became {_count(self.cell_estimate)}",
         )
+
+    def brief(self, cells: Sequence[str], what: str) -> str:
+        """Return the reason and the totals in a few words, the reason first.
+
+        Args:
+            cells: labels of the cells.
+            what: is counted, plural.
+        """
+        reason = _BRIEFLY[self.reason].format(what=what, cell=cells[self.cell])
+        return f"{reason} ({self.truth:,} → {_count(self.estimate)})"
 
 
 class WorstTally:

@@ -451,7 +451,7 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 value=error,
                 inner_low=0.0,
                 inner_high=error,
-                text=f"{people(error)}{' %' if percent else ''}: {reason}",
+                text=f"{people(error)}{' %' if percent else ''}: {unit.brief(labels, run.unit)}",
                 tip=f"{sentence}\nEnter or double click shows this place.",
             )
         )
@@ -461,7 +461,8 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     return row_figure(
         "worst",
         tuple(rows),
-        f"{BY_WORDS[choice.by].lower()}, {measure}",
+        # No tick beyond the longest bar: what follows is room for the reasons.
+        Axis(f"{BY_WORDS[choice.by].lower()}, {measure}", most_value=max(row.inner_high or 0.0 for row in rows)),
         title,
         f"{level}, the {len(rows)} units farthest off, mean over {trials_words(fold.trials)}. The reason "
         f"is what explains most of the error in {query_title(query.name)}.",

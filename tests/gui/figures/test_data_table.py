@@ -44,6 +44,27 @@ def test_that_new_numbers_of_the_same_shape_change_only_their_rows(table, qtbot)
     assert table.currentIndex().row() == 1
 
 
+def test_that_numbers_of_a_column_have_as_many_decimals_as_each_other(table):
+    table.set_numbers(
+        Table(("Cell", "Mean error, people", "σ"), (("a", 407.1, 0.00012), ("b", 454.35, 1234.5), ("c", 0.0, 3.0)))
+    )
+    model = table.model()
+    column = [[model.index(row, column).data() for row in range(3)] for column in (1, 2)]
+    assert column == [["407.10", "454.35", "0"], ["0.00012", "1,234.5", "3"]]  # a small number keeps its digits
+    assert model.headerData(1, Qt.Orientation.Horizontal) == "Mean error,\npeople"
+    assert model.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.AccessibleTextRole) == "Mean error, people"
+    assert table.numbers.tab_separated().startswith("Cell\tMean error, people\tσ\na\t407.1\t")
+
+
+def test_that_a_row_that_stayed_is_written_anew_when_its_column_gets_other_decimals(table, qtbot):
+    table.set_numbers(Table(("Cell", "Error"), (("a", 1.5), ("b", 2.5))))
+    assert table.model().index(0, 1).data() == "1.5"
+    with qtbot.waitSignal(table.model().dataChanged) as changed:
+        table.set_numbers(Table(("Cell", "Error"), (("a", 1.5), ("b", 2.25))))
+    assert (changed.args[0].row(), changed.args[1].row()) == (0, 1)
+    assert table.model().index(0, 1).data() == "1.50"
+
+
 def test_that_a_block_is_copied_with_its_headers(table):
     model, chosen = table.model(), table.selectionModel()
     block = QItemSelection(model.index(0, 0), model.index(1, 1))

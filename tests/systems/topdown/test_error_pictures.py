@@ -171,6 +171,12 @@ def test_that_the_worst_units_come_first_with_a_reason(run):
     assert picture.title.endswith(f": {first['Reason']}")
     assert first["Unit"] in picture.title
     assert first["Unit"] not in first["Reason"]  # it stands in its own column
+    said = picture.marks[0].text.partition(": ")[2]
+    assert said[0].isalpha(), "the reason is said before its numbers"
+    assert len(said) < 60 < len(picture.marks[0].tip)
+    low, high = picture.x_range_in(500.0, lambda text: 7.0 * len(text))
+    assert high > 60
+    assert max(picture.x.values_between(low, high)) <= 30, "no tick beyond the longest bar"
 
 
 def test_that_one_place_shows_truth_and_every_trial(run):
