@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakMethod
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from phexplore.figures.axis import Axis as ScaleAxis
@@ -18,7 +18,7 @@ from phexplore.figures.figure import RowLabel
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
-from phexplore.gui.theme.lettering import draw_text, lettering
+from phexplore.gui.theme.lettering import Lettering, draw_text, lettering
 from phexplore.gui.theme.metrics import GAP, HALF
 
 _UPRIGHT = 2
@@ -204,7 +204,7 @@ class RowAxis(Axis):
         self._groups = {group: bold.lines(group, room, rows) for group, rows in counts.items()}
         groups = max((bold.width(each) for lines in self._groups.values() for each in lines), default=0)
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
-        self._shown = tuple(plain.elided(each.name, most) for each in self.labels)
+        self._shown = _told_apart([each.name for each in self.labels], plain, most)
         names = max((plain.width(name) for name in self._shown), default=0)
         around = (LOCK_SIZE if any(label.locked for label in self.labels) else 0) + (4 * GAP if names else 2 * GAP)
         self._width = round(groups + names + around)
@@ -236,6 +236,16 @@ class RowAxis(Axis):
                 mark = pixmap("locked", colours.muted, 2 * LOCK_SIZE)
                 place = QRectF(right - width - LOCK_SIZE - HALF, y - LOCK_SIZE / 2, LOCK_SIZE, LOCK_SIZE)
                 painter.drawPixmap(place, mark, QRectF(mark.rect()))
+
+
+def _told_apart(names: Sequence[str], letters: Lettering, width: float) -> tuple[str, ...]:
+    """Return names no wider than so many pixels: those that only their ends tell apart are shortened where they are not missed."""
+    found = {name: letters.elided(name, width) for name in names}
+    for mode in (Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideLeft):
+        times = Counter(found.values())
+        alike = [name for name, text in found.items() if times[text] > 1]
+        found |= {name: letters.elided(name, width, mode) for name in alike}
+    return tuple(found[name] for name in names)
 
 
 def _apart(spans: Sequence[tuple[float, float]]) -> range:

@@ -8,7 +8,8 @@ from PySide6.QtGui import QColor, QImage, QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.axis import Axis, Scale
-from phexplore.gui.figures.axes import _apart
+from phexplore.figures.figure import RowLabel
+from phexplore.gui.figures.axes import RowAxis, _apart
 from phexplore.gui.figures.canvas import Canvas, Layer
 from phexplore.gui.theme.appearance import appearance
 
@@ -127,3 +128,20 @@ def test_that_text_of_twice_the_size_leaves_room_for_its_labels(canvas) -> None:
     assert after.bottom() < before.bottom()
     assert after.top() >= before.top()
     assert canvas.grab().toImage().pixelColor(QPoint(1, 1)) == QColor(appearance().colours.base)
+
+
+def test_that_long_names_of_rows_stay_apart_where_only_their_ends_differ(qapp) -> None:
+    same = "Female householder, no spouse or partner present, with own children of "
+    names = (
+        f"{same}4 and 5 years",
+        f"{same}6 to 17 years",
+        "A name of its own that is as long as the others are but begins apart",
+    )
+    axis = RowAxis()
+    axis.set_room(500.0)
+    axis.set_labels(tuple(RowLabel("", name) for name in names))
+    shown = axis._shown
+    assert shown[0].endswith("4 and 5 years")
+    assert shown[1].endswith("6 to 17 years")
+    assert shown[2].startswith("A name of its own")
+    assert shown[2].endswith("…")
