@@ -13,6 +13,7 @@ from phexplore.decide.sensitivity import (
 from phexplore.model.keys import parse_query
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 
@@ -48,6 +49,16 @@ def test_that_a_lost_average_is_named(us):
     assert found["PH1_num (State, A-G)"].averages == ("PH1 (State, A-G)",)
     assert found["PH2 (State, Unattributed)"].averages == ()
     assert found["PH3 (State, A-G)"].share == pytest.approx(0.527, abs=5e-4)
+
+
+def test_that_what_topdown_leaves_out_is_said_in_words():
+    scenario = preset("dhc-2020-persons-us").scenario
+    levels, queries = left_out_levels(scenario), left_out_queries(scenario)
+    assert "Tract subset group" in {entry.name for entry in levels}
+    assert not [entry.name for entry in levels if "_" in entry.name]
+    assert {entry.name.rpartition(" at ")[2] for entry in queries} == {entry.name for entry in levels}
+    assert len(queries) == 80
+    assert sum(entry.frees for entry in queries) == sum(entry.frees for entry in levels) == scenario.topdown.total
 
 
 def test_that_reliable_from_is_the_smallest_count():

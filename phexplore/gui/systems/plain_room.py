@@ -165,7 +165,7 @@ class PlainRoom(Room):
                     parts.append((self.live(picture), height))
                     continue
                 if self.promises_in_overview:
-                    parts.append((Section("What the number means", "", PromiseText(self.session)), 0))
+                    parts.append((Section("What the number means", "", PromiseText(self.session), 1), 0))
                 panel = ChangesPanel(self.session, Changes(self.changes, self.hint, self.total_of_changes))
                 panel.chosen.connect(self._go_to_change)
                 parts.append((panel, height))

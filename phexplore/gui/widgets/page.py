@@ -16,7 +16,15 @@ from phexplore.gui.widgets.layout import Lean, column
 class Section(QFrame):
     """A framed part of a page: a title, a sentence that says what it is for, and content."""
 
-    def __init__(self, title: str, sentence: str, *contents: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, sentence: str, *contents: QWidget | int, parent: QWidget | None = None) -> None:
+        """Make the part.
+
+        Args:
+            title: over it.
+            sentence: what it is for, "" for none.
+            contents: below each other; a number is a stretch, as in `column`.
+            parent: owner.
+        """
         super().__init__(parent)
         self.setProperty("look", "card")
         head = [Text(title, bold=True, relative=1.08)]

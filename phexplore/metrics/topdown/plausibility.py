@@ -182,7 +182,7 @@ def _result(check: _Check, truth: UnitFigures | None, published: UnitFigures | N
         return CheckResult(check.number, check.level, check.title, None, None, None, None, reason, check.note)
 
     if check.rule is None and check.number not in _COMPARISONS:
-        return missing(f"needs {check.needs}, which redistricting data do not have")
+        return missing(f"needs {check.needs}, which runs do not keep")
     if truth is None or published is None:
         return missing(f"the run has no level {check.level}")
     if check.number in _COMPARISONS:

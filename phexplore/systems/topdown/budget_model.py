@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
@@ -24,6 +24,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
 from phexplore.systems.topdown.proven_loss import parts_of, possible_halves
+from phexplore.systems.topdown.wording import level_title, place_title
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -291,11 +292,13 @@ class TopDownLeavingOut(ScenarioBudgets):
     def by_level(self) -> tuple[LeftOut, ...]:
         """Return what leaving out each geographic level frees and loses."""
         measured = self._measured
-        return self._left_out({level: tuple(k for k in measured if k.level == level) for level in self.method.levels})
+        return self._left_out(
+            (level_title(level), tuple(k for k in measured if k.level == level)) for level in self.method.levels
+        )
 
     def by_query(self) -> tuple[LeftOut, ...]:
         """Return what leaving out each measured query frees and loses."""
-        return self._left_out({key.text: (key,) for key in self._measured})
+        return self._left_out((place_title(key), (key,)) for key in self._measured)
 
     def without(self, queries: Sequence[Key]) -> Scenario:
         """Return the scenario without these queries; the total keeps a form that production's files can say."""
@@ -312,9 +315,9 @@ class TopDownLeavingOut(ScenarioBudgets):
     def _measured(self) -> list[LevelQuery]:
         return [key for key in self.method.query_shares if self.method.budget(key) > 0]
 
-    def _left_out(self, groups: Mapping[str, tuple[LevelQuery, ...]]) -> tuple[LeftOut, ...]:
+    def _left_out(self, groups: Iterable[tuple[str, tuple[LevelQuery, ...]]]) -> tuple[LeftOut, ...]:
         method, found = self.method, []
-        for name, keys in groups.items():
+        for name, keys in groups:
             frees = sum((method.budget(key) for key in keys), Fraction(0))
             answers = sum(query_of(method.schema, key.query).answers for key in keys)
             if keys:

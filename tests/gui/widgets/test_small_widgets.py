@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAccessible, QWheelEvent
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLabel,
+    QStyle,
+    QStyleOptionViewItem,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.tables.cells import Bubble
@@ -17,6 +26,7 @@ from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.tick_list import TickEntry, TickList
 from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
 
 LONG = "Proposal of the subcommittee on small areas, revised after the June meeting, second reading " * 4
@@ -258,3 +268,38 @@ def test_that_only_the_longest_figure_of_a_line_is_cut(shown) -> None:
     cut = [line.width() < Figure.sizeHint(line).width() for line in lines]
     assert cut == [False, False, True, False]
     assert lines[2].geometry().right() < lines[3].geometry().left()
+
+
+@pytest.mark.parametrize("width", [120, 190, 236, 250, 300])
+def test_that_a_line_to_tick_is_as_high_as_its_words_need_beside_the_box(qtbot, width):
+    titles = [
+        "P.L. 94-171 production, US persons",
+        "S-DHC 2020, Puerto Rico (production)",
+        "DHC production, US households and units",
+    ]
+    found = TickList("Compare")
+    qtbot.addWidget(found)
+    found.show_entries([TickEntry(title, title) for title in titles], [])
+    found.resize(width, 400)
+    found.show()
+    QApplication.processEvents()
+    for row_number, title in enumerate(titles):
+        option = QStyleOptionViewItem()
+        found.initViewItemOption(option)
+        option.rect = found.visualItemRect(found.item(row_number))
+        found.itemDelegate().initStyleOption(option, found.model().index(row_number, 0))
+        room = found.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, found)
+        margin = found.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, found) + 1
+        words = found.fontMetrics().boundingRect(
+            QRect(0, 0, room.width() - 2 * margin, 1000), Qt.TextFlag.TextWordWrap, title
+        )
+        assert words.height() <= room.height()
+
+
+def test_that_a_part_with_room_to_spare_keeps_its_words_together(qtbot):
+    words = Text("Protected: all of it.", wrap=True)
+    part = Section("What the number means", "", words, 1)
+    qtbot.addWidget(part)
+    part.resize(400, 500)
+    part.show()
+    assert words.geometry().bottom() < 120

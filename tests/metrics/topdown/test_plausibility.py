@@ -112,7 +112,7 @@ def test_that_all_checks_are_named_and_those_without_data_say_what_they_need():
     for result in found:
         assert (result.applies_published is None) == bool(result.missing)
         if result.missing:
-            assert "redistricting data do not have" in result.missing
+            assert "which runs do not keep" in result.missing
 
 
 def test_that_sixteen_cells_answer_what_they_can():
