@@ -24,6 +24,8 @@ _PHRASES = {
     "optimal α": "tight conversion",
     "Bun–Steinke": "simple conversion",
     "budget ρ": "budget",
+    "Whole privacy loss, ρ": "Total privacy loss",
+    "Whole privacy loss, ε": "Total privacy loss",
     "zero-concentrated (zCDP)": "the definition of 2020",
     "the zCDP bound": "the usual bound",
     "under zCDP": "as defined in 2020",

@@ -41,6 +41,7 @@ def plainly() -> Iterator[None]:
         ("Households (Nation), Δ MOE: ", "Households (Nation), change of the margin: "),
         ("The error (standard deviation between trials / √trials) is small.", "The error is small."),
         ("one noisy answer alone, σ = 6.0", "one noisy answer alone, standard deviation 6.0"),
+        ("Whole privacy loss, ρ", "Total privacy loss"),
         ("13.2 people, root mean square", "13.2 people, typically"),
         ("σ² = Δ² / (2ρ)", "σ² = Δ² / (2ρ)"),
         ("phosphorus", "phosphorus"),
