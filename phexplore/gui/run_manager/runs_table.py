@@ -45,10 +45,10 @@ def progress_words(row: RunRow) -> str:
 
 COLUMNS: tuple[tuple[str, int, Callable[[RunRow], str]], ...] = (
     ("Scenario", 30, lambda row: row.title),
-    ("State", 22, state_words),
-    ("Progress", 17, progress_words),
+    ("State", 19, state_words),
+    ("Progress", 16, progress_words),
     ("Trials", 14, trials_words),
-    ("Started", 18, lambda row: started_words(row.directory)),
+    ("Started", 15, lambda row: started_words(row.directory)),
     ("Data", 22, lambda row: data_words(row.spec)),
 )
 """Header, width in letters and text of each; scenario and data share what is left."""

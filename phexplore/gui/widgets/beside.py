@@ -80,7 +80,7 @@ class Beside(QScrollArea):
         room = self.width() - self.verticalScrollBar().sizeHint().width() - between
         is_stacked = sum(needs) > room
         needs = [
-            max(need, min(part.sizeHint().width(), int(self._most * room), need + room - sum(needs)))
+            max(need, min(_wanted_width(part), int(self._most * room), need + room - sum(needs)))
             for part, need in zip(self._parts, needs, strict=True)
         ]
         for part, need in zip(self._parts, needs, strict=True):
@@ -102,6 +102,13 @@ class Beside(QScrollArea):
         least = max(part.minimumSizeHint().height(), part.minimumHeight(), part.heightForWidth(room))
         wanted = int(_NEARLY_ALL * self.height())
         return max(least, wanted if takes_all else min(wanted, part.sizeHint().height()))
+
+
+def _wanted_width(part: QWidget) -> int:
+    """Return the width at which everything in a part is whole; that of a place that scrolls is measured once, when it is empty."""
+    if isinstance(part, QScrollArea) and (content := part.widget()) is not None:
+        return content.sizeHint().width() + part.verticalScrollBar().sizeHint().width()
+    return part.sizeHint().width()
 
 
 def _needed_width(part: QWidget) -> int:

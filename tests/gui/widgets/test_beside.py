@@ -115,3 +115,14 @@ def test_that_a_wide_table_scrolls_sideways_within_its_page_and_is_as_high_as_it
     qtbot.waitUntil(lambda: place.height() > whole)  # of the bar
     assert place.horizontalScrollBar().maximum() > 0
     assert place.verticalScrollBar().maximum() == 0
+
+
+def test_that_a_form_that_scrolls_gets_the_width_its_entries_want_as_far_as_its_share_goes(qtbot):
+    content = QWidget()
+    entry = Chooser("Data", options=[("Demonstration: 4,000 blocks of two counties", None)])
+    row((entry, 1), of=content)
+    found = Beside("Page", scrolling("Form", content), QWidget(), shares=(0, 1), sizes=(60, 600), most=0.5)
+    qtbot.addWidget(found)
+    found.resize(1600, 400)
+    found.show()
+    assert entry.width() >= entry.sizeHint().width() > entry.minimumSizeHint().width()
