@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QAccessible, QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFrame, QWidget
 
 from phexplore.figures.tile import TileContent
@@ -21,7 +21,7 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text, describe
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.number_field import LineField
-from phexplore.gui.widgets.page import Section, scrolling
+from phexplore.gui.widgets.page import Section, picture_height, scrolling
 from phexplore.gui.widgets.reading_order import InReadingOrder
 from phexplore.gui.widgets.speech import Spoken, speak_as
 from phexplore.gui.widgets.stop_slider import StopSlider
@@ -32,9 +32,21 @@ from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.meeting import MeetingParameter
 from phexplore.systems.registry import meeting_parameters
 
-PROJECTOR_SCALE = 150
-"""Text size in percent while the meeting is on."""
+PROJECTOR_SCALE, LEAST_SCALE, _LINES = 150, 120, 1080
+"""Text size in percent while the meeting is on, on a screen of so many lines; on a lower one it is as large on the wall, but not
+less than is read on a laptop."""
 MOST_SLIDERS = 6
+_LEAST_NAME = 24 * GRID
+_SET = "Meeting: set "
+
+
+def projector_scale(height: int) -> int:
+    """Return the text size of a meeting in percent.
+
+    Args:
+        height: of the screen, in pixels.
+    """
+    return max(LEAST_SCALE, PROJECTOR_SCALE * height // _LINES)
 
 
 class MeetingSlider(QFrame):
@@ -91,7 +103,7 @@ class MeetingSlider(QFrame):
 
     def _move(self, stop: Fraction) -> None:
         parameter = self.parameter
-        label = f"Meeting: set {parameter.title} to {parameter.words(stop)}"
+        label = f"{_SET}{parameter.title} to {parameter.words(stop)}"
         refusal = self._session.edit(
             label, lambda scenario: parameter.edit(scenario, stop), merge_key=("meeting", parameter.key)
         )
@@ -131,17 +143,18 @@ class MeetingView(InReadingOrder):
         self.setAccessibleName("Meeting")
         self._session, self._tiles_of = session, tiles
         self._scale = appearance().scale
-        appearance().set_scale(max(self._scale, PROJECTOR_SCALE))
+        appearance().set_scale(max(self._scale, projector_scale(self.screen().size().height())))
         self.picture = make_picture() if make_picture is not None else None
-        self.name = Text(relative=1.3, bold=True)
+        self.name = Figure(relative=1.3, bold=True)
+        self.name.setMinimumWidth(_LEAST_NAME)  # a long one gives way to the buttons
         self.status = Text(bold=True)
-        self._changed = ElidedText(look="muted")
+        self._changed = ElidedText(look="muted", relative=0.9)
         self.undo = TextButton("Undo", name="Undo (Ctrl+Z)", run=session.undo)
         name = "Keep these values as a scenario (Ctrl+K)"
         self.keep = TextButton("Keep as a scenario", name=name, run=self.keep_values)
         self.noise = LiveNoise(is_named=True)
         self.leave = TextButton("Leave (Esc)", name="Leave the meeting (Esc)", run=self.close)
-        self.tiles = tuple(Tile() for _ in tiles())
+        self.tiles = tuple(Tile(wraps=True) for _ in tiles())
         self.sliders = tuple(
             MeetingSlider(n, each, session) for n, each in enumerate(parameters[:MOST_SLIDERS], start=1)
         )
@@ -170,7 +183,7 @@ class MeetingView(InReadingOrder):
         self.name.setText(self._session.scenario.name)
         self.status.setText(status.title)
         self.status.set_look(TONES[status])
-        self._changed.setText(project.labels[project.cursor] if project.cursor else "")
+        self._changed.setText(project.labels[project.cursor].removeprefix(_SET) if project.cursor else "")
         self.undo.setEnabled(project.can_undo)
         for tile, content in zip(self.tiles, self._tiles_of(), strict=False):
             tile.show_content(content)
@@ -202,6 +215,11 @@ class MeetingView(InReadingOrder):
 
         self._session.report(self._session.edit_workbook("Meeting: keep these values", added))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.picture is not None:
+            self.picture.setMinimumHeight(picture_height(self))
+
     def closeEvent(self, event: QCloseEvent) -> None:
         self._session.project.end_merge()
         for signal in (self._session.settled, self._session.saved):
@@ -215,8 +233,12 @@ class MeetingView(InReadingOrder):
         head = row(self.name, self.status, (self._changed, 1), self.undo, self.keep, self.leave, gap=2 * GRID)
         sliders = scrolling("Today's sliders", stacked(*self.sliders, 1, margins=(0, 0, GRID, 0)))
         sliders.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        picture = [] if self.picture is None else [(self.picture, 1)]
-        middle = row((sliders, 2), (column(*picture, self.noise), 3), gap=2 * GRID)
+        if self.picture is not None:
+            self.picture.sentence.hide()  # the finding stands above the picture, which needs the room
+        picture = [1] if self.picture is None else [(self.picture, 1)]
+        shown = scrolling("Picture and live noise", stacked(*picture, self.noise))
+        shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        middle = row((sliders, 2), (shown, 3), gap=2 * GRID)
         headline = row(*((tile, 1) for tile in self.tiles))
         margins = (3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
         column(head, headline, (middle, 1), of=self, gap=2 * GRID, margins=margins)

@@ -107,8 +107,11 @@ class LiveNoise(QWidget):
         keys = FlowRow(self.play, self.step, labelled("Count", self.count), self._seed, gap=HALF)
         appearance().changed.connect(self._follow_depth)
         self._follow_depth()
-        foot = (row((self.held, 1), (keys, 1), gap=GRID),) if is_named else (self.held, keys)
-        column(self.title, self.found, self.strip, *foot, of=self, gap=HALF)
+        if is_named:
+            told = row((self.found, 4), (self.held, 5), gap=2 * GRID)
+            column(row((self.title, 1), keys, gap=2 * GRID), told, self.strip, of=self, gap=HALF)
+        else:
+            column(self.title, self.found, self.strip, self.held, keys, of=self, gap=HALF)
         self.hide()
 
     @property

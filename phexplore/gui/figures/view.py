@@ -80,7 +80,7 @@ class FigureView(QFrame):
         self.setAccessibleName(name)
         self.setProperty("look", "card")
         self._title = Paragraph(relative=TITLE_SIZE, bold=True)
-        self._summary = Paragraph(look="muted")
+        self.sentence = Paragraph(look="muted")
         self._empty = Text(relative=EMPTY_SIZE, look="muted", wrap=True)
         self._empty.setAccessibleName(f"{name}: nothing to show yet")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -104,7 +104,7 @@ class FigureView(QFrame):
         heading.setAlignment(self._title, top)
         for page in (self.plot, self._empty):
             self._stack.addWidget(page)
-        parts = (heading, self._summary, self.controls, (self._stack, 1))
+        parts = (heading, self.sentence, self.controls, (self._stack, 1))
         column(*parts, of=self, gap=HALF, margins=(GAP, GAP, GAP, GAP))
         self.plot.chosen.connect(self._announce)
         self.plot.gestures.activated.connect(self.key_activated)
@@ -127,7 +127,7 @@ class FigureView(QFrame):
     @property
     def summary(self) -> str:
         """One sentence that says what the picture shows."""
-        return self._summary.text()
+        return self.sentence.text()
 
     @property
     def marks(self) -> tuple[AnyMark, ...]:
@@ -153,7 +153,7 @@ class FigureView(QFrame):
     @property
     def sheet(self) -> Sheet:
         """Title, sentence and picture as they leave the window."""
-        return Sheet((self._title, self._summary), self.canvas)
+        return Sheet((self._title, self.sentence), self.canvas)
 
     @property
     def is_empty(self) -> bool:
@@ -209,7 +209,7 @@ class FigureView(QFrame):
 
     def _say(self, title: str, summary: str, description: str, figure: Figure | None) -> None:
         self._title.setText(title)
-        self._summary.setText(summary)
+        self.sentence.setText(summary)
         self._table_button.setEnabled(figure is not None)
         self._copy_button.setEnabled(figure is not None and not self.menu.held_back)
         self._twin.use(figure, description)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import ElidedText, Figure, describe
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe
 from phexplore.gui.widgets.layout import column, row
 
 _STEP, UNBOUND = 6 * GRID, 16777215
@@ -76,13 +76,21 @@ def tile_sentence(content: TileContent) -> str:
 class Tile(QFrame):
     """Shows one figure large. The texts come ready; a tile decides nothing."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, wraps: bool = False) -> None:
+        """Show nothing yet.
+
+        Args:
+            parent: owner.
+            wraps: whether what changed has two lines, where nobody points at it for the rest.
+        """
         super().__init__(parent)
         self.setProperty("look", "card")
         self._caption = ElidedText(look="muted", relative=0.92)
         self._value = Figure(relative=2.0, bold=True)
         self._beside = ElidedText(look="muted")
-        self._change = ElidedText(relative=0.92)
+        self._change = Paragraph(relative=0.92) if wraps else ElidedText(relative=0.92)
+        if wraps:
+            self._change.setMinimumHeight(2 * self._change.fontMetrics().lineSpacing())
         figures = row((self._value, Qt.AlignmentFlag.AlignBottom))
         figures.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
         margins = (2 * GRID, GRID + 2, 2 * GRID, GRID + 2)

@@ -35,7 +35,7 @@ def _total(method: TopDown) -> MeetingParameter:
     symbol = method.framework.symbol
     return MeetingParameter(
         "total",
-        f"Whole privacy loss, {symbol}",
+        "Whole privacy loss",
         symbol,
         _TOTALS,
         lambda scenario: scenario.topdown.total,

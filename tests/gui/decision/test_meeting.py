@@ -4,13 +4,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 
 from phexplore.figures.wording import people
 from phexplore.gui.binding.system_session import plain_session
-from phexplore.gui.decision.meeting_page import MeetingPage
+from phexplore.gui.decision.meeting_page import MeetingPage, projector_scale
 from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.systems.phsafe.pictures import MARGINS
 from phexplore.gui.systems.phsafe.summary import numbers_tile, phsafe_loss_tile, targets_tile
@@ -85,11 +85,33 @@ def test_that_a_slider_moves_the_scenario_and_a_drag_is_one_step(qtbot, session,
 
 
 def test_that_the_type_is_large_while_the_meeting_is_on_and_normal_after(qtbot, page, view) -> None:
-    assert appearance().scale == 150
+    assert appearance().scale == projector_scale(view.screen().size().height())
     with qtbot.waitSignal(view.left):
         qtbot.keyClick(view, Qt.Key.Key_Escape)
     assert appearance().scale == 100
     assert page.view is None
+
+
+def test_that_type_is_as_large_on_the_wall_whatever_the_projector_but_readable_on_a_laptop() -> None:
+    assert [projector_scale(height) for height in (600, 768, 1080, 1200)] == [120, 120, 150, 166]
+
+
+def test_that_a_laptop_shows_the_whole_noise_below_a_picture_that_has_more_than_half_of_the_height(qtbot, page) -> None:
+    page.tick("margin PH3/state_A-G", "threshold PH4")
+    page.start()
+    view, laptop = page.view, QSize(1366, 768)
+    view.showNormal()
+    view.resize(laptop)
+    parts = (view.noise, view.picture, *view.tiles)
+    qtbot.waitUntil(lambda: all(each.visibleRegion().boundingRect().size() == each.size() for each in parts))
+    assert view.picture.height() >= 0.55 * laptop.height()
+    assert view.size() == laptop
+
+
+def test_that_the_name_of_a_scenario_pushes_nothing_off_the_screen(qtbot, session, page) -> None:
+    session.edit("Name", lambda scenario: replace(scenario, name="A long name " * 20))
+    page.start()
+    assert page.view.minimumSizeHint().width() < 1024
 
 
 def test_that_digits_choose_a_slider_arrows_move_it_and_undo_takes_back(qtbot, session, view, query) -> None:
