@@ -203,7 +203,9 @@ def unrounded_budget(
         MarginError: the margin is not positive, or below 1 for a whole-number convention.
     """
     if margin <= 0:
-        raise MarginError(f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter 1 or more.")
+        raise MarginError(
+            f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter a positive number."
+        )
     if framework is PrivacyFramework.PURE_DP or conventions.margin is MarginConvention.EXACT:
         return _search_budget(margin, sensitivity, framework, conventions)
     return _gaussian_budget(margin, sensitivity, conventions)

@@ -108,6 +108,8 @@ def margin_text(margin: float, target: Fraction | None = None) -> str:
         target: that it misses; None where it keeps its target, or has none.
     """
     text = people(margin)
+    if margin > 0 and not text.strip("0."):
+        text = f"{float(margin):.1g}"
     if target is None or not math.isfinite(margin):
         return text
     places = 1

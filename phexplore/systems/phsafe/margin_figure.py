@@ -334,8 +334,8 @@ def row_explanation(row: MarginRow, symbol: str) -> str:
         lines.append(f"target {target_text(row.target)}: {row.standing.value}")
     if row.baseline is not None:
         lines.append(f"reference {people(row.baseline)} ({signed_people(row.margin - row.baseline)})")
-    budget = "unlimited, no noise" if isinstance(row.budget, Unlimited) else budget_text(row.budget)
-    lines.append(f"{symbol} {budget}" + (" · locked" if row.locked else ""))
+    budget = "unlimited, no noise" if isinstance(row.budget, Unlimited) else budget_text(2 * row.budget)
+    lines.append(f"bounded {symbol} {budget}" + (" · locked" if row.locked else ""))
     return "\n".join(lines)
 
 

@@ -71,7 +71,7 @@ def share_for_margin(method: TopDown, key: LevelQuery, margin: Fraction, convent
     """
     if margin <= 0:
         raise EditRefusedError(
-            f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter 1 or more."
+            f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter a positive number."
         )
     whole = method.total * method.level_shares[key.level]
     keeps = _margin_test(method.framework, whole, margin, conventions)

@@ -110,6 +110,7 @@ def test_that_a_margin_that_misses_its_target_reads_wider(margin, target, text, 
 
 def test_that_a_margin_that_keeps_its_target_reads_as_any_number_of_people() -> None:
     assert margin_text(500.04) == "500"
+    assert margin_text(1e-9) == "1e-09", "noise that is there is not 0.00"
     assert margin_text(19.996) == "20.0"
 
 

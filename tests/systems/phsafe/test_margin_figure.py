@@ -89,3 +89,8 @@ def test_that_a_row_without_noise_says_so(us):
     words = row_explanation(row, "ρ")
     assert "ρ unlimited, no noise" in words
     assert "reference 20.0 (−20)" in words
+
+
+def test_that_the_budget_of_a_mark_is_the_bounded_one_that_tables_and_tiles_show(us):
+    row = next(row for row in rows_of(us, us) if row.query == PH3)
+    assert row_explanation(row, "ρ").endswith("bounded ρ 1.325952")

@@ -258,7 +258,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             f"MOE\n{confidence}",
             f"{confidence} margin of error of one cell, in people ({margin_word(conventions.margin)} convention); "
             f"the budget follows, the target stays. {grouping}",
-            "9,999",
+            "99,999",
             step=_set_margin,
             follows=tuple(_BUDGETS),
             names=("moe", "margin", "margin of error", "moe *"),
@@ -295,7 +295,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             Column.SHARE,
             "Share",
             f"Share of the total {symbol}",
-            "< 0.1 %",
+            "> 99.9 %",
             lambda row: percent(row.entry.share) if row.is_published else ABSENT,
             exact=lambda row: "" if row.entry.share is None else f"{float(row.entry.share):.10g}",
         ),
@@ -303,7 +303,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             Column.MARGIN_CHANGE,
             "Δ\nMOE",
             "Margin minus the reference's margin, in people",
-            "+99.9",
+            "−99,999",
             _margin_change,
             names=("δ *",),
         ),
@@ -484,7 +484,7 @@ def _set_lock(row: Row, typed: str) -> Step:
 
 def _set_budget(row: Row, typed: str) -> Step:
     budget = parse_budget(typed)
-    label = f"Set {row.framework.symbol} of {row.title} to {exact_text(budget)}"
+    label = f"Set unbounded {row.framework.symbol} of {row.title} to {exact_text(budget)}"
     return f"Leave out {row.title}" if budget == 0 else label, lambda scenario: set_budget(scenario, row.key, budget)
 
 

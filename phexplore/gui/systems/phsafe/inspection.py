@@ -12,6 +12,7 @@ from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.conventions import Neighbours
 from phexplore.model.issues import Issue
 from phexplore.model.keys import QueryKey, parse_query
+from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.explain import (
@@ -104,7 +105,8 @@ def _derived_label(entry: DerivedForecast) -> str:
 def _field(scenario: Scenario, query: QueryKey) -> tuple[object, str]:
     method = scenario.phsafe
     budget, target = method.budgets.get(query), method.targets.get(query)
-    value = f"{method.framework.symbol} {budget_text(budget)}" if budget is not None else "none"
+    bounded = budget if budget is None or isinstance(budget, Unlimited) else 2 * budget
+    value = "none" if bounded is None else f"bounded {method.framework.symbol} {budget_text(bounded)}"
     return (budget, target), value + ("" if target is None else f", target {people(target)}")
 
 

@@ -125,7 +125,8 @@ class RowPanel(QFrame):
 def _target_hint(row: Row) -> str:
     if row.target is None:
         return "no target"
-    return f"target {exact_text(row.target)} people, " + ("met" if row.is_met else "missed")
+    standing = "not published" if not row.is_published else "met" if row.is_met else "missed"
+    return f"target {exact_text(row.target)} people, {standing}"
 
 
 def _states(row: Row) -> tuple[State, State]:

@@ -54,7 +54,7 @@ def test_that_there_is_a_row_per_measured_query(table) -> None:
 def test_that_typing_a_budget_is_one_named_step(table, session, cell, query) -> None:
     assert table.setData(cell(Column.BUDGET), "1/4")
     assert session.scenario.method.budgets[query] == Fraction(1, 4)
-    assert session.project.labels[-1] == "Set ρ of PH3 (State, A-G) to 0.25"
+    assert session.project.labels[-1] == "Set unbounded ρ of PH3 (State, A-G) to 0.25"
     assert cell(Column.BOUNDED).data() == "0.500000"
 
 

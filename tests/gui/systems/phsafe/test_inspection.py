@@ -117,3 +117,8 @@ def test_that_changes_name_people_first_and_say_what_they_cost_together(session,
 def test_that_targets_a_file_cannot_hold_are_one_change(session) -> None:
     session.edit("Import", lambda s: replace(s, method=replace(s.phsafe, targets={})))
     assert [line.text for line in change_lines(session.shown)] == ["Margin targets: 46 → none"]
+
+
+def test_that_the_history_of_a_field_has_the_budget_that_the_table_shows(session, query) -> None:
+    session.edit("Budget", lambda s: set_budget(s, query, Fraction(1, 6)))
+    assert inspect(session.shown, query, session.project).history[0].value == "bounded ρ 0.333333…, target 20"

@@ -111,3 +111,8 @@ def test_that_without_a_row_no_value_of_the_row_before_is_shown(panel, session) 
     assert panel.findChild(ElidedText).text() == "No row chosen"
     assert (panel.margin.field.line.text(), panel.budget.field.line.text()) == ("", "")
     assert (panel.margin.slider.value(), panel.budget.slider.value()) == (0, 0)
+
+
+def test_that_a_row_that_is_not_published_meets_no_target(panel, session, query) -> None:
+    session.edit("Leave out", lambda scenario: set_budget(scenario, query, Fraction(0)))
+    assert panel._hint.text() == "target 20 people, not published"
