@@ -110,6 +110,7 @@ class Chart:
         width: inches.
         height: inches, without the title.
         draw: puts the content into an empty figure.
+        caption: one sentence below it, "" for the description: who sees the marks needs no words for each.
         brief: its first rows and those its finding names, where all of them are too many to be read on a slide.
     """
 
@@ -120,6 +121,7 @@ class Chart:
     height: float
     draw: Callable[[FigureBase], None]
     brief: Chart | None = None
+    caption: str = ""
 
 
 def chart_bytes(chart: Chart, form: FigureFormat, *, titled: bool = True) -> bytes:

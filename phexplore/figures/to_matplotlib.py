@@ -109,7 +109,8 @@ def chart_of(figure: Figure) -> Chart:
 def _chart_of(figure: Figure) -> Chart:
     title = "\n".join(wrap(figure.title, _MOST_TITLE))
     brief = _chart_of(figure.brief(_MOST_ROWS)) if len(figure.rows) > _MOST_ROWS else None
-    return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), partial(draw, figure=figure), brief)
+    drawn = partial(draw, figure=figure)
+    return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), drawn, brief, figure.summary)
 
 
 def described(figure: Figure) -> str:

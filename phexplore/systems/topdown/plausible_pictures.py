@@ -69,12 +69,11 @@ def plausible_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     beside = "" if partner is None else f" With the records of {partner.spec.scenario.name}."
     return row_figure(
         "plausible",
-        tuple(_row(check, trials) for check in listed),
+        tuple(_row(check, trials) for check in made),
         Axis("units that look impossible or improbable", Scale.COUNT),
         _title(made),
         f"The 23 checks of the census metrics, {trials_words(trials)}: strokes are found in the true counts, dots in the "
-        f"published ones on average, whiskers from fewest to most.{beside} {len(listed) - len(made)} checks need records that "
-        "this run does not have. Enter or double click shows the oddest place.",
+        f"published ones on average, whiskers from fewest to most.{beside}{_left_out(len(listed) - len(made))}",
         Table(
             (
                 "Check",
@@ -261,11 +260,14 @@ def _title(made: list[PlausibleCheck]) -> str:
     )
 
 
+def _left_out(count: int) -> str:
+    checks = "1 check needs" if count == 1 else f"{count} checks need"
+    return f" {checks} records that this run does not have: the table says which." if count else ""
+
+
 def _row(check: PlausibleCheck, trials: int) -> Row:
     result, group = check.result, check.verdict
     name = f"{result.number} {result.title}"
-    if result.missing:
-        return Row(None, group, name, text=result.missing, tip=f"{name}\n{result.missing}. {result.note}".strip())
     true = "" if result.found_truth is None else f"{result.found_truth:,} → "
     places = "; ".join(_place_words(place, trials) for place in check.places[:_NAMED])
     return Row(
