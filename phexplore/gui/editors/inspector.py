@@ -83,6 +83,7 @@ class Inspector(QScrollArea):
         self._session, self._inspect = session, inspect
         self._now = Inspection("")
         self.setAccessibleName("Inspector")
+        self.setProperty("look", "page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -55,6 +55,7 @@ class Overview(QWidget):
             if len(parts) > 1 and all(isinstance(part, LiveFigure) for part, _ in parts):
                 self._of_pictures.append((number, width, inner))
         self._page = scrolling("Overview", content)
+        self._page.setProperty("look", "page")
         column(self._page, of=self)
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.

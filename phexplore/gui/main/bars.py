@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -158,10 +158,13 @@ class HeadlineBar(QWidget):
         super().__init__()
         self._parameter_tiles = tiles
         self.setAccessibleName("Headline")
+        self.setAutoFillBackground(True)  # else a figure that changes has all that lies behind it painted, too
         self._run: TileContent | None = None
         self._proven: tuple[ScenarioView | None, str] = (None, "")
         self.tiles = tuple(Tile() for _ in range(4))
         self._lines = tuple(TileLine() for _ in self.tiles)
+        # What shows the figures; of the others nothing is measured until they are shown.
+        self._seen: Sequence[Tile | TileLine] = ()
         self._large, self._small = QWidget(self), QWidget(self)
         row(*((tile, 1) for tile in self.tiles), of=self._large, margins=(MARGIN, 0, MARGIN, GRID))
         self._figures = FlowRow(*self._lines, gap=MARGIN, between=HALF)
@@ -190,10 +193,15 @@ class HeadlineBar(QWidget):
 
     def _arrange(self, _colours: object = None) -> None:
         has_tiles = self._is_large and appearance().scale < LARGE_TEXT
+        before, self._seen = self._seen, self.tiles if has_tiles else self._lines
         self._large.setVisible(has_tiles)
         self._small.setVisible(not has_tiles)
         self._fit()
-        if self._lines[0].says_all is not self._is_large or self._depth is not appearance().depth:
+        if (
+            before is not self._seen
+            or self._lines[0].says_all is not self._is_large
+            or self._depth is not appearance().depth
+        ):
             self._depth = appearance().depth
             for each in self._lines:
                 each.says_all = self._is_large
@@ -215,9 +223,8 @@ class HeadlineBar(QWidget):
     def refresh(self) -> None:
         """Show the figures as they are now."""
         self._loss, *others = (*self._parameter_tiles(), run_tile(self._run))
-        for tile, short, content in zip(self.tiles[1:], self._lines[1:], others, strict=True):
-            tile.show_content(content)
-            short.show_content(content)
+        for each, content in zip(self._seen[1:], others, strict=True):
+            each.show_content(content)
         self._show_loss()
 
     def _show_loss(self) -> None:
@@ -226,8 +233,7 @@ class HeadlineBar(QWidget):
         if words and view is self._session.shown:
             # Beside a change there is room for the bound alone; the picture of the curve says the rest.
             loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
-        self.tiles[0].show_content(loss)
-        self._lines[0].show_content(loss)
+        self._seen[0].show_content(loss)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -235,6 +241,8 @@ class HeadlineBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
+        if self._seen is self.tiles:
+            return
         room = self.width() - (len(self._lines) + 2) * MARGIN
         # Larger text breaks the line instead.
         fit_lines(self._lines, room if appearance().scale == SMALLEST_SCALE else UNBOUND)

@@ -1,0 +1,61 @@
+"""What an edit paints: what changed, and nothing of what lies behind it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
+
+from phexplore.gui.binding.areas import Area
+from phexplore.systems.phsafe.budget_edits import edit_margin
+
+
+class _Painted(QObject):
+    """Adds up the pixels of paint events, by widget."""
+
+    def __init__(self):
+        super().__init__()
+        self.pixels = {}
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint and isinstance(watched, QWidget):
+            exposed = sum(part.width() * part.height() for part in event.region())
+            self.pixels[watched] = self.pixels.get(watched, 0) + exposed
+        return False
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_that_an_edit_of_the_overview_paints_nothing_behind_the_page(window, qtbot, query, size):
+    window.resize(*size)
+    window.show()
+    window.navigation.choose(Area.OVERVIEW)
+    window.session.select(query)
+    qtbot.waitUntil(lambda: not window.pages.currentWidget().charts[0].is_empty)
+    window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(76)))  # now it is not saved
+    qtbot.wait(300)
+    painted = _Painted()
+    QApplication.instance().installEventFilter(painted)
+    window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(77)))
+    tile = window.headline.tiles[0]
+    qtbot.waitUntil(lambda: tile in painted.pixels and window.pages.currentWidget().charts[0].canvas in painted.pixels)
+    QApplication.instance().removeEventFilter(painted)
+    names = {"MainWindow", "QSplitter", "Pages", "Overview", "Stack"}
+    behind = sum(pixels for each, pixels in painted.pixels.items() if type(each).__name__ in names)
+    assert behind < 0.05 * size[0] * size[1]  # a line of the window's own may change meanwhile
+    assert sum(painted.pixels.values()) < 1.2 * size[0] * size[1]
+
+
+def test_that_figures_that_nobody_sees_are_written_when_they_are_shown(window, qtbot, query):
+    window.show()
+    window.navigation.choose(Area.OVERVIEW)
+    window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(77)))
+    said = window.headline.tiles[1]._value.text()
+    window.navigation.choose(Area.BUDGETS)
+    assert said in window.headline._lines[1].text()
+    window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(33)))
+    qtbot.wait(50)
+    line = window.headline._lines[0].text()
+    window.navigation.choose(Area.OVERVIEW)
+    assert window.headline.tiles[0]._value.text() in line
