@@ -77,10 +77,14 @@ _FORMULA = re.compile(r"[√²ΦΣα⌊]|[ρτσ] ?[=+×·/]|[=+×·/√] ?\d*[�
 _FOR_EXPERTS = re.compile(
     r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours$"
     r"|, σ² = (?:1/ρ|sensitivity / 2ρ)[^.]*| with scale (?:2|sensitivity ?)/ ?ε[^.,]*"
-    r"| \(standard deviation between trials / √trials\)",
+    r"| \(standard deviation between trials / √trials\)|, [\d.]+ × their root mean square"
+    r"|; squared errors are [\d.]+(?: ± [\d.]+)? times the predicted variance"
+    r"|(?<=; )squared errors over predicted variance: [^;]+; ",
     re.MULTILINE,
 )
 """The half beside the figure that committees decide on, and what only formulas need: two figures of one loss are one too many."""
+_VARIANCE = re.compile(r"Predicted variances are those of [^.]*\.")
+"""Said of predicted margins, whose committee asks what a run adds to them."""
 _BESIDE_SHARE = re.compile(r"(?<=%)( +)ρ (?=\d)")
 """A loss beside its share needs no name: the axis has it."""
 
@@ -102,6 +106,7 @@ def in_plain_words(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _plain(text: str) -> str:
+    text = _VARIANCE.sub("That counts are whole and never negative is not in a prediction.", text)
     text = _phrases().sub(_said, _BESIDE_SHARE.sub(r"\1", _FOR_EXPERTS.sub("", text)))
     return text if _FORMULA.search(text) else _symbols().sub(_said, text)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.layout import split
+from phexplore.gui.widgets.reading_order import put_in_order
 
 _LEAST = 34 * GRID
 """Width of a part at normal text size below which lines hold too few words; more where its content needs more."""
@@ -29,6 +30,7 @@ class Beside(QScrollArea):
         sizes: Sequence[int] = (),
         handle: int = 1,
         most: float = 0.0,
+        is_last_on_top: bool = False,
     ) -> None:
         """Put parts beside each other.
 
@@ -39,9 +41,10 @@ class Beside(QScrollArea):
             sizes: of the parts in pixels, where nobody has moved a line.
             handle: width of the lines.
             most: share of the room that a form takes, beyond its least width, so that its entries are whole.
+            is_last_on_top: whether the last part, what a page is looked at for, is the first of parts below each other.
         """
         super().__init__()
-        self._parts, self._shares = parts, shares
+        self._parts, self._shares, self._is_last_on_top = parts, shares, is_last_on_top
         self._sizes = list(sizes) or [GRID * share for share in shares]
         self._heights: list[int] = []
         self._most = most
@@ -68,6 +71,9 @@ class Beside(QScrollArea):
         """Whether the parts are below each other."""
         return self.splitter.orientation() is Qt.Orientation.Vertical
 
+    def _place(self, part: tuple[QWidget, int]) -> int:
+        return self.splitter.indexOf(part[0])
+
     def _keep(self) -> None:
         """Remember how the user divides the room."""
         if not self.is_stacked:
@@ -85,8 +91,11 @@ class Beside(QScrollArea):
         ]
         for part, need in zip(self._parts, needs, strict=True):
             part.setMinimumWidth(0 if is_stacked else need)
+        if is_stacked != self.is_stacked and self._is_last_on_top:
+            self.splitter.insertWidget(0 if is_stacked else len(self._parts) - 1, self._parts[-1])
+            put_in_order(self)
         self.splitter.setOrientation(Qt.Orientation.Vertical if is_stacked else Qt.Orientation.Horizontal)
-        below = zip(self._parts, self._shares, strict=True) if is_stacked else ()
+        below = sorted(zip(self._parts, self._shares, strict=True), key=self._place) if is_stacked else ()
         heights = [self._needed_height(part, takes_all=share > 0) for part, share in below]
         if heights != self._heights:
             self._heights = heights

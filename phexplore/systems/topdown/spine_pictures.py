@@ -80,8 +80,8 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     if content.observed is not None:
         seen = content.observed
         summary += (
-            f"Crosses: {_z(content)} × the errors of {_run_words(seen.run)}, {seen.trials} trial{'s' if seen.trials != 1 else ''}; "
-            f"{_ratio_words(content)} "
+            f"Crosses: margins by the errors of {_run_words(seen.run)}, {seen.trials} trial{'s' if seen.trials != 1 else ''}, "
+            f"{_z(content)} × their root mean square; {_ratio_words(content)} "
         )
     if content.schema:
         summary += f"Predicted for the run's data, {content.schema}. "

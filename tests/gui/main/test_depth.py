@@ -13,6 +13,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.systems.registry import preset, systems
 from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO
+from phexplore.systems.topdown.spine_views import SpineTab
 
 
 @pytest.fixture
@@ -72,6 +73,16 @@ def test_that_a_scenario_says_where_it_comes_from_without_files_and_misprints(co
     assert "person_US.ini" in form._origin.text()
     assert form.errata.isVisible()
     assert all(form._form.isRowVisible(each) for each in form.for_experts)
+
+
+def test_that_how_a_spine_is_built_is_left_to_experts(committee, window):
+    window.session.install(project_of(preset("pl94-2020-persons-us")))
+    window.navigation.choose(Area.SPINE)
+    tabs = window.pages.currentWidget().pictures.tabs
+    assert {"Margins of areas", "Map"} < {tab.value for tab in tabs.offered}
+    assert SpineTab.FAN_OUT not in tabs.offered
+    appearance().show_depth(Depth.EXPERT)
+    assert tabs.offered == tuple(SpineTab)
 
 
 def test_that_a_number_is_explained_to_a_committee_without_its_formula_also_in_speech(committee, window):

@@ -42,6 +42,18 @@ def plainly() -> Iterator[None]:
         ("The error (standard deviation between trials / √trials) is small.", "The error is small."),
         ("one noisy answer alone, σ = 6.0", "one noisy answer alone, standard deviation 6.0"),
         ("Whole privacy loss, ρ", "Total privacy loss"),
+        (
+            "2 trials, 1.645 × their root mean square; squared errors are 0.27 ± 0.06 times the predicted variance. End.",
+            "2 trials. End.",
+        ),
+        (
+            "Predicted variances are those of least squares: more is not in them. A run shows the difference.",
+            "That counts are whole and never negative is not in a prediction. A run shows the difference.",
+        ),
+        (
+            "2 trials; squared errors over predicted variance: tract 1.01, block 0.29; small counts err less.",
+            "2 trials; small counts err less.",
+        ),
         ("13.2 people, root mean square", "13.2 people, typically"),
         ("σ² = Δ² / (2ρ)", "σ² = Δ² / (2ρ)"),
         ("phosphorus", "phosphorus"),

@@ -10,6 +10,7 @@ from phexplore.gui.widgets.buttons import Chooser, TickBox
 from phexplore.gui.widgets.flow import LargeTextRows
 from phexplore.gui.widgets.layout import row
 from phexplore.gui.widgets.page import Sideways, scrolling
+from phexplore.gui.widgets.reading_order import put_in_order
 
 LONG = "Every word of this sentence is to be read, however narrow the page is and however large its text"
 
@@ -43,6 +44,25 @@ def test_that_a_narrow_page_has_them_below_each_other_whole_and_scrolls_down_alo
     both.resize(1000, 400)
     qtbot.waitUntil(lambda: not both.is_stacked)
     qtbot.waitUntil(lambda: both.form.height() == both.height())
+
+
+def test_that_what_a_page_is_looked_at_for_is_on_top_of_a_narrow_one(qtbot):
+    form, picture = QCheckBox("Form"), QCheckBox("Picture")
+    for part in (form, picture):
+        part.setMinimumWidth(300)
+    found = Beside("Page", form, picture, shares=(0, 1), sizes=(320, 600), handle=8, is_last_on_top=True)
+    qtbot.addWidget(found)
+    found.resize(1000, 400)
+    found.show()
+    assert form.x() < picture.x()
+    found.resize(500, 400)
+    qtbot.waitUntil(lambda: found.is_stacked)
+    qtbot.waitUntil(lambda: picture.geometry().bottom() <= form.y())
+    assert [each for each in put_in_order(found) if each in (form, picture)] == [picture, form]
+    found.resize(1000, 400)
+    qtbot.waitUntil(lambda: not found.is_stacked)
+    qtbot.waitUntil(lambda: form.geometry().right() <= picture.x())
+    assert picture.width() > form.width()
 
 
 def test_that_larger_text_needs_more_room(qtbot, both):

@@ -95,6 +95,10 @@ def _again(unit: Unit, before: SpineTree | None, tree: SpineTree) -> Unit:
     return ROOT if before is None else tree.find(before.levels[unit.level].name, before.code(unit)) or ROOT
 
 
+_FOR_EXPERTS = frozenset({SpineTab.FAN_OUT, SpineTab.BYPASSED})
+"""How a spine is built, not what it does to an area."""
+
+
 class SpinePictures(QWidget):
     """A tab per picture, the choosers it needs above it.
 
@@ -136,6 +140,7 @@ class SpinePictures(QWidget):
         self.tabs.keep_under_tabs(self.choosers)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
+        self.tabs.offer_by_depth({tab: tab.value for tab in SpineTab if tab not in _FOR_EXPERTS})
         self.choosers.chosen.connect(self.choose)
         runs.changed.connect(self._follow_runs)
         runs.progressed.connect(self._on_progress)
