@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QProgressBar, QSizePolicy, QWidget
 
 from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress, SweepRequest, read_values
@@ -48,7 +48,7 @@ _MOST_WORKERS = 16
 _LARGEST_SEED = 2**31 - 1
 
 
-class Varied(QWidget):
+class Varied(QObject):
     """A parameter and the values it takes.
 
     Args:
@@ -65,7 +65,8 @@ class Varied(QWidget):
         self.values = LineField(f"Values of the {which.lower()} parameter", example=_VALUES)
         self._now = Text("", look="muted", wrap=True)
         self._known: Mapping[str, object] = {}
-        form((f"{which} parameter", self.parameter), ("Values", self.values), self._now, of=self)
+        self._now.hide()  # until a parameter is chosen
+        self.rows = (f"{which} parameter", self.parameter), ("Values", self.values), self._now
 
     def offer(self, scenario: Scenario) -> None:
         """Offer the parameters of a scenario that are numbers or words."""
@@ -89,6 +90,7 @@ class Varied(QWidget):
         path = self.parameter.currentData()
         self.values.setEnabled(bool(path))
         self._now.setText(f"Now {_shown(self._known[path])}." if path in self._known else "")
+        self._now.setVisible(path in self._known)
 
 
 class VaryView(QWidget):
@@ -203,12 +205,12 @@ class VaryView(QWidget):
             "Every combination is forecast. Values are listed, or a range such as 0.5 to 4 in 8; numbers are exact.",
             look="muted", wrap=True,
         )  # fmt: skip
-        margins = QWidget()
-        form(("Margins", self.measure), of=margins)
+        fields = QWidget()
+        form(*self.first.rows, *self.second.rows, ("Margins", self.measure), of=fields)
         buttons = FlowRow(self.start_button, self.cancel_button, gap=GRID)
         side = stacked(
             Text("Vary parameters", bold=True, relative=1.08),
-            *(about, self.first, self.second, margins, self.runs, self._run_fields, self.reason),
+            *(about, fields, self.runs, self._run_fields, self.reason),
             *(buttons, self.progress, self.doing, 1),
             margins=(MARGIN, GRID, MARGIN, GRID),
         )

@@ -123,7 +123,7 @@ def average_words(query: QueryKey, share: Fraction) -> str:
     """
     if not share == average_share(query) != 1:
         return ""
-    text = f"Studied is the average of {round(1 / share)} numbers of an area; the largest numbers lose more."
+    text = f"What is shown is the average of the {round(1 / share)} numbers of an area; the largest of them lose more people."
     if query.level.iteration is Iteration.ETHNICITY:
         text += (
             " Some people are neither Hispanic nor White alone, so these numbers lose less on average than is shown."

@@ -87,3 +87,10 @@ def test_that_progress_counts_points_and_folders_differ_by_what_is_asked(tmp_pat
     answer(SweepRequest(preset("sdhc-2020-us").scenario, {"threshold PH2": ["6", "8"]}), told.append)
     assert [(each.done, each.count) for each in told] == [(1, 2), (2, 2)]
     assert PointRuns(tmp_path, trials=1).directory != PointRuns(tmp_path, trials=2).directory
+
+
+def test_that_all_fields_begin_below_each_other(view) -> None:
+    view.resize(1000, 600)
+    view.show()
+    fields = (view.first.parameter, view.first.values, view.second.parameter, view.second.values, view.measure)
+    assert len({field.x() for field in fields}) == 1

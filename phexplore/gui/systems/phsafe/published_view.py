@@ -160,6 +160,7 @@ class PublishedView(QWidget):
 
     def _show(self, found: PublishedRelease) -> None:
         self.release = found
+        self._shown_of.setVisible(bool(found.tables))
         self.table.offer([(f"{name}, {'average' if name in AVERAGES else 'count'}", name) for name in found.tables])
         self._fill_cells()
         if not found.numbers:
@@ -200,7 +201,7 @@ class PublishedView(QWidget):
         self._on_failed(PhexploreError(f"The published numbers could not be read: {error}.", remedy))
 
     def _lay_out(self) -> None:
-        self.run = Chooser("Run to publish", letters=24, run=self._fill_trials)
+        self.run = Chooser("Run to publish", letters=34, run=self._fill_trials)
         self.trial = Chooser("Trial to publish", letters=9)
         self.draws = Chooser("Draws per average", options=[(words, number) for number, words in _DRAWS.items()])
         name = "Publish the trial"
@@ -212,7 +213,9 @@ class PublishedView(QWidget):
             button.setEnabled(False)
         self.table = Chooser("Published table", letters=14, run=self._fill_cells)
         self.cell = Chooser("Cell of the table", letters=22, run=self._show_cell)
-        self.chart.controls.addWidget(FlowRow(self.table, self.cell, gap=GRID))
+        self._shown_of = FlowRow(self.table, self.cell, gap=GRID)
+        self._shown_of.hide()  # until there is something to choose from
+        self.chart.controls.addWidget(self._shown_of)
         self.words = Paragraph(
             "Choose a run and press Publish: every number gets an estimate that respects what is known (no count below 0, no "
             "household smaller than one person) and a 90 % interval.",

@@ -118,7 +118,7 @@ class StudioView(QuestionView):
         self.chart.setMinimumHeight(picture_height(self))
 
     def _lay_out(self) -> None:
-        self.query = Chooser("Query whose threshold is studied", letters=24, run=self._request)
+        self.query = Chooser("Query whose threshold is studied", letters=34, run=self._request)
         self.source = Chooser("Household sizes", letters=30, run=self._request)
         keeps = [(words, keep) for keep, words in _KEEPS.items()]
         self.keep = Chooser("What stays when the threshold changes", options=keeps, run=self._request)
@@ -134,7 +134,7 @@ class StudioView(QuestionView):
         self._basis = Paragraph("", look="muted")
         controls = FlowRow(
             labelled("Query", self.query), labelled("Households", self.source), opens, self.keep,
-            labelled("counted over a part of", self.part), labelled("counting a share of", self.share), gap=GRID,
+            labelled("Part of the households", self.part), labelled("Share of their people", self.share), gap=GRID,
         )  # fmt: skip
         taken = row((self._words, 1), (self.use, Qt.AlignmentFlag.AlignTop))
         content, margins = Lean(), (MARGIN, GRID, MARGIN, GRID)

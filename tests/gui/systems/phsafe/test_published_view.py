@@ -77,6 +77,7 @@ def test_that_without_runs_the_page_teaches_and_leads_to_them(qtbot, make) -> No
 
 def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> None:
     view = make()
+    assert view.table.parentWidget().isHidden()
     assert (view.pages.currentIndex(), view.trial.count()) == (1, 3)
     view.publish_button.click()
     assert not view.publish_button.isEnabled()
@@ -86,6 +87,7 @@ def test_that_a_trial_is_published_beside_the_window_and_shown(qtbot, make) -> N
     assert "50.0 % of 2 intervals" in view.chart.title
     assert "90.0 %" in view.coverage.title
     assert "cannot hold 90 %" in view.words.text()
+    assert not view.table.parentWidget().isHidden()
     view.table.select("PH4")
     view._fill_cells()
     assert view.chart.marks[0].text == ""

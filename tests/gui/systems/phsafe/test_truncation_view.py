@@ -70,7 +70,7 @@ def test_that_a_table_of_children_is_studied_with_children_per_household(qtbot, 
     assert view.answer.found.best < 12
     assert view.answer.request.part == Fraction(1, 51)
     assert view.answer.request.share == Fraction(1, 49)
-    for words in ("PH3 counts children under 18", "synthetic population", "average of 49 numbers"):
+    for words in ("PH3 counts children under 18", "synthetic population", "average of the 49 numbers"):
         assert words in view._basis.text()
     assert "one τ serves the nation and every state" in view._words.text()
     view.choose_source(SizeSource(is_published=True))
