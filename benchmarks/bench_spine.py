@@ -138,7 +138,10 @@ def measure_variance(rows, label, geography, settings, method: TopDown):
 
     prediction, *times = timed(passes)
     rows[f"{label}: tree passes"] = times
-    kinds = [prediction.kinds(query) for query in {total_query(shape.measured.schema), *shape.measured.queries}]
+    kinds = [
+        prediction.kinds(query)
+        for query in dict.fromkeys((total_query(shape.measured.schema), *shape.measured.queries))
+    ]
     answers = sum(len(each.answers) for each in kinds)
     rows[f"{label}: all eleven query groups"] = timed(lambda: prediction.variances(kinds))[1:]
     rows[f"{label}: exact margins of all places"] = timed(
