@@ -17,6 +17,7 @@ from phexplore.decide.comparing import (
 )
 from phexplore.decide.frontier import Frontier, Weighting, frontier
 from phexplore.errors import UnknownNameError
+from phexplore.figures.wording import CONVERTED
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
 from phexplore.files.rules_json import rules_named
@@ -62,9 +63,10 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
         print_json(comparison_json(comparison))
         return
     names = [column.name for column in comparison.columns]
-    totals = [text if value is None else f"{text} (ε {epsilon_bound(value)})" for text, value in comparison.totals]
-    proven = ["-" if value is None else f"ε ≤ {rounded_up(value, 4)}" for value in comparison.proven]
-    print_table(("", *names), [("total", *totals), ("proven", *proven)])
+    totals = [text for text, _ in comparison.totals]
+    proven = ["-" if value is None else f"≤ {rounded_up(value, 4)}" for value in comparison.proven]
+    converted = ["-" if value is None else epsilon_bound(value) for _, value in comparison.totals]
+    print_table(("", *names), [("total", *totals), ("proven ε", *proven), (f"ε, {CONVERTED}", *converted)])
     for title, rows in (
         ("Parameters that differ", [(row.path, *map(_short, row.values)) for row in comparison.parameters]),
         ("Margins that differ, in people", [(row.place, *map(_number, row.values)) for row in comparison.effects]),
@@ -137,7 +139,9 @@ def print_frontier(found: Frontier, *, as_json: bool) -> None:
         )
         for point in found.points
     ]
-    print_table(("total", "headline", "ε", f"margin weighted by {found.weighting.value}"), rows, right=range(4))
+    print_table(
+        ("total", "headline", f"ε, {CONVERTED}", f"margin weighted by {found.weighting.value}"), rows, right=range(4)
+    )
     tell(
         f"The scenario spends {float(found.present_total):.6f} for {found.present_margin:.3f}; the best for that is "
         f"{found.best_margin:.3f}, and {percent(found.waste, toward=Toward.DOWN)} of the budget could be saved at the same weighted margin."

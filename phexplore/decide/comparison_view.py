@@ -155,8 +155,8 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         "",
         "Compared",
         "Privacy loss",
-        "ε (δ 10⁻¹⁰)",
-        "Proven ε",
+        "Proven ε (δ 10⁻¹⁰)",
+        "ε from ρ (δ 10⁻¹⁰)",
         "Loss against A",
         "Narrower",
         "Wider",
@@ -176,12 +176,12 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         high = found.proven[place]
         proven = None if high is None else AtMost(high)
         if high is None:
-            details[place, 4] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
+            details[place, 3] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
         if has_runs and held is None:
             details[place, 8] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
-            (letter(place), column.name, Loss(total) if total is not None else text, None if epsilon is None else Epsilon(epsilon), proven, change,
+            (letter(place), column.name, Loss(total) if total is not None else text, proven, None if epsilon is None else Epsilon(epsilon), change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
     return Table(headers, tuple(rows), details=details)

@@ -30,7 +30,7 @@ from phexplore.figures.axis import Axis, Scale, number_text
 from phexplore.figures.figure import Figure, bar_figure, nothing
 from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table
-from phexplore.figures.wording import budget_text, people
+from phexplore.figures.wording import CONVERTED, budget_text, people
 from phexplore.model.goals import title_of
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rounded import percent, rounded_up
@@ -146,7 +146,7 @@ def frontier_figure(found: Frontier, loss: str) -> Figure:
     xs = [float(point.headline) for point in found.points]
     ys = [point.weighted_margin for point in found.points]
     marks = tuple(
-        Mark(number, (Dot(x, y, size=5.0),), tip=point_words(point))
+        Mark(number, (Dot(x, y, size=5.0),), tip=point_words(point, loss))
         for number, (x, y, point) in enumerate(zip(xs, ys, found.points, strict=True))
     )
     return Figure(
@@ -165,7 +165,7 @@ def frontier_figure(found: Frontier, loss: str) -> Figure:
         ),
         marks,
         Table(
-            (loss, "ε at δ = 10⁻¹⁰", "Weighted margin, people"),
+            (loss, f"ε at δ = 10⁻¹⁰, {CONVERTED}" if loss.endswith("ρ") else "ε", "Weighted margin, people"),
             tuple((point.headline, point.epsilon, point.weighted_margin) for point in found.points),
         ),
         under=(Path(tuple(xs), tuple(ys)),),
@@ -199,10 +199,11 @@ def frontier_title(found: Frontier) -> str:
     return f"With these weights the same weighted margin could be had for {share} less"
 
 
-def point_words(point: FrontierPoint) -> str:
-    """Return a point in words."""
+def point_words(point: FrontierPoint, loss: str) -> str:
+    """Return a point in words; `loss` is what the totals are, e.g. "bounded ρ"."""
+    converted = f", ε {rounded_up(point.epsilon, 3)} at δ = 10⁻¹⁰, {CONVERTED}" if loss.endswith("ρ") else ""
     return (
-        f"ρ {float(point.headline):.6g}, ε {rounded_up(point.epsilon, 3)} at δ = 10⁻¹⁰\n"
+        f"{loss[:1].upper()}{loss[1:]} {float(point.headline):.6g}{converted}\n"
         f"Weighted margin {people(point.weighted_margin)} people\nDouble click loads it as a scenario"
     )
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import ABSENT, Toward, fixed, rounded_up
+from phexplore.model.rounded import ABSENT, Toward, epsilon_bound, fixed, rounded_up
 
 BUDGET_PLACES = 6
 """Decimals of budgets: production's are multiples of a millionth."""
@@ -226,6 +226,25 @@ def conversion_title(conversion: Conversion | Proof) -> str:
         Conversion.GAUSSIAN_CONTINUOUS: "Gaussian, continuous approximation",
         Proof.DISCRETE_GAUSSIAN: "discrete Gaussian, proven",
     }[conversion]
+
+
+CONVERTED = "converted from ρ"
+"""Whose ε it is that the tightest conversion gives every mechanism of that ρ, wherever the proven one leads."""
+
+
+def epsilon_words(proven: float | None, converted: float | None, delta: Fraction | None = None) -> str:
+    """Return ε of a whole release: what is proven leads, what ρ alone converts to is named beside it; "" without either.
+
+    Args:
+        proven: bound, None where nothing is proven.
+        converted: from ρ, None where there is none.
+        delta: of both, None where it stands elsewhere.
+    """
+    at = "" if delta is None else f" at δ = {power_text(delta)}"
+    if proven is None:
+        return "" if converted is None else f"ε {epsilon_bound(converted)}{at}, {CONVERTED}"
+    beside = "" if converted is None else f"; {epsilon_bound(converted)} {CONVERTED}"
+    return f"proven ε ≤ {rounded_up(proven, 3)}{at}{beside}"
 
 
 def power_text(value: Fraction) -> str:

@@ -10,8 +10,9 @@ from typing import Generic, TypeVar
 
 from phexplore import __version__
 from phexplore.figures.style import Chart
-from phexplore.figures.wording import people_text
+from phexplore.figures.wording import CONVERTED, people_text
 from phexplore.model.moments import zoned_text
+from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.report.provenance import Section
 
 Item = TypeVar("Item")
@@ -32,6 +33,19 @@ class Tile:
     value: str
     detail: str = ""
     attention: bool = False
+
+
+def epsilon_tile(proven: float | None, converted: float, how: str) -> Tile:
+    """Return ε of a report's first line as the headline says it: what is proven leads.
+
+    Args:
+        proven: bound, None where nothing is proven.
+        converted: from ρ.
+        how: δ, and what else the figure holds for.
+    """
+    if proven is None:
+        return Tile(f"ε, {CONVERTED}", epsilon_bound(converted), how)
+    return Tile("Proven ε", f"≤ {rounded_up(proven, 3)}", f"{how}; {epsilon_bound(converted)} {CONVERTED}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,22 +73,22 @@ def say_if_confidential(path: Path) -> None:
 
 
 def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
-    """Print every ε with its δ, conversion and neighbours."""
+    """Print every ε with its δ, conversion and neighbours: what is proven leads, as in every view."""
     from phexplore.model.numbers import scientific_text  # noqa: PLC0415 - as above
     from phexplore.model.rounded import rounded_down, rounded_up  # noqa: PLC0415 - to print a failure loads no figures
 
-    for figure in figures:
+    for figure in sorted(figures, key=lambda each: each.low is None):
         how = figure.conversion.value if figure.conversion else "pure DP"
+        value, sign = figure.value, "="
         if figure.low is not None:
-            tell(
-                f"ε ≤ {rounded_up(figure.value, 4)} at δ = {scientific_text(figure.delta)}  "
-                f"({how}: proven, not below {rounded_down(figure.low, 4)}, {figure.neighbours.value} neighbours)"
-            )
+            sign, nominal = "≤", f"not below {rounded_down(figure.low, 4)}"
             if figure.bypass_high is not None:
-                tell(f"ε ≤ {rounded_up(figure.bypass_high, 4)} on any path of a spine whose units gave budgets away")
-            continue
+                # What rules, caps and the window's headline state: the largest over all paths.
+                value = max(value, figure.bypass_high)
+                nominal = f"on any path of the spine, {rounded_up(figure.value, 4)} on the nominal one"
+            how = f"{how}: proven, {nominal}"
         tell(
-            f"ε = {rounded_up(figure.value, 4)} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbours)"
+            f"ε {sign} {rounded_up(value, 4)} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbours)"
         )
 
 

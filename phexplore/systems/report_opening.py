@@ -9,12 +9,12 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import bound_text, counted, margin_word, people, power_text, signed_people
+from phexplore.figures.wording import bound_text, counted, epsilon_words, margin_word, people, signed_people
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Severity
 from phexplore.model.moments import day_text
-from phexplore.model.rounded import epsilon_bound, percent
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Part
 from phexplore.report.provenance import Section
@@ -128,10 +128,8 @@ def _cost(scenario: Scenario, after: Forecast, before: Forecast | None, name: st
     if loss.bound is None:
         return "Privacy: at least one number is published without noise, so nobody is protected by a bound."
     spent = f"{loss.framework.symbol} = {bound_text(loss.bound)}"
-    epsilon = loss.epsilon_at(delta)
-    meant = (
-        f" (ε = {epsilon_bound(epsilon)} at δ = {power_text(delta)})" if epsilon is not None and spent[0] != "ε" else ""
-    )
+    words = epsilon_words(after.proven(delta), loss.epsilon_at(delta), delta) if spent[0] != "ε" else ""
+    meant = f" ({words})" if words else ""
     earlier = None if before is None else before.loss.bound
     beside = ""
     if earlier:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.document.soundness import require_figures
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import epsilon_words
 from phexplore.model.issues import Issue
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.protocol import Forecast
@@ -93,6 +96,18 @@ class ScenarioView:
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
         return tuple(check(self.scenario, None if self.reference is None else self.reference.scenario))
+
+    @cached_property
+    def proven(self) -> float | None:
+        """The proven ε of the headline at the δ of the conventions, None where nothing is; asked for beside the window first."""
+        return None if self.forecast is None else self.forecast.proven(self.scenario.conventions.delta)
+
+    def epsilon_words(self, delta: Fraction | None = None) -> str:
+        """Return ε of the whole as every view states it, with δ where it is given; "" without one, and where ε is the budget itself."""
+        known = self.forecast
+        if known is None or known.loss.framework is not PrivacyFramework.ZCDP:
+            return ""
+        return epsilon_words(self.proven, known.loss.epsilon_at(self.scenario.conventions.delta), delta)
 
     @cached_property
     def proof(self) -> Proven | None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.decide.verdict_words import verdict_summary
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import conversion_title, power_text
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
-from phexplore.model.conventions import Conversion
 from phexplore.model.issues import Severity
 from phexplore.model.rounded import epsilon_bound
 from phexplore.model.rules import Outcome, Verdict
@@ -43,11 +40,8 @@ def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
     first = ", ".join(filter(None, (f"{tile.caption.removeprefix('Privacy loss, ')} {tile.value}", tile.beside)))
     against = f" against {shown.reference.title}" if shown.reference is not None and tile.change else ""
     change = (f"{tile.change}{against}",) if tile.change else ()
-    # Pure ε is the budget itself; of the conversions, the tightest proven one is the program's headline.
-    kinds = (None, Conversion.ZCDP_OPTIMAL_ALPHA)
-    figures = () if shown.forecast is None else shown.forecast.epsilons
-    epsilons = [figure for figure in figures if figure.conversion in kinds][:1]
-    return SummaryEntry("Privacy loss", (first, *map(_epsilon_line, epsilons), *change), tile.tone)
+    epsilon = _epsilon_words(shown)
+    return SummaryEntry("Privacy loss", (first, *filter(None, (epsilon,)), *change), tile.tone)
 
 
 def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:
@@ -59,11 +53,15 @@ def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:
     return SummaryEntry(f"{caption}, against {shown.reference.title}", changes or ("nothing",))
 
 
-def _epsilon_line(figure: EpsilonFigure) -> str:
-    neighbours = f"{figure.neighbours.value} neighbours"
-    if figure.conversion is None:
-        return f"ε {epsilon_bound(figure.value)}, pure DP, {neighbours}"
-    return f"ε {epsilon_bound(figure.value)} at δ = {power_text(figure.delta)}, {conversion_title(figure.conversion)}, {neighbours}"
+def _epsilon_words(shown: ScenarioView) -> str:
+    """Return ε as the headline says it, with its neighbours; pure ε is the budget itself."""
+    if shown.forecast is None:
+        return ""
+    neighbours = f"{shown.forecast.loss.neighbours.value} neighbours"
+    if words := shown.epsilon_words(shown.scenario.conventions.delta):
+        return f"{words}, {neighbours}"
+    pure = next((each for each in shown.forecast.epsilons if each.conversion is None), None)
+    return "" if pure is None else f"ε {epsilon_bound(pure.value)}, pure DP, {neighbours}"
 
 
 def _issues(shown: ScenarioView) -> SummaryEntry:

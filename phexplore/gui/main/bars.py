@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QProgressBar, QWidget
 
-from phexplore.accuracy.proven_loss import slack
 from phexplore.figures.tile import TileContent
 from phexplore.figures.wording import counted
 from phexplore.gui.binding.scenario_view import ScenarioView
@@ -27,7 +26,6 @@ from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.tile import UNBOUND, Tile, TileLine, fit_lines
-from phexplore.model.rounded import rounded_up
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets_of, system_of
@@ -232,7 +230,7 @@ class HeadlineBar(QWidget):
         loss, (view, words) = self._loss, self._proven
         if words and view is self._session.shown:
             # Beside a change there is room for the bound alone; the picture of the curve says the rest.
-            loss = replace(loss, change=f"{words.partition(' (')[0]} · {loss.change}" if loss.change else words)
+            loss = replace(loss, change=f"{words.partition(';')[0]} · {loss.change}" if loss.change else words)
         self._seen[0].show_content(loss)
         self._fit()
 
@@ -282,13 +280,8 @@ def _proved(view: ScenarioView) -> ScenarioView:
 
 
 def _proven_words(view: ScenarioView) -> str:
-    """Return the proven ε and what the published bound states beyond it, "" where nothing is proven."""
-    forecast, delta = view.forecast, view.scenario.conventions.delta
-    proven = None if forecast is None else forecast.proven(delta)
-    if forecast is None or proven is None:
-        return ""
-    published = forecast.loss.epsilon_at(delta) or proven
-    return f"proven ε ≤ {rounded_up(proven, 3)} (slack {slack(published, proven):.2f})"
+    """Return the proven ε with what ρ alone converts to, "" where nothing is proven."""
+    return "" if view.proven is None else view.epsilon_words()
 
 
 class BottomBar(QFrame):

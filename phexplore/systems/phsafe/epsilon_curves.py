@@ -19,7 +19,7 @@ from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import Figure, nothing
 from phexplore.figures.marks import Dash, Dot, Mark, Path, Rule
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import budget_text, power_text
+from phexplore.figures.wording import CONVERTED, budget_text, power_text
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
@@ -137,7 +137,7 @@ def epsilon_title(curves: Sequence[EpsilonCurve], figures: Forecast) -> str:
         return f"{side.value.capitalize()} ε = {budget_text(first.budget)}, for every δ"
     delta = figures.conventions.delta
     value = epsilon(first.budget, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
-    return f"{side.value.capitalize()} ε = {epsilon_bound(value)} at δ = {power_text(delta)}"
+    return f"{side.value.capitalize()} ε = {epsilon_bound(value)} at δ = {power_text(delta)}, {CONVERTED}"
 
 
 def epsilon_summary(curves: Sequence[EpsilonCurve]) -> str:

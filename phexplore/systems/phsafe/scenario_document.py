@@ -10,17 +10,18 @@ from typing import TypeVar
 
 from phexplore.accuracy.margins import Margins
 from phexplore.accuracy.margins import keeps_target as is_within
+from phexplore.accuracy.proven_loss import proven_figures
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.figures.wording import people_text, power_text
-from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours
+from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity, errors_first
 from phexplore.model.keys import LEVELS, PopulationGroupLevel
 from phexplore.model.numbers import Budget, Unlimited, decimal_text, exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import epsilon_bound, percent
+from phexplore.model.rounded import percent
 from phexplore.report.document import (
     Column,
     Document,
@@ -28,6 +29,7 @@ from phexplore.report.document import (
     TableView,
     Tile,
     colophon,
+    epsilon_tile,
     figures,
     heading,
     table_of,
@@ -151,17 +153,19 @@ def _totals(forecast: Forecast) -> str:
 
 
 def _epsilon_tile(forecast: Forecast) -> list[Tile]:
-    """Return the ε of the headline by the tightest conversion that holds for every mechanism; pure DP has no other."""
+    """Return the ε of the headline; pure DP has no other."""
     conventions = forecast.conventions
-    for figure in forecast.privacy.epsilons:
-        if (figure.conversion, figure.neighbours, figure.delta) == (
-            Conversion.ZCDP_OPTIMAL_ALPHA,
-            conventions.neighbours,
-            conventions.delta,
-        ):
-            how = f"δ = {power_text(figure.delta)}, {figure.neighbours.value}"
-            return [Tile("ε", epsilon_bound(figure.value), how)]
-    return []
+    asked = (conventions.neighbours, conventions.delta)
+    found = {
+        figure.conversion: figure.value
+        for figure in proven_figures(forecast.privacy.epsilons, forecast.noise)
+        if (figure.neighbours, figure.delta) == asked
+    }
+    converted = found.get(Conversion.ZCDP_OPTIMAL_ALPHA)
+    if converted is None:
+        return []
+    how = f"δ = {power_text(conventions.delta)}, {conventions.neighbours.value}"
+    return [epsilon_tile(found.get(Proof.DISCRETE_GAUSSIAN), converted, how)]
 
 
 def parameter_table(

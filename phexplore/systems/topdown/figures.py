@@ -8,7 +8,7 @@ from fractions import Fraction
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
 from phexplore.figures.table import AtMost, Table, Value
-from phexplore.figures.wording import conversion_title, power_text, share_percent, significant
+from phexplore.figures.wording import CONVERTED, conversion_title, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound, percent, rounded_up
 from phexplore.model.topdown import TopDown
@@ -127,7 +127,7 @@ def semantics_figure(
     return bar_figure(
         "semantics",
         bars,
-        "ε (smaller is more private)",
+        f"ε, {CONVERTED} (smaller is more private)" if symbol == "ρ" else "ε (smaller is more private)",
         title,
         "ε says how much the published numbers can tell about one person of whom all else is known: the smaller, the better."
         if is_plain

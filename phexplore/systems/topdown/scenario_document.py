@@ -21,7 +21,7 @@ from phexplore.model.issues import errors_first
 from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import epsilon_bound, percent
+from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.report.document import (
@@ -32,6 +32,7 @@ from phexplore.report.document import (
     TableView,
     Tile,
     colophon,
+    epsilon_tile,
     heading,
     table_of,
     words,
@@ -157,7 +158,8 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
     headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
     if headline is not None and figures.framework is PrivacyFramework.ZCDP:
-        tiles.append(Tile("ε", epsilon_bound(headline.value), f"at δ = {power_text(headline.delta)}"))
+        proven = forecast(scenario).proven(headline.delta)
+        tiles.append(epsilon_tile(proven, headline.value, f"at δ = {power_text(headline.delta)}"))
     convention = scenario.conventions.margin
     for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
         entries = (entry for entry in figures.entries if entry.key.level == level)

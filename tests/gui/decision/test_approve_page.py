@@ -13,6 +13,7 @@ from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunOffer
 from phexplore.gui.systems.phsafe.summary import decision_part
 from phexplore.model.approval import Status
+from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
@@ -217,8 +218,10 @@ def test_that_the_sheet_says_what_is_decided_about(page, session, query) -> None
     }
     loss = entries["Privacy loss"]
     assert loss[0].startswith("bounded ρ ")
-    assert loss[1].startswith("ε ")
-    assert "δ = 10⁻¹⁰, zCDP, optimal α, bounded neighbours" in loss[1]
+    proven, converted = session.shown.forecast.proven(), session.shown.forecast.loss.epsilon
+    assert loss[1] == (
+        f"proven ε ≤ {rounded_up(proven, 3)} at δ = 10⁻¹⁰; {epsilon_bound(converted)} converted from ρ, bounded neighbours"
+    )
     (changed,) = [lines for caption, lines in entries.items() if caption.startswith("Changed, in people, against")]
     assert [line.startswith(f"{query.title}: margin 20") for line in changed] == [True]
     assert entries["Targets missed: 1"] == (f"{query.title}: margin 40.0, target 30 people",)

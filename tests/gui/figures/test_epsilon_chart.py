@@ -71,7 +71,7 @@ def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
         for each in figures.privacy.epsilons
         if each.neighbours is Neighbours.BOUNDED and each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA
     )
-    assert chart.title == f"Bounded ε = {epsilon_bound(figure.value)} at δ = 10⁻¹⁰"
+    assert chart.title == f"Bounded ε = {epsilon_bound(figure.value)} at δ = 10⁻¹⁰, converted from ρ"
 
 
 def test_that_the_table_starts_with_the_mark_and_has_every_power_of_ten(chart, figures):

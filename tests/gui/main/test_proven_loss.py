@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.registry import forecast, preset
+from phexplore.systems.report_opening import opening
 
 
 def _add(window, name):
@@ -69,3 +71,12 @@ def test_that_the_curve_follows_the_scenario(window, qtbot):
     for _ in range(2):
         window.actions_table["decide.proven"].trigger()
     assert sum(curve.isVisible() for curve in window.findChildren(ProvenCurve)) == 1
+
+
+def test_that_every_view_leads_with_the_proven_epsilon_and_names_the_other(window, qtbot):
+    _add(window, "sdhc-2020-us")
+    session, tile = window.session, window.headline.tiles[0]
+    qtbot.waitUntil(lambda: "proven ε ≤ 16.308" in tile.accessibleDescription() + tile.accessibleName())
+    words = "proven ε ≤ 16.308 at δ = 10⁻¹⁰; 16.99 converted from ρ"
+    assert words in decision_summary(session.shown, window.room.decision_part(), [])[0].lines[1]
+    assert any(words in sentence for sentence in opening(session.scenario, None, ()).paragraphs)

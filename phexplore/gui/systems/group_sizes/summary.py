@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import margin_word, people, share_percent
+from phexplore.figures.wording import conversion_title, margin_word, people, power_text, share_percent
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
@@ -84,7 +84,9 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
     level = next((level for level in figures.levels if level.level == selected), None)
     if level is None:
         epsilons = "\n".join(
-            f"ε = {epsilon_bound(figure.value)} at δ = {exact_text(figure.delta)}" for figure in figures.epsilons
+            f"ε = {epsilon_bound(figure.value)} at δ = {power_text(figure.delta)}"
+            + (f", {conversion_title(figure.conversion)}" if figure.conversion else "")
+            for figure in (*shown.proven_figures, *figures.epsilons)
         )
         parts = (
             mechanism,

@@ -77,7 +77,7 @@ def _query_topics(shown: ScenarioView, query: QueryKey) -> tuple[Topic, ...]:
 
 def _whole_topics(shown: ScenarioView) -> tuple[Topic, ...]:
     found = [Topic("Privacy loss", explain_total(shown.figures))]
-    for figure in (*shown.figures.privacy.epsilons, *shown.proven_figures):
+    for figure in (*shown.proven_figures, *shown.figures.privacy.epsilons):
         if figure.conversion is not None and figure.delta != shown.scenario.conventions.delta:
             continue
         side = "bounded" if figure.neighbours is Neighbours.BOUNDED else "unbounded"

@@ -12,6 +12,7 @@ from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.document.project import Project
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import (
+    CONVERTED,
     budget_text,
     conversion_title,
     margin_word,
@@ -77,11 +78,12 @@ def topdown_epsilon_tile(shown: TopDownShown) -> TileContent:
         return TileContent("ε", budget_text(method.total), "pure DP", said or "no δ is needed", tone)
     value = epsilon(method.total, conventions.delta, Conversion.ZCDP_OPTIMAL_ALPHA)
     beside = f"at δ = {power_text(conventions.delta)}"
+    caption = f"ε, {CONVERTED}"
     joint, exact = shown.joint, f"{value:.12g}, shown rounded up; {conversion_title(Conversion.ZCDP_OPTIMAL_ALPHA)}"
     change = "" if joint is None else f"{epsilon_bound(joint.epsilon)} with {joint.partner}"
     if said:
-        return TileContent("ε", epsilon_bound(value), beside, said, Tone.ATTENTION, exact)
-    return TileContent("ε", epsilon_bound(value), beside, change, exact=exact)
+        return TileContent(caption, epsilon_bound(value), beside, said, Tone.ATTENTION, exact)
+    return TileContent(caption, epsilon_bound(value), beside, change, exact=exact)
 
 
 def topdown_margin_tile(shown: TopDownShown) -> TileContent:
@@ -259,7 +261,7 @@ def _query_topics(shown: TopDownShown, key: LevelQuery) -> tuple[Topic, ...]:
 def _whole_topics(shown: TopDownShown) -> tuple[Topic, ...]:
     figures, method = shown.figures, shown.method
     found = [Topic("Privacy loss", explain_topdown_total(figures, method))]
-    for figure in (*figures.epsilons, *shown.whole.proven_figures):
+    for figure in (*shown.whole.proven_figures, *figures.epsilons):
         if figure.conversion is not None and figure.delta != shown.scenario.conventions.delta:
             continue
         name = f"ε, {conversion_title(figure.conversion)}" if figure.conversion else "ε"

@@ -33,7 +33,7 @@ def test_that_the_titles_say_what_was_found_in_2020(us):
     assert findings(us) == [
         "All 46 targets are met",
         "PH3 takes 54.0 % of the privacy loss",
-        "Bounded ε = 16.99 at δ = 10⁻¹⁰",
+        "Bounded ε = 16.99 at δ = 10⁻¹⁰, converted from ρ",
     ]
 
 
