@@ -2,7 +2,7 @@
 
 Once the set of positive counts stands still, the rest of the problem is an equality-constrained quadratic: minimise
 over the positive counts, with column sums and binding rows fixed. Projected conjugate gradients, preconditioned by the
-same metric and the same factor as the projection, reach the accuracy of the solver in a few steps where a gradient
+diagonal of the objective, reach the accuracy of the solver in a few steps where a gradient
 method needs many.
 
 Args:
@@ -13,7 +13,7 @@ Args:
     closed: whether the counts of a column add up to the parent's.
     margins: how many margins have rows.
     columns: how many columns.
-    counts: numbers of columns, rows and edges.
+    counts: numbers of columns and rows.
     forest: the sums of the stage.
     polytope: the feasible set with its scratch.
 """
@@ -151,7 +151,7 @@ def fill_four_directions(slope: Floats, point: Floats, direction: Floats, column
 
 
 @woven_kernel
-def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest) -> None:
+def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, int], forest: Forest) -> None:
     """Leave H d in the first rows of `sums`.
 
     Args:
@@ -159,16 +159,16 @@ def curve(direction: Floats, weight: Floats, sums: Floats, counts: tuple[int, in
         weight: ``weight[rows, width]``, inverse variances summed per row.
         sums: ``sums[rows, width]``, receives H d in its first rows.
     """
-    columns, rows, edges = counts
+    columns, rows = counts
     width = direction.shape[1]
     for column in range(columns):
         for child in range(0, width, LANE):
             store(sums, column, child, load(direction, column, child))
-    add_up(sums, columns, rows, edges, forest)
+    add_up(sums, columns, rows, forest)
     for row in range(rows):
         for child in range(0, width, LANE):
             store(sums, row, child, times(load(sums, row, child), load(weight, row, child)))
-    hand_down(sums, edges, forest)
+    hand_down(sums, columns, rows, forest)
 
 
 @woven_kernel
@@ -218,7 +218,7 @@ def minimise_on_active_set(
     direction: Floats,
     weight: Floats,
     sums: Floats,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int],
     closed: bool,
     margins: int,
     tolerance: float,

@@ -110,56 +110,80 @@ def group_support(
         columns, classes: how many there are in the schema.
     """
     support = cells.shape[0]
-    identity = columns == column_of.shape[0]
-    column_at = np.full(0 if identity else columns, -1, np.int64)
+    found = Grouping(
+        np.empty(support, np.int64),
+        np.empty(support, np.int64),
+        np.zeros(support, np.float64),
+        np.empty(support, np.int64),
+        np.empty(min(classes, support), np.int64),
+        np.zeros(min(classes, support), np.float64),
+    )
+    column_at = np.full(0 if columns == column_of.shape[0] else columns, -1, np.int64)
     class_at = np.full(classes, -1, np.int64)
-    column_of_cell = np.empty(support, np.int64)
-    cell_of_column = np.empty(support, np.int64)
-    count = np.zeros(support, np.float64)
-    class_of_column = np.empty(support, np.int64)
-    cell_of_class = np.empty(min(classes, support), np.int64)
-    class_count = np.zeros(min(classes, support), np.float64)
+    used, used_classes = fill_grouping(cells, counts, column_of, class_of, column_at, class_at, found)
+    return Grouping(
+        found.column_of_cell,
+        found.cell_of_column[:used],
+        found.column_count[:used],
+        found.class_of_column[:used],
+        found.cell_of_class[:used_classes],
+        found.class_count[:used_classes],
+    )
+
+
+@lean_kernel
+def fill_grouping(
+    cells: npt.NDArray[np.int32],
+    counts: Ints,
+    column_of: npt.NDArray[np.int32],
+    class_of: npt.NDArray[np.int32],
+    column_at: Ints,
+    class_at: Ints,
+    found: Grouping,
+) -> tuple[int, int]:
+    """Do what `group_support` does; return the numbers of columns and classes.
+
+    Args:
+        cells, counts, column_of, class_of: as there.
+        column_at: ``column_at[columns]``, -1 on entry; empty where every cell is a column.
+        class_at: ``class_at[classes]``, -1 on entry.
+        found: arrays as long as the support, counts 0 on entry.
+    """
+    identity = column_at.shape[0] == 0
     used = 0
     used_classes = 0
-    for place in range(support):
+    for place in range(cells.shape[0]):
         cell = cells[place]
         index = class_at[class_of[cell]]
         if index < 0:
             index = used_classes
             class_at[class_of[cell]] = index
-            cell_of_class[index] = cell
+            found.cell_of_class[index] = cell
             used_classes += 1
-        class_count[index] += counts[place]
+        found.class_count[index] += counts[place]
         column = -1 if identity else column_at[column_of[cell]]
         if column < 0:
             column = used
             used += 1
             if not identity:
                 column_at[column_of[cell]] = column
-            cell_of_column[column] = cell
-            class_of_column[column] = index
-        column_of_cell[place] = column
-        count[column] += counts[place]
-    return Grouping(
-        column_of_cell,
-        cell_of_column[:used],
-        count[:used],
-        class_of_column[:used],
-        cell_of_class[:used_classes],
-        class_count[:used_classes],
-    )
+            found.cell_of_column[column] = cell
+            found.class_of_column[column] = index
+        found.column_of_cell[place] = column
+        found.column_count[column] += counts[place]
+    return used, used_classes
 
 
-@float_kernel
-def barriers(tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, width: int) -> Floats:
-    """Return 0 where a child may hold people of a class and `BARRED` where not, ``float64[classes, width]``."""
+@lean_kernel
+def fill_barriers(
+    tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, barrier: Floats
+) -> None:
+    """Fill 0 where a child may hold people of a class and `BARRED` where not."""
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
-    classes = grouping.cell_of_class.shape[0]
-    barrier = np.full((classes, width), BARRED, np.float64)
-    for index in range(classes):
-        for child in range(children):
-            barrier[index, child] = 0.0
+    for index in range(barrier.shape[0]):
+        for child in range(barrier.shape[1]):
+            barrier[index, child] = 0.0 if child < children else BARRED
         for margin in range(tables.stage_margins[stage], tables.stage_margins[stage + 1]):
             if tables.margin_kind[margin] != 0:
                 continue
@@ -170,7 +194,6 @@ def barriers(tables: Tables, stage: int, families: Families, family: int, groupi
             for child in range(children):
                 if families.upper[first + child, bound] <= 0:
                     barrier[index, child] = BARRED
-    return barrier
 
 
 @lean_kernel
@@ -191,27 +214,32 @@ def lead(tables: Tables, query: int, cells: Ints, leader: Ints) -> None:
                 break
 
 
-@float_kernel
-def floors(
-    tables: Tables, stage: int, families: Families, family: int, grouping: Grouping, barrier: Floats
-) -> tuple[Floats, bool]:
-    """Return lower bounds of single counts, ``float64[columns, width]``, and whether there are any.
+@lean_kernel
+def fill_floors(
+    tables: Tables,
+    stage: int,
+    families: Families,
+    family: int,
+    grouping: Grouping,
+    barrier: Floats,
+    floor: Floats,
+    by_class: Ints,
+) -> bool:
+    """Fill lower bounds of single counts, ``floor[columns, width]``, 0 on entry; return whether there are any.
 
     A bounded class that consists of one column, and an answer of one class, bound that count alone; taken out of the
     problem by shifting the count, the bound needs no row.
+
+    Args:
+        by_class: ``by_class[4, classes]``, 0 on entry, scratch.
     """
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
-    columns = grouping.cell_of_column.shape[0]
     classes = barrier.shape[0]
-    floor = np.zeros((columns, barrier.shape[1]), np.float64)
-    members = np.zeros(classes, np.int64)
-    only_column = np.empty(classes, np.int64)
-    for column in range(columns):
+    members, only_column, leader, followers = by_class[0], by_class[1], by_class[2], by_class[3]
+    for column in range(floor.shape[0]):
         members[grouping.class_of_column[column]] += 1
         only_column[grouping.class_of_column[column]] = column
-    leader = np.empty(classes, np.int64)
-    followers = np.empty(classes, np.int64)
     found = False
     for margin in range(tables.stage_margins[stage], tables.stage_margins[stage + 1]):
         if tables.margin_kind[margin] != 0:
@@ -231,7 +259,7 @@ def floors(
                 if least > 0.0 and barrier[index, child] == 0.0:
                     floor[only_column[index], child] = max(floor[only_column[index], child], least)
                     found = True
-    return floor, found
+    return found
 
 
 @float_kernel
@@ -246,35 +274,90 @@ def build_polytope(
     floor: Floats,
     held: Floats,
     slack: float,
+    careful: bool,
 ) -> tuple[Polytope, bool]:
     """Return the feasible set of a stage, counts shifted by `floor`, and whether its bounds contradict each other.
 
     Args:
         held: ``float64[held rows, width]``, answers of earlier passes.
         slack: how far a held answer may move, in people.
+        careful: see `Polytope`.
+    """
+    classes, width = barrier.shape
+    margins = tables.stage_margins[stage + 1] - tables.stage_margins[stage]
+    row_of = np.full((margins * classes, width), -1, np.int64)
+    bounds = np.empty((2, margins * classes * width), np.float64)
+    count = grouping.column_count.copy()
+    leader = np.empty(classes, np.int64)
+    by_class = np.zeros((3, classes, width), np.float64)
+    able = np.empty((classes, width), np.bool_)
+    rows, contradiction = fill_rows(
+        tables,
+        stage,
+        families,
+        family,
+        closed,
+        grouping,
+        barrier,
+        floor,
+        held,
+        slack,
+        count,
+        row_of,
+        bounds[0],
+        bounds[1],
+        leader,
+        by_class,
+        able,
+    )
+    return allocate_polytope(
+        count, grouping.class_of_column, barrier, row_of, bounds[0, :rows], bounds[1, :rows], careful
+    ), contradiction
+
+
+@lean_kernel
+def fill_rows(
+    tables: Tables,
+    stage: int,
+    families: Families,
+    family: int,
+    closed: bool,
+    grouping: Grouping,
+    barrier: Floats,
+    floor: Floats,
+    held: Floats,
+    slack: float,
+    count: Floats,
+    row_of: Ints,
+    lower: Floats,
+    upper: Floats,
+    leader: Ints,
+    by_class: npt.NDArray[np.float64],
+    able: npt.NDArray[np.bool_],
+) -> tuple[int, bool]:
+    """Fill the rows of `build_polytope`; return their number and whether the bounds contradict each other.
+
+    Args:
+        held, slack: as there.
+        count: ``count[columns]``, the parent's counts, from which floors are taken.
+        row_of: ``row_of[margins × classes, width]``, -1 on entry.
+        leader: ``leader[classes]``, scratch.
+        by_class: ``by_class[3, classes, width]``, 0 on entry, scratch.
+        able: ``able[classes, width]``, scratch.
     """
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
-    columns = grouping.cell_of_column.shape[0]
-    classes, width = barrier.shape
+    classes = barrier.shape[0]
     start = tables.stage_margins[stage]
     margins = tables.stage_margins[stage + 1] - start
-    row_of = np.full((margins * classes, width), -1, np.int64)
-    lower = np.empty(margins * classes * children, np.float64)
-    upper = np.empty(margins * classes * children, np.float64)
-    class_floor = np.zeros((classes, width), np.float64)
-    count = grouping.column_count.copy()
+    class_floor, taken, parent_count = by_class[0], by_class[1], by_class[2]
     contradiction = False
-    for column in range(columns):
+    for column in range(count.shape[0]):
         for child in range(children):
             count[column] -= floor[column, child]
             class_floor[grouping.class_of_column[column], child] += floor[column, child]
         if closed and count[column] < 0.0:
             contradiction = True
-    leader = np.empty(classes, np.int64)
-    parent_count = np.empty(classes, np.float64)
-    taken = np.empty((classes, children), np.float64)
-    able = np.empty((classes, children), np.bool_)
     rows = 0
     shared = -1
     for margin in range(margins):
@@ -290,7 +373,7 @@ def build_polytope(
         for index in range(classes):
             if leader[index] < 0:
                 continue
-            parent_count[leader[index]] += grouping.class_count[index]
+            parent_count[leader[index], 0] += grouping.class_count[index]
             for child in range(children):
                 taken[leader[index], child] += class_floor[index, child]
                 able[leader[index], child] |= barrier[index, child] == 0.0
@@ -306,9 +389,9 @@ def build_polytope(
                     first,
                     bound,
                     closed,
-                    parent_count[index],
-                    taken[index],
-                    able[index],
+                    parent_count[index, 0],
+                    taken[index, :children],
+                    able[index, :children],
                     line,
                     lower,
                     upper,
@@ -325,7 +408,7 @@ def build_polytope(
                     rows += 1
             else:
                 rows, clash = add_shared(
-                    families, first, closed, parent_count[index], taken[index], line, lower, upper, rows
+                    families, first, closed, parent_count[index, 0], taken[index, :children], line, lower, upper, rows
                 )
                 contradiction |= clash
             if rows > before:
@@ -333,9 +416,7 @@ def build_polytope(
                     if leader[other] == index:
                         for child in range(children):
                             row_of[margin * classes + other, child] = line[child]
-    return allocate_polytope(
-        count, grouping.class_of_column, barrier, row_of, lower[:rows], upper[:rows]
-    ), contradiction
+    return rows, contradiction
 
 
 @lean_kernel
@@ -455,7 +536,13 @@ def add_shared(
 
 @float_kernel
 def allocate_polytope(
-    count: Floats, class_of_column: Ints, barrier: Floats, row_of: Ints, lower: Floats, upper: Floats
+    count: Floats,
+    class_of_column: Ints,
+    barrier: Floats,
+    row_of: Ints,
+    lower: Floats,
+    upper: Floats,
+    careful: bool,
 ) -> Polytope:
     """Return the polytope of these bounds with all multipliers at 0.
 
@@ -465,38 +552,44 @@ def allocate_polytope(
         row_of: ``row_of[margins × classes, width]``, the row of each class and child, or -1.
         lower: ``lower[rows]``, least sum of each row.
         upper: ``upper[rows]``, largest sum.
+        careful: see `Polytope`.
     """
     columns = count.shape[0]
     classes, width = barrier.shape
     rows = lower.shape[0]
     lines = row_of.shape[0]
+    by_row = np.zeros((6, rows), np.float64)
+    by_column = np.zeros((3, columns), np.float64)
+    by_class = np.zeros((3, classes, width), np.float64)
+    by_line = np.empty((2, lines, width), np.int64)
     return Polytope(
         count,
         class_of_column,
-        np.ones(columns, np.float64),
+        by_column[0],
         barrier,
         row_of,
-        lower.copy(),
-        upper.copy(),
-        np.zeros(rows, np.float64),
-        np.zeros(columns, np.float64),
-        np.zeros((classes, width), np.float64),
-        np.zeros((classes, width), np.float64),
-        np.zeros(rows, np.float64),
-        np.zeros(rows, np.float64),
-        np.zeros(rows, np.float64),
-        np.zeros(rows, np.float64),
-        np.zeros(rows, np.float64),
+        lower,
+        upper,
+        by_row[0],
+        by_column[1],
+        by_class[0],
+        by_class[1],
+        by_row[1],
+        by_row[2],
+        by_row[3],
+        by_row[4],
+        by_row[5],
         np.zeros(rows, np.int64),
         np.zeros((classes * width if rows > 0 else 0, width), np.float64),
         np.zeros((rows, padded(rows)), np.float64),
         np.full(1, -1, np.int64),
         np.zeros((padded(rows) // LANE, BLOCK * LANE), np.float64),
-        np.empty((lines, width), np.int64),
-        np.empty((lines, width), np.int64),
+        by_line[0],
+        by_line[1],
         np.empty(lines, np.int64),
-        np.empty(columns, np.float64),
-        np.empty((classes, width), np.float64),
-        np.empty((TOGETHER, width), np.float64),
+        by_column[2],
+        by_class[2],
+        np.empty((TOGETHER if rows > 0 else 0, width), np.float64),
         np.empty(TOGETHER, np.int64),
+        careful,
     )

@@ -4,12 +4,13 @@ Two methods. Column by column (exact block coordinate descent): each column is m
 the others stand still; valid while no row couples columns. Together: accelerated projected gradient (Nesterov, strongly
 convex version with restart by gradient) in the metric of H's row sums, where the curvature is at most 1, until the set
 of positive counts stands still; then conjugate gradients on that face; repeated until a projected gradient step moves
-nothing.
+nothing. Where `Polytope.careful` is False, points are projected by the next gradient step alone, which is quicker and leads
+nowhere in some families.
 
 Args:
     point: ``point[columns, width]``, counts per column and child; improved in place.
     objective: of the stage, with scratch.
-    counts: numbers of columns, rows and edges.
+    counts: numbers of columns and rows.
     closed: whether the counts of a column add up to the parent's.
     margins: how many margins have rows.
     forest: the sums of the stage.
@@ -48,7 +49,13 @@ LEAST_MODULUS = 1e-4
 INEXACT = 0.01
 """Violation allowed in a projection, as a fraction of the last move: early steps need no more."""
 
+FIRST_MOVE = 1e6
+"""What a first gradient step from a point that was not projected is taken to move, in tolerances."""
+
 BIG = 1e300
+
+ON_FACE, CAREFUL_ON_FACE = 0.03, 0.3
+"""Projected gradient step at which conjugate gradients end, as a fraction of the one that is small enough."""
 
 FACES = 25
 """Most faces explored by conjugate gradients in one solve."""
@@ -81,7 +88,7 @@ class Objective(NamedTuple):
 def descend_by_column(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int],
     closed: bool,
     tolerance: float,
     limit: int,
@@ -96,7 +103,7 @@ def descend_by_column(
         tolerance: largest move of a sweep, in people, that is small enough.
         limit: most sweeps.
     """
-    columns, _, _ = counts
+    columns, _ = counts
     width = point.shape[1]
     sums, weight = objective.sums, objective.weight
     start_sums(point, objective, counts, forest)
@@ -154,13 +161,13 @@ def descend_by_column(
 
 
 @woven_kernel
-def start_sums(point: Floats, objective: Objective, counts: tuple[int, int, int], forest: Forest) -> None:
+def start_sums(point: Floats, objective: Objective, counts: tuple[int, int], forest: Forest) -> None:
     """Fill every row of `sums` with its share of the gradient, w_r (Σ x) - pull_r."""
-    columns, rows, edges = counts
+    columns, rows = counts
     width = point.shape[1]
     sums = objective.sums
     copy_rows(point, sums, columns)
-    add_up(sums, columns, rows, edges, forest)
+    add_up(sums, columns, rows, forest)
     for row in range(rows):
         target = sums[row]
         factor = objective.weight[row]
@@ -183,7 +190,7 @@ def copy_rows(source: Floats, target: Floats, rows: int) -> None:
             store(target, row, child, load(source, row, child))
 
 
-@inlined_kernel
+@woven_kernel
 def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
     """Fill the inverse metric; return the strong convexity of the objective in it, 0 if some count has no weight.
 
@@ -201,11 +208,19 @@ def set_metric(objective: Objective, columns: int, polytope: Polytope) -> float:
     return modulus
 
 
+@woven_kernel
+def set_diagonal(objective: Objective, columns: int, polytope: Polytope) -> None:
+    """Fill the inverse metric for conjugate gradients, which need no bound on the curvature: the diagonal itself serves better."""
+    for column in range(columns):
+        diagonal = objective.diagonal[column]
+        polytope.inverse_metric[column] = 1.0 / diagonal if diagonal > 0.0 else 1.0
+
+
 @inlined_kernel
 def step_ahead(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int],
     closed: bool,
     margins: int,
     tolerance: float,
@@ -250,7 +265,7 @@ def step_ahead(
 def descend_together(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int],
     closed: bool,
     margins: int,
     tolerance: float,
@@ -275,14 +290,17 @@ def descend_together(
     trusted = max(modulus, LEAST_MODULUS)
     row_tolerance = 0.1 * tolerance
     copy_rows(point, ahead, columns)
-    violation, newton = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
-    copy_rows(point, ahead, columns)
+    violation, newton = BIG, 0
+    furthest = FIRST_MOVE * tolerance
+    if polytope.careful:
+        violation, newton = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
+        copy_rows(point, ahead, columns)
+        furthest = 0.0
     theta = 1.0
     steps = 0
     still = 0
     patience = 2
     faces = 0
-    furthest = 0.0
     distance = BIG
     while steps < limit:
         allowed = max(row_tolerance, INEXACT * furthest)
@@ -314,6 +332,8 @@ def descend_together(
             continue
         gradient(point, objective.weight, objective.pull, sums, counts, forest)
         copy_rows(sums, objective.slope, columns)
+        if not polytope.careful:
+            set_diagonal(objective, columns, polytope)
         steps += minimise_on_active_set(
             point,
             ahead,
@@ -325,7 +345,7 @@ def descend_together(
             counts,
             closed,
             margins,
-            0.3 * tolerance * trusted,
+            (CAREFUL_ON_FACE if polytope.careful else ON_FACE) * tolerance * trusted,
             200,
             forest,
             polytope,
@@ -333,15 +353,25 @@ def descend_together(
         faces += 1
         still = 0
         theta = 1.0
-        violation, more = project(ahead, following, closed, margins, row_tolerance, 100, polytope)
-        newton += more
-        patience += 1 if differs(following, ahead, columns, tolerance) else 0
-        copy_rows(following, point, columns)
-        copy_rows(following, ahead, columns)
+        if polytope.careful:
+            violation, more = project(ahead, following, closed, margins, row_tolerance, 100, polytope)
+            newton += more
+            patience += 1 if differs(following, ahead, columns, tolerance) else 0
+            copy_rows(following, ahead, columns)
+        else:
+            # The minimum over the face may lie outside of the bounds: the next gradient step projects it.
+            set_metric(objective, columns, polytope)
+            polytope.known[0] = -1
+            furthest = 0.0
+            violation = BIG
+            patience += 1 if is_outside(ahead, tolerance) else 0
+        copy_rows(ahead, point, columns)
     if violation > row_tolerance:
         copy_rows(point, ahead, columns)
         violation, more = project(ahead, point, closed, margins, row_tolerance, 400, polytope)
         newton += more
+        if not polytope.careful:
+            distance = BIG  # nothing says how far this projection has moved from the optimum
     return distance, steps, newton, violation
 
 
@@ -356,8 +386,17 @@ def differs(left: Floats, right: Floats, columns: int, tolerance: float) -> bool
         tolerance: in people.
     """
     for column in range(columns):
-        mine, other = left[column], right[column]
-        for child in range(mine.shape[0]):
-            if abs(mine[child] - other[child]) > tolerance:
+        for child in range(left.shape[1]):
+            if abs(left[column, child] - right[column, child]) > tolerance:
+                return True
+    return False
+
+
+@woven_kernel
+def is_outside(point: Floats, tolerance: float) -> bool:
+    """Return whether some count is below 0 by more than `tolerance`, in people."""
+    for column in range(point.shape[0]):
+        for child in range(point.shape[1]):
+            if point[column, child] < -tolerance:
                 return True
     return False

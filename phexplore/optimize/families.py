@@ -13,7 +13,7 @@ Args:
     width: children, padded to a multiple of `LANE`.
     point: ``point[columns, width]``, counts per column and child; written.
     objective: of the stage.
-    counts: numbers of columns, rows and edges.
+    counts: numbers of columns and rows.
     closed: whether the children add up to the parent.
     forest: the sums of the stage.
     polytope: the feasible set with its scratch.
@@ -34,9 +34,9 @@ from phexplore.optimize.bounds import (
     BEYOND,
     Families,
     Grouping,
-    barriers,
     build_polytope,
-    floors,
+    fill_barriers,
+    fill_floors,
     group_support,
     padded,
 )
@@ -64,6 +64,12 @@ other; not solved to the accuracy asked for."""
 
 FLAT = 12.0
 """Up to this ratio of row sum to own weight, descent column by column needs fewer operations than all together."""
+
+WARM = 3e5
+"""Descent column by column may stop at moves of so many tolerances where rows turn out to bind: it is a first point then."""
+
+HASTE = 0.1
+"""Part of the most gradient steps after which a family is solved anew with care."""
 
 
 class Settings(NamedTuple):
@@ -143,7 +149,12 @@ def solve_families(
                 target[0, cell] = float(families.counts[first + cell])
             outcome.status[family] = COPIED
         else:
-            tag = solve_family(tables, families, settings, family, forest, stamp, place, tag, target, outcome)
+            for careful in (False, True):
+                tag = solve_family(
+                    tables, families, settings, family, careful, forest, stamp, place, tag, target, outcome
+                )
+                if outcome.status[family] == SOLVED:
+                    break
 
 
 @inlined_kernel
@@ -152,6 +163,7 @@ def solve_family(
     families: Families,
     settings: Settings,
     family: int,
+    careful: bool,
     forest: Forest,
     stamp: Ints,
     place: Ints,
@@ -162,8 +174,11 @@ def solve_family(
     """Run all passes of one family; return the first unused stamp.
 
     Args:
+        careful: see `Polytope`; without care, a family is solved only where the accuracy asked for is reached outright.
         target: ``target[children, cells]``, receives the estimates.
     """
+    outcome.status[family] = SOLVED
+    outcome.tolerance[family] = outcome.distance[family] = outcome.violation[family] = 0.0
     first_cell, last_cell = families.cell_start[family], families.cell_start[family + 1]
     cells, counts = families.cells[first_cell:last_cell], families.counts[first_cell:last_cell]
     children = families.child_start[family + 1] - families.child_start[family]
@@ -198,6 +213,7 @@ def solve_family(
             families,
             settings,
             family,
+            careful,
             stage,
             grouping,
             held,
@@ -228,7 +244,8 @@ def solve_family(
     for cell in range(counts.shape[0]):
         for child in range(children):
             target[child, cell] = flow[cell, child]
-    if outcome.distance[family] > 10.0 * tolerance or outcome.violation[family] > 10.0 * tolerance:
+    enough = (10.0 if careful else 1.0) * tolerance
+    if not (outcome.distance[family] <= enough and outcome.violation[family] <= enough):
         outcome.status[family] = UNFINISHED
     return tag
 
@@ -274,6 +291,7 @@ def solve_stage(
     families: Families,
     settings: Settings,
     family: int,
+    careful: bool,
     stage: int,
     grouping: Grouping,
     held: Floats,
@@ -291,24 +309,29 @@ def solve_stage(
     Not feasible without a start, at a stage after the first, means: a start within the bounds is wanted.
 
     Args:
+        careful: see `Polytope`.
         slack: how far a held answer may move, in people.
         start: ``start[columns, width]``, a point within the bounds; empty where none is known.
     """
     width = held.shape[1]
     columns = grouping.cell_of_column.shape[0]
-    rows, edges, entries = plant(tables, stage, columns, grouping.cell_of_column, stamp, place, tag, forest)
+    rows, entries = plant(tables, stage, columns, grouping.cell_of_column, stamp, place, tag, forest)
     for line in range(
         families.child_start[family], min(families.child_start[family] + AHEAD, families.child_start[family + 1])
     ):
         fetch_answers(families.narrow, families.answers, line, entries, forest)
-    barrier = barriers(tables, stage, families, family, grouping, width)
-    floor, has_floor = floors(tables, stage, families, family, grouping, barrier)
+    classes = grouping.cell_of_class.shape[0]
+    barrier = np.empty((classes, width), np.float64)
+    fill_barriers(tables, stage, families, family, grouping, barrier)
+    floor = np.zeros((columns, width), np.float64)
+    by_class = np.zeros((4, classes), np.int64)
+    has_floor = fill_floors(tables, stage, families, family, grouping, barrier, floor, by_class)
     polytope, contradiction = build_polytope(
-        tables, stage, families, family, settings.closed, grouping, barrier, floor, held, slack
+        tables, stage, families, family, settings.closed, grouping, barrier, floor, held, slack, careful
     )
     if contradiction:
         return floor, False, 0.0
-    counts = (columns, rows, edges)
+    counts = (columns, rows)
     objective = measure(families, family, width, counts, entries, forest, floor, has_floor)
     point = np.zeros((columns, width), np.float64)
     if start.shape[0] > 0:
@@ -343,7 +366,7 @@ def measure(
     families: Families,
     family: int,
     width: int,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int],
     entries: int,
     forest: Forest,
     floor: Floats,
@@ -355,23 +378,23 @@ def measure(
         entries: how many measured answers the forest has.
         has_floor: whether any floor is above 0.
     """
-    columns, rows, edges = counts
+    columns, rows = counts
     first = families.child_start[family]
     children = families.child_start[family + 1] - first
-    weight = np.zeros((rows, width), np.float64)
-    pull = np.zeros((rows, width), np.float64)
-    sums = np.empty((rows, width), np.float64)
+    by_row = np.zeros((3, rows, width), np.float64)
+    weight, pull, sums = by_row[0], by_row[1], by_row[2]
     weigh(families.narrow, families.answers, families.weights, first, children, entries, forest, weight, pull)
     if has_floor:
         for column in range(columns):
             for child in range(width):
                 sums[column, child] = floor[column, child]
-        add_up(sums, columns, rows, edges, forest)
+        add_up(sums, columns, rows, forest)
         for row in range(rows):
             for child in range(width):
                 pull[row, child] -= weight[row, child] * sums[row, child]
-    metric = np.empty(columns, np.float64)
-    diagonal = np.empty(columns, np.float64)
+    by_column = np.empty((2, columns), np.float64)
+    metric, diagonal = by_column[0], by_column[1]
+    scratch = np.empty((4, columns, width), np.float64)
     metrics(weight, sums, metric, diagonal, counts, forest)
     return Objective(
         weight,
@@ -379,10 +402,10 @@ def measure(
         sums,
         metric,
         diagonal,
-        np.empty((columns, width), np.float64),
-        np.empty((columns, width), np.float64),
-        np.empty((columns, width), np.float64),
-        np.empty((columns, width), np.float64),
+        scratch[0],
+        scratch[1],
+        scratch[2],
+        scratch[3],
     )
 
 
@@ -410,7 +433,7 @@ def spread(point: Floats, objective: Objective, closed: bool, polytope: Polytope
 def minimise(
     point: Floats,
     objective: Objective,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int],
     settings: Settings,
     tolerance: float,
     forest: Forest,
@@ -426,7 +449,7 @@ def minimise(
     Args:
         started: whether `point` lies within the bounds.
     """
-    columns, rows, edges = counts
+    columns, rows = counts
     margins = polytope.row_of.shape[0] // polytope.barrier.shape[0]
     bound_rows = polytope.lower.shape[0]
     steepest = 0.0
@@ -443,26 +466,20 @@ def minimise(
         equal = equal or polytope.lower[row] == polytope.upper[row]
     coarse = steepest >= 1e6
     if measured and not equal and (steepest <= FLAT or (bound_rows == 0 and coarse)):
-        list_rows_above(columns, rows, edges, forest)
-        moved, sweeps = descend_by_column(
-            point,
-            objective,
-            counts,
-            settings.closed,
-            (1e-4 if coarse else 0.02) * tolerance,
-            4 * settings.limit,
-            forest,
-            polytope,
-        )
-        outcome.sweeps[family] += sweeps
-        if bound_rows == 0:
-            outcome.distance[family] = max(outcome.distance[family], moved if coarse else 20.0 * moved)
-            return 0.0
-        add_classes(point, polytope)
-        add_rows(margins, polytope)
-        if fill_residual(polytope) <= 0.1 * tolerance:
-            outcome.distance[family] = max(outcome.distance[family], 20.0 * moved)
-            return 0.0
+        list_rows_above(columns, rows, forest)
+        fine = (1e-4 if coarse else 0.02) * tolerance
+        enough = max(fine, WARM * tolerance) if bound_rows > 0 and not polytope.careful else fine
+        while True:
+            moved, sweeps = descend_by_column(
+                point, objective, counts, settings.closed, enough, 4 * settings.limit, forest, polytope
+            )
+            outcome.sweeps[family] += sweeps
+            if row_violation(point, margins, polytope) > (0.1 * tolerance if enough == fine else 10.0 * moved):
+                break
+            if enough == fine:
+                outcome.distance[family] = max(outcome.distance[family], moved if coarse else 20.0 * moved)
+                return 0.0
+            enough = fine
     if bound_rows > 0 and not started:
         return -1.0
     distance, steps, newton, violation = descend_together(
@@ -472,7 +489,7 @@ def minimise(
         settings.closed,
         margins if bound_rows > 0 else 0,
         tolerance,
-        settings.limit,
+        settings.limit if polytope.careful else int(HASTE * settings.limit),
         forest,
         polytope,
     )
@@ -484,13 +501,17 @@ def minimise(
 
 
 @woven_kernel
-def add_classes(point: Floats, polytope: Polytope) -> None:
-    """Add up the counts of every class."""
+def row_violation(point: Floats, margins: int, polytope: Polytope) -> float:
+    """Return by how many people the worst bound on a row is missed."""
+    if polytope.lower.shape[0] == 0:
+        return 0.0
     polytope.class_sum[:] = 0.0
     for column in range(point.shape[0]):
         total = polytope.class_sum[polytope.column_class[column]]
         for child in range(point.shape[1]):
             total[child] += point[column, child]
+    add_rows(margins, polytope)
+    return fill_residual(polytope)
 
 
 @lean_kernel

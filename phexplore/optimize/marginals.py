@@ -11,8 +11,7 @@ All arrays over (row, child) are C-ordered with the children last, padded with z
 Args:
     columns: how many columns there are.
     rows: columns and coarser rows together.
-    edges: how many edges there are.
-    counts: numbers of columns, rows and edges.
+    counts: numbers of columns and rows.
     forest: the sums of the stage.
     sums: ``sums[rows, width]``, one value per row and child.
 """
@@ -25,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phexplore.compiled import float_kernel, lean_kernel, woven_kernel
-from phexplore.optimize.lanes import LANE, fetch, load, minus, plus, store, times
+from phexplore.optimize.lanes import LANE, alike, fetch, load, minus, plus, store, times
 
 AHEAD = 4
 """Children whose measured answers are asked for before they are read."""
@@ -88,7 +87,8 @@ class Forest(NamedTuple):
     """Buffers for the sums of one stage; the first rows are the columns themselves.
 
     Attributes:
-        edge_from, edge_to: rows; an edge adds a finer row to a coarser one, in an order that needs one pass.
+        edge_from: finer rows that add up to a coarser one, coarser row by coarser row, in an order that needs one pass.
+        edge_start: where the edges of each coarser row begin; those of the columns are not used.
         entry_row: row that carries a measured answer.
         entry_answer: column of the measured answers.
         entry_weight: column of the weights.
@@ -100,7 +100,7 @@ class Forest(NamedTuple):
     """
 
     edge_from: Ints
-    edge_to: Ints
+    edge_start: Ints
     entry_row: Ints
     entry_answer: Ints
     entry_weight: Ints
@@ -127,7 +127,7 @@ def allocate_forest(columns: int, nodes: int) -> Forest:
     items = columns * (nodes + 1)
     return Forest(
         np.empty(items, np.int64),
-        np.empty(items, np.int64),
+        np.empty(items + 2, np.int64),
         np.empty(items, np.int64),
         np.empty(items, np.int64),
         np.empty(items, np.int64),
@@ -147,8 +147,8 @@ def allocate_forest(columns: int, nodes: int) -> Forest:
 @lean_kernel
 def plant(
     tables: Tables, stage: int, columns: int, cell_of_column: Ints, stamp: Ints, place: Ints, tag: int, forest: Forest
-) -> tuple[int, int, int]:
-    """Lay out rows and edges of a stage on a support; return the numbers of rows, edges and entries.
+) -> tuple[int, int]:
+    """Lay out rows and edges of a stage on a support; return the numbers of rows and entries.
 
     Args:
         cell_of_column: ``int64[columns]``, one cell of each column.
@@ -163,6 +163,7 @@ def plant(
     items = columns
     edges = 0
     entries = 0
+    forest.edge_start[columns] = 0
     first = tables.stage_nodes[stage]
     for node in range(first, tables.stage_nodes[stage + 1]):
         query = tables.node_query[node]
@@ -195,6 +196,8 @@ def plant(
                 forest.item_row[item] = rows
                 forest.size[rows] = 0.0
                 rows += 1
+                forest.edge_start[rows] = edges  # moves to the end of this row, where the next one begins
+                edges += forest.item_count[item]
             forest.entry_row[entries] = forest.item_row[item]
             forest.entry_answer[entries] = tables.node_answer[node] + forest.item_answer[item]
             forest.entry_weight[entries] = tables.node_weight[node]
@@ -203,34 +206,36 @@ def plant(
             for item in range(begin, end):
                 answer = answer_of[forest.item_cell[item]]
                 if answer >= 0 and forest.item_count[place[start + answer]] > 1:
-                    forest.edge_from[edges] = forest.item_row[item]
-                    forest.edge_to[edges] = forest.item_row[place[start + answer]]
-                    forest.size[forest.edge_to[edges]] += forest.size[forest.edge_from[edges]]
-                    edges += 1
+                    source_row, row = forest.item_row[item], forest.item_row[place[start + answer]]
+                    forest.edge_from[forest.edge_start[row + 1]] = source_row
+                    forest.edge_start[row + 1] += 1
+                    forest.size[row] += forest.size[source_row]
         forest.node_item[node - first + 1] = items
         tag += 1
-    return rows, edges, entries
+    return rows, entries
 
 
 @lean_kernel
-def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None:
+def list_rows_above(columns: int, rows: int, forest: Forest) -> None:
     """List, for every column, the rows that contain it.
 
     Args:
-        columns, rows, edges: how many the forest has.
+        columns, rows: how many the forest has.
         forest: whose `above_start` and `above_row` are filled.
     """
     out_start, out_row = forest.out_start, forest.out_row
     for row in range(rows + 1):
         out_start[row] = 0
+    edges = forest.edge_start[rows]
     for edge in range(edges):
         out_start[forest.edge_from[edge] + 1] += 1
     for row in range(rows):
         out_start[row + 1] += out_start[row]
-    for edge in range(edges):
-        row = forest.edge_from[edge]
-        out_row[out_start[row]] = forest.edge_to[edge]
-        out_start[row] += 1
+    for coarse in range(columns, rows):
+        for edge in range(forest.edge_start[coarse], forest.edge_start[coarse + 1]):
+            row = forest.edge_from[edge]
+            out_row[out_start[row]] = coarse
+            out_start[row] += 1
     for row in range(rows, 0, -1):
         out_start[row] = out_start[row - 1]
     out_start[0] = 0
@@ -251,39 +256,40 @@ def list_rows_above(columns: int, rows: int, edges: int, forest: Forest) -> None
 
 
 @woven_kernel
-def add_up(sums: Floats, columns: int, rows: int, edges: int, forest: Forest) -> None:
+def add_up(sums: Floats, columns: int, rows: int, forest: Forest) -> None:
     """Fill the coarser rows of ``sums[rows, children]`` from its first `columns` rows.
 
     Args:
         sums: ``sums[rows, width]``, its first `columns` rows given.
     """
-    width = sums.shape[1]
     for row in range(columns, rows):
-        for child in range(width):
-            sums[row, child] = 0.0
-    for edge in range(edges):
-        source, target = forest.edge_from[edge], forest.edge_to[edge]
-        for child in range(0, width, LANE):
-            store(sums, target, child, plus(load(sums, target, child), load(sums, source, child)))
+        edges = range(forest.edge_start[row], forest.edge_start[row + 1])
+        for child in range(0, sums.shape[1], LANE):
+            found = alike(0.0)
+            for edge in edges:
+                found = plus(found, load(sums, forest.edge_from[edge], child))
+            store(sums, row, child, found)
 
 
 @woven_kernel
-def hand_down(sums: Floats, edges: int, forest: Forest) -> None:
+def hand_down(sums: Floats, columns: int, rows: int, forest: Forest) -> None:
     """Add every coarser row of ``sums[rows, children]`` to the finer rows it consists of, down to the columns.
 
     Args:
         sums: ``sums[rows, width]``, changed in place.
     """
-    width = sums.shape[1]
-    for edge in range(edges - 1, -1, -1):
-        source, target = forest.edge_to[edge], forest.edge_from[edge]
-        for child in range(0, width, LANE):
-            store(sums, target, child, plus(load(sums, target, child), load(sums, source, child)))
+    for row in range(rows - 1, columns - 1, -1):
+        edges = range(forest.edge_start[row], forest.edge_start[row + 1])
+        for child in range(0, sums.shape[1], LANE):
+            more = load(sums, row, child)
+            for edge in edges:
+                finer = forest.edge_from[edge]
+                store(sums, finer, child, plus(load(sums, finer, child), more))
 
 
 @woven_kernel
 def gradient(
-    point: Floats, weight: Floats, pull: Floats, sums: Floats, counts: tuple[int, int, int], forest: Forest
+    point: Floats, weight: Floats, pull: Floats, sums: Floats, counts: tuple[int, int], forest: Forest
 ) -> None:
     """Leave ``Σ_q Q_q'(w_q Q_q x - pull_q)``, half the gradient of the objective, in the first rows of `sums`.
 
@@ -291,19 +297,19 @@ def gradient(
         point: x, ``float64[columns, children]``.
         weight: ``float64[rows, children]``, inverse variances summed per row.
         pull: ``float64[rows, children]``, inverse variance times measured answer, summed per row.
-        counts: numbers of columns, rows and edges.
+        counts: numbers of columns and rows.
     """
-    columns, rows, edges = counts
+    columns, rows = counts
     width = point.shape[1]
     for column in range(columns):
         for child in range(0, width, LANE):
             store(sums, column, child, load(point, column, child))
-    add_up(sums, columns, rows, edges, forest)
+    add_up(sums, columns, rows, forest)
     for row in range(rows):
         for child in range(0, width, LANE):
             slope = minus(times(load(weight, row, child), load(sums, row, child)), load(pull, row, child))
             store(sums, row, child, slope)
-    hand_down(sums, edges, forest)
+    hand_down(sums, columns, rows, forest)
 
 
 @woven_kernel
@@ -358,7 +364,7 @@ def weigh(
 
 @lean_kernel
 def metrics(
-    weight: Floats, sums: Floats, row_sums: Floats, diagonal: Floats, counts: tuple[int, int, int], forest: Forest
+    weight: Floats, sums: Floats, row_sums: Floats, diagonal: Floats, counts: tuple[int, int], forest: Forest
 ) -> None:
     """Fill, per column, the largest row sum and the largest diagonal entry of H over the children.
 
@@ -371,14 +377,14 @@ def metrics(
         row_sums: ``row_sums[columns]``, receives the largest row sums.
         diagonal: ``diagonal[columns]``, receives the largest diagonal entries.
     """
-    columns, rows, edges = counts
+    columns, rows = counts
     width = weight.shape[1]
     for power in range(2):
         for row in range(rows):
             factor = forest.size[row] if power == 0 else 1.0
             for child in range(width):
                 sums[row, child] = factor * weight[row, child]
-        hand_down(sums, edges, forest)
+        hand_down(sums, columns, rows, forest)
         target = row_sums if power == 0 else diagonal
         for column in range(columns):
             largest = 0.0

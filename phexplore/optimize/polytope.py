@@ -70,6 +70,7 @@ class Polytope(NamedTuple):
         diagonal: ``float64[classes, children]``, scratch: of the curvature.
         share: ``float64[TOGETHER, children]``, scratch: the same of some columns, by child.
         among: ``int64[TOGETHER]``, scratch.
+        careful: whether every point is projected as soon as it is found, and rows keep their order in the Newton system.
     """
 
     column_count: Floats
@@ -100,6 +101,7 @@ class Polytope(NamedTuple):
     diagonal: Floats
     share: Floats
     among: Ints
+    careful: bool
 
 
 @woven_kernel
@@ -193,11 +195,13 @@ def factorise(point: Floats, closed: bool, margins: int, polytope: Polytope) -> 
     unknowns = 0
     for row in range(rows):
         polytope.free[row] = -1
-        if (
-            polytope.lower[row] == polytope.upper[row]
-            or polytope.multiplier[row] != 0.0
-            or polytope.residual[row] != 0.0
-        ):
+        binding = polytope.lower[row] == polytope.upper[row] or polytope.multiplier[row] != 0.0
+        if binding or (polytope.careful and polytope.residual[row] != 0.0):
+            polytope.free[row] = unknowns
+            unknowns += 1
+    # Rows that start to bind stand last: where rows determine each other, one of these is left alone.
+    for row in range(rows):
+        if polytope.free[row] < 0 and polytope.residual[row] != 0.0:
             polytope.free[row] = unknowns
             unknowns += 1
     touch_curvature(point, closed, margins, polytope)
