@@ -118,7 +118,12 @@ def _said(match: re.Match[str]) -> str:
     found = match[0]
     words = _PHRASES.get(found) or _PHRASES.get(found[:1].lower() + found[1:]) or _SYMBOLS[found]
     before = match.string[: match.start()].rstrip("\n ")
-    begins = not before or before[-1] in ".!?" or (found[0].isupper() and found.lower() in _PHRASES)
+    is_word = found[0].isascii() and found[0].islower() and not found.startswith("zCDP")
+    begins = (
+        (not before and not is_word)
+        or before[-1:] in tuple(".!?")
+        or (found[0].isupper() and found.lower() in _PHRASES)
+    )
     return words[:1].upper() + words[1:] if begins else words
 
 

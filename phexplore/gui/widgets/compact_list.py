@@ -90,7 +90,7 @@ class CompactList(QTableWidget):
 
     def _measure(self) -> None:
         metrics = QFontMetrics(appearance().font())
-        widest = max((metrics.horizontalAdvance(figure) for _, figure in self._lines), default=0)
+        widest = max((metrics.horizontalAdvance(localised(figure)) for _, figure in self._lines), default=0)
         width, shape = min(widest + 3 * GRID, 22 * GRID), (len(self._lines), self._row_height())
         if width != self.columnWidth(1):
             self.setColumnWidth(1, width)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.tables.cells import Bubble
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.plain_words import speak_plainly
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -303,3 +304,14 @@ def test_that_a_part_with_room_to_spare_keeps_its_words_together(qtbot):
     part.resize(400, 500)
     part.show()
     assert words.geometry().bottom() < 120
+
+
+def test_that_a_compact_list_measures_its_figures_as_they_are_read(qtbot):
+    found = CompactList("Steps")
+    qtbot.addWidget(found)
+    speak_plainly(True)
+    try:
+        found.show_lines([("New", "ρ 2.556")])
+        assert found.columnWidth(1) > found.fontMetrics().horizontalAdvance("Privacy loss 2.556")
+    finally:
+        speak_plainly(False)

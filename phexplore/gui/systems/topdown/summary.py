@@ -297,7 +297,7 @@ def subtitle(shown: TopDownShown, place: Place) -> str:
 def _field(scenario: Scenario, place: Place) -> tuple[object, str]:
     method = scenario.topdown
     if place is None:
-        return method.total, f"{method.framework.symbol} {significant(method.total, 6)}"
+        return method.total, significant(method.total, 6)
     share = method.query_shares.get(place) if isinstance(place, LevelQuery) else method.level_shares.get(place)
     return share, "not measured" if share is None else share_percent(share)
 
