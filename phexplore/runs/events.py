@@ -12,6 +12,11 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
+TOGETHER = "several trials at once"
+"""The phase in which several trials move; its work is that of the whole run."""
+WHOLE_RUN = frozenset({"trials", TOGETHER})
+"""Phases whose time left is that of the run."""
+
 PHASE_WORDS = {
     "prepare": "preparing",
     "measure": "measuring",

@@ -194,7 +194,7 @@ class WorkerWatch:
         self._rested = 0.0
         self._rest_began = 0.0
         self._phase = ""
-        self._left = TimeLeft(0.0, 0)
+        self._left: dict[str, TimeLeft] = {}
         self._next_progress = 0.0
         self._last: Progress | None = None
         self._prepares = False
@@ -238,11 +238,14 @@ class WorkerWatch:
         now = self._clock()
         with self._lock:
             if phase != self._phase:
-                self._phase, self._left, self._next_progress = phase, TimeLeft(now, done), now
+                self._phase, self._next_progress = phase, now
+                self._left.setdefault(
+                    phase, TimeLeft(now, done)
+                )  # trials that move together take turns with their ends
             due = now >= self._next_progress or done == total
             if due:
                 self._next_progress = now + PROGRESS_INTERVAL_SECONDS
-                left = self._left.estimate(now, done, total)
+                left = self._left[phase].estimate(now, done, total)
         if due:
             self._last, self._prepares = Progress(phase, done, total, left), False
             self._reporter.report(self._last)
@@ -280,5 +283,6 @@ class WorkerWatch:
             if self._resting == 0:
                 seconds = self._clock() - self._rest_began
                 self._rested += seconds
-                self._left.add_pause(seconds)
+                for each in self._left.values():
+                    each.add_pause(seconds)
                 self._reporter.report(Resumed())

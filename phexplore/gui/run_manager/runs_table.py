@@ -21,6 +21,7 @@ from phexplore.gui.run_manager.run_rows import RunRow, data_words, state_words, 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
+from phexplore.runs.events import WHOLE_RUN
 from phexplore.runs.states import RunState
 from phexplore.runs.store import started_words
 
@@ -39,7 +40,7 @@ def progress_words(row: RunRow) -> str:
     share = row.share_done
     if share is None:
         return "…" if row.state.has_process and not row.phase else ""
-    left = time_words(row.seconds_left) if row.state is RunState.RUNNING and row.phase == "trials" else ""
+    left = time_words(row.seconds_left) if row.state is RunState.RUNNING and row.phase in WHOLE_RUN else ""
     return " · ".join(part for part in (f"{int(share * 100)} %", left) if part)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -20,11 +21,12 @@ from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
+from phexplore.runs.events import TOGETHER
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.run_files import read_mark, read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec, RunSpecError
-from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE, trial_file
+from phexplore.runs.store import FACILITIES_FILE, SPEC_FILE, TRUTH_FILE, present_trials, trial_file
 from phexplore.runs.writing import writing
 from phexplore.simulate.topdown.baseline import leaves_alone
 from phexplore.simulate.topdown.design import Design, make_design
@@ -155,6 +157,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         super().__init__(spec, directory, place)
         self._watch: Watch | None = None
         self._lock = threading.Lock()
+        self._done: dict[tuple[int, str], int] = {}
+        self._by_trial = Counter[int]()
         self._seconds: dict[str, float] = {}
         self._tallies: dict[int, tuple[Tally, ...]] = {}
         self._released: set[int] = set()
@@ -437,10 +441,24 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         def report(level: str, done: int, total: int) -> None:
             if alone:
                 watch.progress(f"{index + 1}: {level}", done, total)
-            else:
-                watch.checkpoint()
+                return
+            with self._lock:
+                known, self._done[index, level] = self._done.get((index, level), 0), done
+                self._by_trial[index] += done - known
+                units = self._earlier * self._units + sum(min(each, self._units) for each in self._by_trial.values())
+            watch.progress(TOGETHER, units, self._units * self._spec.trials)
 
         return report
+
+    @cached_property
+    def _units(self) -> int:
+        """Units that a trial estimates: those of every level, pooled ones twice."""
+        return sum(level.units for level in self.prepared.world.tree.levels) * (2 if self.options.is_pooled else 1)
+
+    @cached_property
+    def _earlier(self) -> int:
+        """Trials that were there before the first one of this start moved."""
+        return len(present_trials(self._directory))
 
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""

@@ -21,7 +21,7 @@ from phexplore.model.fields import encode, read
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
-from phexplore.runs.events import Finished, Outcome, TrialDone
+from phexplore.runs.events import TOGETHER, Finished, Outcome, Progress, TrialDone
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunMode, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.states import RunState
@@ -354,6 +354,11 @@ class TestWorker:
             events = list(worker.events())
         assert events[-1] == Finished(Outcome.COMPLETE)
         assert {event.index for event in events if isinstance(event, TrialDone)} == {0, 2}
+        moved = [event for event in events if isinstance(event, Progress) and event.phase == TOGETHER]
+        first_end = next(place for place, event in enumerate(events) if isinstance(event, TrialDone))
+        assert any(event in moved for event in events[:first_end]), "the bar moves before the first trial ends"
+        assert sorted(event.done for event in moved) == [event.done for event in moved]
+        assert all(event.total < 3 * event.done <= 3 * event.total for event in moved), "one of three was there before"
         for index in range(2):
             assert (place / trial_file(index)).read_bytes() == (directory / trial_file(index)).read_bytes()
         assert state_of(place) is RunState.COMPLETE
