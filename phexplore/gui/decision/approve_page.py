@@ -140,10 +140,8 @@ class ApprovePage(Page):
         self._show_deed()
         headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
         rows = tuple(map(_row, found.decisions))
-        columns = {headers.index("Note"): "No note was left.", headers.index("Runs"): "No run was cited."}
-        details = {(n, c): why for n, one in enumerate(rows) for c, why in columns.items() if one[c] is None}
         shown = len(headers) if appearance().is_expert else len(headers) - 1
-        self.table.set_numbers(Table(headers[:shown], tuple(each[:shown] for each in rows), details=details))
+        self.table.set_numbers(Table(headers[:shown], tuple(each[:shown] for each in rows)))
         self.table.setVisible(bool(rows))
         self._no_record.setVisible(not rows)
 
@@ -317,9 +315,9 @@ class ApprovePage(Page):
         self._hint.setText("" if is_clean else "The project is saved first: a decision counts when it is on disk.")
 
 
-def _row(one: Decision) -> tuple[str | None, ...]:
-    runs = ", ".join(f"{run.name} ({run.trials:,} trials)" for run in one.runs) or None
-    note = one.note or None
+def _row(one: Decision) -> tuple[str, ...]:
+    runs = ", ".join(f"{run.name} ({run.trials:,} trials)" for run in one.runs) or "no run was cited"
+    note = one.note or "no note was left"
     return (
         one.status.title,
         one.scenario,

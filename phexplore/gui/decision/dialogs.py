@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.signing import key_id_of, load_public_key
@@ -260,6 +260,9 @@ class TrustedKeysDialog(AskDialog):
             self._refuse(error)
         self.list.clear()
         self.list.addItems([f"{visible(key.name)}\n{key.fingerprint}" for key in self._keys])
+        if not self._keys:
+            nobody = QListWidgetItem("No key yet. Choose a public key below, and say whose it is.", self.list)
+            nobody.setFlags(Qt.ItemFlag.NoItemFlags)
         self.list.setFixedHeight(_LINES * 5 * GRID)
         self.remove.setEnabled(False)
 

@@ -13,6 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.binding.room import Action
 from phexplore.gui.binding.settings import FOLDER
 from phexplore.gui.main.exporting import ExportFormat, Exports, export_formats
+from phexplore.gui.main.notices import STOP, Notices
 from phexplore.gui.widgets.file_dialogs import ask_to_save, fit_for_file
 from phexplore.systems.registry import system_of
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from phexplore.gui.binding.room import News
     from phexplore.gui.binding.session import Session
     from phexplore.gui.binding.settings import Settings
-    from phexplore.gui.main.notices import Notices
     from phexplore.gui.main.project_files import ProjectFiles
 
 _PRINTED = "pdf"
@@ -119,7 +119,7 @@ class ExportControls:
     def _preview(self, path: Path) -> None:
         from phexplore.gui.widgets.print_preview import PdfPreview
 
-        self._window.notice.hide()
+        self._window.notice.drop(action=STOP)
         try:
             PdfPreview(self._parent, path).open()
         except PhexploreError as error:

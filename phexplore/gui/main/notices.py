@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHOW_RESULTS = "Show results"
 SHOW_AROUND = "Show me around"
+STOP = "Stop"
 
 
 class Notices(NoticeBar):
@@ -57,7 +58,7 @@ class Notices(NoticeBar):
             began: the step.
             stop: gives it up.
         """
-        self.say(f"{began.sentence}…", action="Stop", run=stop, steps=(began.number, began.steps))
+        self.say(f"{began.sentence}…", action=STOP, run=stop, steps=(began.number, began.steps))
 
     def tell_written(self, path: Path) -> None:
         """Say where a file was written, and offer to open it."""

@@ -132,7 +132,8 @@ class NoticeBar(QFrame):
         if place is None or bar is None or head is None or self.isHidden():
             return
         free, widest = self._free(), min(_WIDEST * appearance().scale // 100, place.width() - 2 * GRID)
-        if 2 * free.width() >= widest and self._take(min(widest, free.width())) <= free.height():
+        widths = (min(widest, free.width()), free.width()) if 2 * free.width() >= widest else ()
+        if any(self._take(width) <= free.height() for width in widths):  # a long one is wide before it leaves the foot
             self.move(bar.mapTo(place, free.center()) + QPoint(free.width() // 2 - self.width(), -(self.height() // 2)))
         else:
             foot = head.mapTo(place, QPoint(0, head.height())).y()

@@ -77,6 +77,7 @@ def test_that_recording_saves_the_project_first_and_keeps_who_role_note(qtbot, p
     assert session.project.is_clean
     assert page.status.text() == "Approved"
     assert page.table.numbers.rows[0][:4] == ("Approved", "Proposal", "Ada Lovelace", "Chair")
+    assert page.table.numbers.rows[0][5:7] == ("6 to 1", "no run was cited")
 
 
 def test_that_only_what_may_follow_is_offered(qtbot, page) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from PySide6.QtCore import Qt
 from signed_bundles import KEYS, request, signed_bundle
 
 from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, manifest_bytes
@@ -18,7 +19,7 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
 from phexplore.gui.decision.bundle_process import BundleProcess
-from phexplore.gui.decision.dialogs import KeyDialog
+from phexplore.gui.decision.dialogs import KeyDialog, TrustedKeysDialog
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import Workbook
 
@@ -33,6 +34,16 @@ def page(qtbot, session, controller, tmp_path):
     found.show()
     yield found
     found.stop()
+
+
+def test_that_an_empty_list_of_keys_says_how_to_fill_it_and_removes_nothing(qtbot, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("phexplore.gui.decision.dialogs.trusted_keys", tuple)
+    dialog = TrustedKeysDialog(None, tmp_path)
+    qtbot.addWidget(dialog)
+    assert dialog.list.item(0).text().startswith("No key yet.")
+    dialog.list.setFocus()
+    qtbot.keyClick(dialog.list, Qt.Key.Key_Down)
+    assert not dialog.remove.isEnabled()
 
 
 def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> None:
@@ -209,7 +220,7 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     dialog.list.setCurrentRow(0)
     with qtbot.waitSignal(page.process.answered):
         dialog.remove_selected()
-    assert dialog.list.count() == 0
+    assert dialog.list.item(0).text().startswith("No key yet.")
 
 
 @pytest.mark.defect("F2")

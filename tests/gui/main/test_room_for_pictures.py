@@ -171,6 +171,14 @@ def test_that_a_short_notice_lies_in_the_foot_also_after_another_theme(window):
         assert window.bottom.geometry().contains(window.notice.geometry()), theme
 
 
+def test_that_a_notice_of_several_lines_takes_the_width_of_the_foot_and_leaves_the_headline(window):
+    window.resize(LAPTOP)
+    window.navigation.choose(Area.TARGETS)
+    window.notice.warn("Something deserves attention, and a reader wants to know where it is. " * 3)
+    QApplication.processEvents()
+    assert window.bottom.geometry().contains(window.notice.geometry())
+
+
 def test_that_the_headline_is_large_on_the_overview_and_a_line_elsewhere(window):
     large = window.headline.sizeHint().height()
     window.navigation.choose(Area.BUDGETS)
