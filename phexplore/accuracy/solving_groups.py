@@ -137,7 +137,7 @@ def _confirm_known(present: Mapping[Key, Budget], goals: Goals) -> None:
     if not goals.margins and not goals.floors and not goals.ties:
         raise GoalError(
             "No margin of error is asked for, so there is nothing to solve.",
-            "State targets in the scenario or with --targets; a preset carries its own.",
+            "Enter the largest margin of error that is acceptable for at least one query.",
         )
     tied = {query for tie in goals.ties for query in tie.queries}
     for query, budget in present.items():

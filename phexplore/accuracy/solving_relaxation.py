@@ -21,7 +21,7 @@ from phexplore.accuracy.solving_conflict import (
 )
 from phexplore.accuracy.solving_groups import Group, Separated, sum_under
 from phexplore.model.conventions import MarginConvention
-from phexplore.model.goals import Cap, Goals, Key, level_title, title_of
+from phexplore.model.goals import Cap, CapOn, Goals, Key, level_title, title_of
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -277,18 +277,28 @@ def _relaxation(trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping
     people = sum((new - old for old, new in moved.values() if new is not None), Fraction(0))
     widening = max((float(new / old) if new is not None else math.inf for old, new in moved.values()), default=1.0)
     freed = trial.freed(margins)
+    frees = f"frees {_freed_text(trial, freed)}"
     first = next(iter(moved.values()))
     match kind:
         case RelaxationKind.ONE_TARGET | RelaxationKind.LEVEL:
             old, new = first
-            text = f"{name} {exact_text(old)} → {exact_text(new or old)} frees {short_text(freed)}"
+            text = f"{name} {exact_text(old)} → {exact_text(new or old)} {frees}"
         case RelaxationKind.UNPUBLISHED:
-            text = f"leave {name} unpublished, which frees {short_text(freed)}"
+            text = f"leave {name} unpublished, which {frees}"
         case _:
             targets = "1 target" if len(moved) == 1 else f"{len(moved)} targets"
             size = f"{targets}, {math.ceil(people):,} people together, at most × {widening:.3f}"
-            text = f"{name} ({size}) frees {short_text(freed)}"
+            text = f"{name} ({size}) {frees}"
     return Relaxation(kind, text, moved, freed, people, widening)
+
+
+def _freed_text(trial: _Trial, freed: Fraction) -> str:
+    """Return a freed budget as the caps count it: whoever caps the bounded loss is answered in it."""
+    if not trial.system.doubles:
+        return short_text(freed)
+    is_bounded = any(cap.on is CapOn.BOUNDED for cap, _ in trial.separated.caps)
+    name = f"{'bounded' if is_bounded else 'unbounded'} {trial.system.framework.symbol}"
+    return f"{name} {short_text(2 * freed if is_bounded else freed)}"
 
 
 def _joint_targets(trial: _Trial) -> dict[Key, Fraction]:

@@ -108,7 +108,7 @@ def _keeps(scenario, caps):
 
 def test_that_a_slightly_low_cap_is_cured_by_one_level_in_people(us):
     error = conflict_of(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction("2.5")),)))
-    assert error.relaxations[0].text == "State, A-G in 6 tables 68 → 69 frees 0.012327"
+    assert error.relaxations[0].text == "State, A-G in 6 tables 68 → 69 frees bounded ρ 0.024654"
     assert "need a bounded ρ of 2.514616, but bounded budget ≤ 2.5 allows 2.5." in error.sentence
     assert error.remedy.startswith("Cheapest ways out: State, A-G in 6 tables 68 → 69")
 

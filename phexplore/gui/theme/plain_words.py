@@ -9,6 +9,7 @@ _IS_PLAIN = [False]
 
 _PHRASES = {
     "Privacy loss, bounded ρ": "Privacy loss",
+    "Privacy loss, ρ": "Privacy loss",
     "Privacy loss (ρ or ε)": "Privacy loss",
     "Bounded\nρ": "Privacy\nloss",
     "Bounded\nε": "Privacy\nloss",

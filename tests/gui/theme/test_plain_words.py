@@ -21,6 +21,7 @@ def plainly() -> Iterator[None]:
     ("symbols", "words"),
     [
         ("Privacy loss, bounded ρ: 2.514562, unbounded 1.257281", "Privacy loss: 2.514562"),
+        ("Privacy loss, ρ 2.556225… → 2.931906…", "Privacy loss 2.556225… → 2.931906…"),
         ("Bounded ρ 2.5 is spent on 46 queries", "Privacy loss 2.5 is spent on 46 queries"),
         ("share of the scenario's ρ, percent", "share of the scenario's privacy loss, percent"),
         ("54.0 %   ρ 1.358838", "54.0 %   1.358838"),
