@@ -31,7 +31,7 @@ from phexplore.systems.registry import system_of
 FORM_WIDTH = 42 * GRID
 EMPTY_TITLE = "No run yet"
 EMPTY_SENTENCE = (
-    "A run simulates the whole release many times beside the window, with the exact algorithm of production. It shows "
+    "A run simulates the whole release many times beside the window, with the real algorithm. It shows "
     "whether the margins hold and how single numbers come out. Start one at the left."
 )
 

@@ -150,7 +150,7 @@ class TopDownRoom(PlainRoom):
 
         def home() -> Path:
             """Return the folder of searches, beside the runs of the project."""
-            root: Path = self.around.runs().root
+            root: Path = self.around.runs().homes.root
             return root.with_name(f"{root.name}-tuning")
 
         view = TuneView(self.around.session, home)
