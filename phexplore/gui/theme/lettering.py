@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, Qt
@@ -12,6 +13,8 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import has_decimal_comma, in_chosen_words, localised, unbroken
 from phexplore.gui.theme.plain_words import speaks_plainly
 
+_NUMBER_GOES_ON = re.compile(r"[.,]?\d")
+_CUT_NUMBER = re.compile(r"[+−±-]?\d[\d.,]*$")
 _KEPT = 4096
 
 
@@ -54,7 +57,9 @@ class Lettering:
     def _elide(self, text: str, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
         if self._measure(text) <= width:
             return text
-        return self._metrics.elidedText(in_chosen_words(text), mode, width)
+        whole = in_chosen_words(text)
+        found = self._metrics.elidedText(whole, mode, width)
+        return _before_a_cut_number(found, whole) if mode is Qt.TextElideMode.ElideRight else found
 
     def lines(self, text: str, width: float, most: int) -> tuple[str, ...]:
         """Return a text in lines no wider than so many pixels, the last ending in … where it is too much for them.
@@ -103,3 +108,11 @@ def draw_text(
     left = position.x() - align * letters.width(text) if align else position.x()
     painter.setPen(QColor(colour))
     letters.paint(painter, left, position.y() - letters.height / 2, text)
+
+
+def _before_a_cut_number(shown: str, whole: str) -> str:
+    """Return a shortened text without the number it was cut within: what is left of 24.21 would read as another, e.g. 2."""
+    kept = shown.removesuffix("…")
+    if shown == whole or not _NUMBER_GOES_ON.match(whole, len(kept)):
+        return shown
+    return _CUT_NUMBER.sub("", kept) + "…"

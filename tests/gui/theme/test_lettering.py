@@ -1,0 +1,23 @@
+"""Text that is shortened to its place."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from phexplore.gui.theme.lettering import lettering
+
+_NUMBER = re.compile(r"\d[\d.,]*\d|\d")
+
+
+@pytest.mark.usefixtures("qtbot")
+@pytest.mark.parametrize("text", ["25.13, proven 24.21", "496 → 20.7", "1,234,567 people", "±1,000 to −12.5 people"])
+def test_that_no_number_is_cut_within(text) -> None:
+    letters, whole = lettering(), set(_NUMBER.findall(text))
+    shown = {letters.elided(text, float(width)) for width in range(round(letters.width(text)) + 2)}
+    assert len(shown) > 3
+    assert text in shown
+    for each in shown:
+        assert set(_NUMBER.findall(each)) <= whole, each
+        assert letters.width(each) <= letters.width(text)
