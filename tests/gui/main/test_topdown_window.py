@@ -264,5 +264,6 @@ def test_that_a_scheduler_is_trusted_by_a_person_each_time_a_run_is_started_or_r
     assert resumed == ["", "far:8786"]
 
 
-def test_that_searches_are_kept_beside_the_runs_of_the_project(window, tmp_path):
-    assert window.room._make_tuning()._home() == tmp_path / "runs-tuning"
+def test_that_searches_are_kept_beside_the_runs_of_the_project(window):
+    root = window.areas.runs.controller.homes.root
+    assert window.room._make_tuning()._home() == root.with_name(f"{root.name}-tuning")
