@@ -63,12 +63,10 @@ class ManualReader(QObject):
 
     def _reach_dialog(self) -> None:
         """Give a dialog of the window the key, which a modal one keeps from the window's menu."""
-        from phexplore.gui.dialogs.manual import ManualWindow
-
         dialog = QApplication.activeWindow()
-        if not isinstance(dialog, QDialog) or isinstance(dialog, ManualWindow) or dialog.findChild(QShortcut, KEY):
+        if not isinstance(dialog, QDialog) or dialog.findChild(QShortcut, KEY):
             return
-        if not dialog.isModal():  # the menu's key reaches it; a second one would make both ambiguous
+        if not dialog.isModal():  # the menu's key reaches it, and the viewer; a second one would make both ambiguous
             return
         if self._window in _owners(dialog):
             key = QShortcut(KEY, dialog, self.show_here)

@@ -135,7 +135,7 @@ def opened_sentence(project: Project) -> str:
 
 def unsaved_runs(project: Project) -> int:
     """Return how many runs with finished trials go when a project goes that has no file."""
-    if project.path is not None or project.scratch is None:
+    if project.path is not None or project.scratch is None or not any(project.scratch.parent.glob("*runs")):
         return 0
     from phexplore.runs.belonging import runs_folder, runs_with_trials  # the window is on screen before that
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -35,6 +36,7 @@ def main(path: str | None = None, on_shown: Callable[[MainWindow], object] | Non
     if problem := display_problem(os.environ):
         print(problem, file=sys.stderr)  # noqa: T201 - there is no window to say it in
         return EXPECTED_FAILURE
+    gc.disable()  # what is loaded stays: to look for garbage in it took a twentieth of the start
     try:
         return _run(Path(path) if path else None, on_shown)
     except Exception as error:
@@ -51,6 +53,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    from phexplore.gui.binding.collector import collector
     from phexplore.gui.binding.settings import GEOMETRY, Settings
     from phexplore.gui.dialogs.messages import show_failure
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
@@ -61,6 +64,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from phexplore.gui.theme.icons import program_icon
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
+    collector().hold()
     application.setApplicationName("phexplore")
     application.setOrganizationName("phexplore")
     QApplication.setDesktopFileName("phexplore")
@@ -75,6 +79,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
             return _say_why(error)
         # Whoever opened it with a click has no terminal to read, and there may be something left to open.
         damaged, opening = path, first_project(None)
+    gc.freeze()
     window = MainWindow(opening.project, settings, scratch_folder() / "runs")
     log, crashes = FailureLog(report_folder()), CrashReport(report_folder())
     hook = FailureHook(
@@ -97,6 +102,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     _greet(window, opening, damaged, crashed=bool(report))
     if on_shown is not None:
         on_shown(window)
+    QTimer.singleShot(0, window, collector().release)
     try:
         return application.exec()
     finally:

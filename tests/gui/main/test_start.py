@@ -12,7 +12,7 @@ from phexplore.document.project import Project
 from phexplore.model.workbook import Workbook, add_scenario
 
 FIRST_PICTURE = """
-import json, os, sys
+import gc, json, os, sys
 from phexplore.gui.main import start
 
 def watch(window):
@@ -21,7 +21,8 @@ def watch(window):
     def look():
         charts = [chart for chart in getattr(window.pages.currentWidget(), "charts", ()) if chart.isVisible()]
         if charts and all(not chart.is_empty for chart in charts):
-            print(json.dumps({"modules": sorted(sys.modules), "title": charts[0].title}), flush=True)
+            found = {"modules": sorted(sys.modules), "title": charts[0].title}
+            print(json.dumps({**found, "kept": gc.get_freeze_count(), "collects": gc.isenabled()}), flush=True)
             os._exit(0)
     timer = QTimer(window)
     timer.timeout.connect(look)
@@ -47,7 +48,9 @@ def test_that_the_first_picture_needs_nothing_heavy(tmp_path) -> None:
     assert found["title"] == "All 46 targets are met"
     heavy = {"numpy", "scipy", "numba", "pyarrow", "matplotlib", "pandas", "openpyxl", "xlsxwriter", "jinja2", "typer"}
     assert heavy & set(found["modules"]) == set()
-    assert "phexplore.runs.store" not in found["modules"]
+    assert {"phexplore.runs.store", "phexplore.gui.dialogs.manual"} & set(found["modules"]) == set()
+    assert found["kept"] > 10_000
+    assert found["collects"]
 
 
 @pytest.mark.parametrize(
