@@ -57,7 +57,7 @@ def solve(
     fit: str = typer.Option(
         "at-once",
         "--fit",
-        help="Of least squares: at-once, which the pooled estimator comes near to, or top-down, level by level as in production.",
+        help="Of least squares: at-once, which the pooled estimator reaches where siblings are measured alike and misses elsewhere (bypassed units, tribal branches), or top-down, level by level as in production.",
     ),
     out: Path | None = typer.Option(None, "--out", help="Save the solved scenario as a project (.phx)."),
     as_json: bool = JSON,

@@ -17,6 +17,7 @@ from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, Table, Value
 from phexplore.figures.wording import letter, margin_word, people
+from phexplore.metrics.errors import figure_title
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.rounded import percent
@@ -122,7 +123,10 @@ def view_of(found: Comparison) -> ComparisonView:
         ),
         Table(
             ("Measured in runs", *letters),
-            tuple((f"{row.name}, {system.place_name(row.place).title}", *row.values) for row in found.measured),
+            tuple(
+                (f"{figure_title(row.name)}, {system.place_name(row.place).title}", *row.values)
+                for row in found.measured
+            ),
         ),
         _rules(system, found, letters),
         comments_table([column.scenario for column in found.columns], names),

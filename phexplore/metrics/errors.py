@@ -179,9 +179,13 @@ KNOWN: Mapping[str, Metric] = MappingProxyType(
             Metric("mape", "Mean absolute percent error", "%", mean_absolute_percent_error),
             Metric("cv", "Coefficient of variation", "%", coefficient_of_variation),
             Metric("abs-median", "Median absolute error", "people", absolute_quantile(0.5)),
-            Metric("abs-p90", "90th percentile of the absolute error", "people", absolute_quantile(0.9)),
-            Metric("abs-p95", "95th percentile of the absolute error", "people", absolute_quantile(0.95)),
-            Metric("abs-max", "Largest absolute error", "people", absolute_quantile(1.0)),
+            Metric(
+                "abs-p90", "90th percentile of the absolute error, mean over trials", "people", absolute_quantile(0.9)
+            ),
+            Metric(
+                "abs-p95", "95th percentile of the absolute error, mean over trials", "people", absolute_quantile(0.95)
+            ),
+            Metric("abs-max", "Largest absolute error, mean over trials", "people", absolute_quantile(1.0)),
             Metric("off-2-to-5", "Share off by 2 to 5 %", "share", share_of_percent_between(2, 5)),
             Metric("off-over-5", "Share off by more than 5 %", "share", share_of_percent_above(5)),
             Metric("off-over-10", "Share off by more than 10 %", "share", share_of_percent_above(10)),
@@ -191,3 +195,12 @@ KNOWN: Mapping[str, Metric] = MappingProxyType(
     }
 )
 """All metrics by id. A new one is one function and one line."""
+
+
+def figure_title(name: str) -> str:
+    """Return what a figure of a run is called, with how trials are put together where it is not the error itself; other names stay.
+
+    Args:
+        name: of a figure of a summary, e.g. ``abs-p90``.
+    """
+    return KNOWN[name].text if name in KNOWN else name

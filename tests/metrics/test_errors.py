@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from phexplore.metrics.errors import KNOWN, Metric, percent_differences
+from phexplore.metrics.errors import KNOWN, Metric, figure_title, percent_differences
 
 COUNTS = st.integers(0, 10_000)
 
@@ -135,3 +135,9 @@ def test_that_shares_off_are_counted_at_their_limits_as_the_workbook_does() -> N
 @given(hnp.arrays(np.int64, st.integers(1, 20), elements=st.integers(0, 10**12)))
 def test_that_large_counts_are_exact(truth: np.ndarray) -> None:
     assert float(KNOWN["me"].function(truth, truth + 1)) == 1
+
+
+def test_that_figures_that_are_means_over_trials_say_so():
+    assert figure_title("abs-p95") == "95th percentile of the absolute error, mean over trials"
+    assert figure_title("abs-max").endswith("mean over trials")
+    assert figure_title("coverage") == "coverage"

@@ -110,14 +110,16 @@ _LEVELS: tuple[Column[Mapping[str, Any]], ...] = (
     figures("Standard\ndeviation", lambda level: level["l1"]["sd"], 1),
     figures("RMSE of\na size", lambda level: level["rmse"], 4),
     figures("Mean error\nof a size", lambda level: f"{level['me']:+,.5f}"),
-    figures("Largest", lambda level: level["largest"]),
+    figures("Largest of\nall trials", lambda level: level["largest"]),
     figures("Individuals\nmoved", lambda level: level["individuals_moved"]["mean"]),
 )
 
 
 def _levels(summary: Summary) -> TableView:
     note = "L1 error: sum of absolute errors over regions and sizes. Individuals moved: to be added or taken away to undo the errors."
-    return table_of("levels", "Errors of every level, mean over trials", _LEVELS, summary["metrics"], note)
+    return table_of(
+        "levels", "Errors of every level, mean over trials except the largest", _LEVELS, summary["metrics"], note
+    )
 
 
 def _sizes(summary: Summary) -> TableView:

@@ -209,7 +209,7 @@ def variance(
     fit: str = typer.Option(
         "at-once",
         "--fit",
-        help="at-once: the best linear estimate, which pooling comes near to; top-down: level by level.",
+        help="at-once: the best linear estimate, which pooling reaches where siblings are measured alike and misses elsewhere (bypassed units, tribal branches); top-down: level by level.",
     ),
     as_json: bool = JSON,
 ) -> None:

@@ -317,7 +317,7 @@ _FIGURES: tuple[Column[Entry], ...] = (
     figures("Mean\nerror", _total("me"), 3),
     figures("MAPE\n%", _total("mape"), 1),
     figures("off by\n> 5 %", lambda entry: percent(_total("off-over-5")(entry), toward=Toward.UP)),
-    figures("Largest", _total("abs-max")),
+    figures("Largest,\nmean", _total("abs-max")),
 )
 
 _SIZES: tuple[Column[tuple[str, str, Entry]], ...] = (

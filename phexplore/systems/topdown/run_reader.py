@@ -292,7 +292,9 @@ def _answer_of_nation(
     error = TileContent("Mean error of a total", "–", unit)
     if totals:
         size, largest = totals["mae"]["value"], totals["abs-max"]["value"]
-        error = replace(error, value=people(size), beside=f"{unit}, {place}", change=f"largest {largest:,.0f}")
+        error = replace(
+            error, value=people(size), beside=f"{unit}, {place}", change=f"largest {largest:,.0f}, mean over trials"
+        )
     marks = [read_mark(request.directory / trial_file(index)) for index in present_trials(request.directory)]
     state = state_of(request.directory).value
     tiles, headline = _with_headline(judged, error, _trials_tile(spec, state, marks, len(marks)), coverage)

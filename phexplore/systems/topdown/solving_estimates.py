@@ -29,7 +29,7 @@ def solve_estimates(
         goals: beside its own locks.
         blocks: block data whose geography counts; None takes the spine of 2020 with equal fan-outs.
         spend: use what the caps leave.
-        fit: ``at-once``, which the pooled estimator comes near to, or ``top-down``, level by level as in production.
+        fit: ``at-once``, which the pooled estimator reaches where siblings are measured alike, or ``top-down``, level by level as in production.
 
     Raises:
         UnknownNameError: another fit.

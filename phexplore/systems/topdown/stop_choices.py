@@ -25,7 +25,7 @@ WATCHABLE = (
     StopMetric("taes", "Total absolute error of shares", Unit.SHARE, "0.1 %"),
     StopMetric("off-over-5", "Share off by more than 5 %", Unit.SHARE, "1 %"),
     StopMetric("off-over-10", "Share off by more than 10 %", Unit.SHARE, "1 %"),
-    StopMetric("abs-max", "Largest error", Unit.PEOPLE, "5"),
+    StopMetric("abs-max", "Largest error, mean over trials", Unit.PEOPLE, "5"),
 )
 
 
