@@ -148,6 +148,27 @@ class Prepared:
     areas: AreaLevels = NO_AREAS
 
 
+class _Work:
+    """How far all trials of a run are, in estimated units of every level; pooled ones are estimated twice."""
+
+    def __init__(self, prepared: Prepared, directory: Path, trials: int, options: TopDownOptions) -> None:
+        self._units = sum(level.units for level in prepared.world.tree.levels) * (2 if options.is_pooled else 1)
+        self._earlier = len(present_trials(directory))
+        self._trials = trials
+        self._levels: dict[tuple[int, str], int] = {}
+        self._by_trial = Counter[int]()
+        self._lock = threading.Lock()
+
+    def moved(self, index: int, level: str, done: int) -> tuple[int, int]:
+        """Return the units that are done and those of the whole run, after so many of a trial's level are done."""
+        with self._lock:
+            self._by_trial[index] += done - self._levels.get((index, level), 0)
+            self._levels[index, level] = done
+            here = sum(min(each, self._units) for each in self._by_trial.values())
+        whole = self._units * self._trials
+        return min(self._earlier * self._units + here, whole), whole
+
+
 class TopDownSimulation(PreparedSimulation[Prepared]):
     """TopDown with noise or from exact measurements."""
 
@@ -156,9 +177,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
     def __init__(self, spec: RunSpec, directory: Path, place: Place = HERE) -> None:
         super().__init__(spec, directory, place)
         self._watch: Watch | None = None
+        self._work: _Work | None = None
         self._lock = threading.Lock()
-        self._done: dict[tuple[int, str], int] = {}
-        self._by_trial = Counter[int]()
         self._seconds: dict[str, float] = {}
         self._tallies: dict[int, tuple[Tally, ...]] = {}
         self._released: set[int] = set()
@@ -437,28 +457,16 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         watch, alone = self._watch, min(self._spec.workers, self._spec.trials) == 1
         if watch is None:
             return None
+        with self._lock:
+            work = self._work = self._work or _Work(self.prepared, self._directory, self._spec.trials, self.options)
 
         def report(level: str, done: int, total: int) -> None:
             if alone:
                 watch.progress(f"{index + 1}: {level}", done, total)
                 return
-            with self._lock:
-                known, self._done[index, level] = self._done.get((index, level), 0), done
-                self._by_trial[index] += done - known
-                units = self._earlier * self._units + sum(min(each, self._units) for each in self._by_trial.values())
-            watch.progress(TOGETHER, units, self._units * self._spec.trials)
+            watch.progress(TOGETHER, *work.moved(index, level, done))
 
         return report
-
-    @cached_property
-    def _units(self) -> int:
-        """Units that a trial estimates: those of every level, pooled ones twice."""
-        return sum(level.units for level in self.prepared.world.tree.levels) * (2 if self.options.is_pooled else 1)
-
-    @cached_property
-    def _earlier(self) -> int:
-        """Trials that were there before the first one of this start moved."""
-        return len(present_trials(self._directory))
 
     def read_figures(self, path: Path) -> TrialFigures:
         """Return the figures of a trial on disk, its counts checked; see `Simulation.read_figures`."""
