@@ -70,7 +70,9 @@ class Message(QDialog):
         field.setReadOnly(True)
         field.setTabChangesFocus(True)
         field.setAccessibleName("Details")
-        field.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPointSizeF(font.pointSizeF() * appearance().scale / 100)
+        field.setFont(font)
         field.setMinimumHeight(20 * GRID)
         return field
 

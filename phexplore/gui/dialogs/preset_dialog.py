@@ -72,7 +72,8 @@ class PresetDialog(QDialog):
         if preset is not None:
             printed = f" {preset.errata[0]}" if preset.errata else ""
             about = system_of(preset.scenario).summary
-            self._about.setText(f"{about}\n{preset.product}. Source: {preset.source}.{printed}")
+            source = f"\n{preset.product}. Source: {preset.source}.{printed}" if appearance().is_expert else ""
+            self._about.setText(f"{about}{source}")
             # More words leave the list less room: the chosen row stays in sight.
             QTimer.singleShot(0, self.list, lambda: self.list.scrollToItem(self.list.currentItem()))
 

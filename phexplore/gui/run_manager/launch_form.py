@@ -68,7 +68,14 @@ _COMMITTEE = frozenset({"data", "trials", "stop"})
 """What a committee is asked before a run, beside whatever is not as it usually is."""
 
 
-class LaunchForm(QFrame):
+class _Page(QFrame):
+    """A page of a stack, which is as high as the highest that asks for it: one that is not shown does not ask."""
+
+    def heightForWidth(self, width: int) -> int:
+        return -1 if self.isHidden() else super().heightForWidth(width)
+
+
+class LaunchForm(_Page):
     """Asks for everything a run needs beside the scenario; a refused value keeps what was typed and says why.
 
     Signals:

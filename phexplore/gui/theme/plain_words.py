@@ -64,6 +64,7 @@ _PHRASES = {
     "prints it, ⌊1.64 σ⌋": "prints it",
     "bounded ρ": "privacy loss",
     "of bounded loss": "of privacy loss",
+    "A bounded ρ is": "A bounded privacy loss is",
     "within it (normal)": "within it",
     "unbounded ρ": "privacy loss by the other count",
 }

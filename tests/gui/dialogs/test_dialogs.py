@@ -5,13 +5,15 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from phexplore.catalog.tables import tables
 from phexplore.gui.dialogs.help import GlossaryDialog, show_about
-from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
+from phexplore.gui.dialogs.messages import Message, ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.issues import Issue
 from phexplore.model.keys import LEVELS, parse_level, parse_query
@@ -88,6 +90,11 @@ def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, par
     assert dialog.list.visualItemRect(dialog.list.item(1)).height() == dialog.list.sizeHintForRow(1)
     dialog.list.setCurrentRow(2)
     assert "config.json" in dialog._about.text()
+    appearance().show_depth(Depth.COMMITTEE)
+    dialog._describe()
+    appearance().show_depth(Depth.EXPERT)
+    assert dialog._about.text()
+    assert "config.json" not in dialog._about.text()
     _press(qtbot, dialog, "Create")
     assert [preset.id for preset in chosen] == ["sdhc-2020-pr"]
 
@@ -99,6 +106,17 @@ def test_that_the_chosen_preset_stays_in_sight_where_its_source_takes_more_lines
     qtbot.keyClick(dialog.list, Qt.Key.Key_End)
     qtbot.waitUntil(lambda: dialog.list.currentItem() is last)
     qtbot.waitUntil(lambda: dialog.list.viewport().rect().contains(dialog.list.visualItemRect(last)))
+
+
+def test_that_details_are_as_large_as_the_text(qtbot, parent) -> None:
+    sizes = []
+    for scale in (100, 200):
+        appearance().set_scale(scale)
+        message = Message(parent, "Title", "Sentence.", details="Line")
+        sizes.append(message.findChild(QPlainTextEdit).font().pointSizeF())
+        message.close()
+    appearance().set_scale(100)
+    assert sizes[1] == 2 * sizes[0]
 
 
 def test_that_the_glossary_is_searched(qtbot, parent) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunAction
@@ -15,6 +15,7 @@ from phexplore.gui.run_manager.runs_table import DATA
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.runs.states import RunState
+from phexplore.systems.registry import systems
 
 
 @pytest.fixture
@@ -68,6 +69,16 @@ def test_that_seed_and_folder_of_a_run_are_told_to_experts_alone(page, begun):
     finally:
         appearance().show_depth(Depth.EXPERT)
     assert page.details._place.isVisible()
+
+
+def test_that_a_form_is_no_higher_than_it_needs_beside_a_higher_one(page, qtbot):
+    for name in ("topdown", "phsafe"):
+        page.form_of(systems()[name])
+    form, other = page.forms["phsafe"], page.forms["topdown"]
+    qtbot.waitUntil(form.isVisible)
+    QApplication.processEvents()
+    needed, high = (each.layout().totalHeightForWidth(form.width()) for each in (form, other))
+    assert form.height() == needed < high
 
 
 def test_that_a_wide_list_shows_names_and_data_in_full(page, begun):

@@ -43,6 +43,7 @@ def plainly() -> Iterator[None]:
         ("The error (standard deviation between trials / √trials) is small.", "The error is small."),
         ("one noisy answer alone, σ = 6.0", "one noisy answer alone, standard deviation 6.0"),
         ("people, root mean square", "people, typically"),
+        ("A bounded ρ is twice the unbounded one here.", "A bounded privacy loss is twice the unbounded one here."),
         ("Whole privacy loss, ρ", "Total privacy loss"),
         (
             "2 trials, 1.645 × their root mean square; squared errors are 0.27 ± 0.06 times the predicted variance. End.",
