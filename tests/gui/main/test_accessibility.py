@@ -39,6 +39,7 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import MARGIN
 from phexplore.gui.widgets.page import Sideways
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import presets, system_of, systems
@@ -273,6 +274,15 @@ def test_that_nothing_is_lost_at_twice_the_text_size(opened, system, area) -> No
             if not scrolls(widget, window) and not window.rect().contains(box):
                 lost.append((type(widget).__name__, spoken(widget), box.getRect()))
         assert lost == [], tab
+
+
+def test_that_every_tab_of_the_results_is_seen_on_a_small_screen(opened) -> None:
+    window = opened("topdown", Area.RESULTS)
+    (tabs,) = window.pages.currentWidget().findChildren(LazyTabs)
+    bar = tabs.tabBar()
+    widths = [bar.tabRect(number).width() for number in range(bar.count()) if bar.isTabVisible(number)]
+    assert len(widths) == 13
+    assert sum(widths) <= window.pages.width() - 2 * MARGIN
 
 
 def each_tab(page):
