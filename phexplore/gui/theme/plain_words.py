@@ -65,6 +65,8 @@ _PHRASES = {
     "bounded ρ": "privacy loss",
     "of bounded loss": "of privacy loss",
     "A bounded ρ is": "A bounded privacy loss is",
+    "Monte-Carlo": "simulation",
+    "equal to the declared budget, added up as fractions": "exactly as declared",
     "within it (normal)": "within it",
     "unbounded ρ": "privacy loss by the other count",
 }

@@ -309,14 +309,16 @@ def _by_size(run: SizeRun, number: int) -> Figure:
         tip = (
             f"Size {label}: {true:,} groups, error {people(absolute)} summed over regions, {signed_people(signed)} net"
         )
-        rows.append(Row(label, "", label, value=absolute, low=0.0, high=absolute, text=people(absolute), tip=tip))
+        rows.append(
+            Row(label, "", f"size {label}", value=absolute, low=0.0, high=absolute, text=people(absolute), tip=tip)
+        )
         table.append((label, true, absolute, signed))
     worst = max(rows, key=lambda row: row.value or 0.0)
     return row_figure(
         "by-size",
         tuple(rows),
         Axis("L1 error summed over regions, groups per trial", Scale.COUNT),
-        f"{name}: groups of size {worst.name} are farthest off: {worst.text} groups",
+        f"{name}: groups of size {worst.key} are farthest off: {worst.text} groups, summed over regions",
         f"Level {name}, mean of {trials:,} trials.",
         Table(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
     )

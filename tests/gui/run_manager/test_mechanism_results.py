@@ -71,6 +71,8 @@ def test_that_errors_by_size_are_those_of_the_summary(sizes_run) -> None:
     content = asked(sizes_run, "sizes", level="State").picture
     metric = load_summary(sizes_run)["metrics"][1]
     assert [row.value for row in content.marks] == pytest.approx([size["l1"] for size in metric["sizes"]])
+    assert [row.name for row in content.marks][:2] == ["size 1", "size 2"]
+    assert "size size" not in content.title
 
 
 def test_that_classes_of_true_counts_hold_every_number(sizes_run) -> None:

@@ -44,6 +44,7 @@ def plainly() -> Iterator[None]:
         ("one noisy answer alone, σ = 6.0", "one noisy answer alone, standard deviation 6.0"),
         ("people, root mean square", "people, typically"),
         ("A bounded ρ is twice the unbounded one here.", "A bounded privacy loss is twice the unbounded one here."),
+        ("as forecast, within the Monte-Carlo error", "as forecast, within the simulation error"),
         ("Whole privacy loss, ρ", "Total privacy loss"),
         (
             "2 trials, 1.645 × their root mean square; squared errors are 0.27 ± 0.06 times the predicted variance. End.",
