@@ -123,7 +123,8 @@ def test_that_pure_dp_speaks_of_epsilon(us):
     document = scenario_document(scenario_snapshot(pure_dp(us), NOW))
     headers = [header.text for part in document.parts for table in part.tables for header in table.headers]
     assert "Unbounded\nε" in headers
-    assert document.tiles[0].label == "ε bounded"
+    assert document.tiles[0].label == "Privacy loss"
+    assert document.tiles[0].detail.startswith("ε bounded; ")
 
 
 def test_that_the_time_of_a_document_needs_a_zone(us):

@@ -118,9 +118,9 @@ def _tiles(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot) -> tuple[Tile
     symbol = forecast.privacy.framework.symbol
     tiles = [
         Tile(
-            f"{symbol} bounded" if conventions.neighbours is Neighbours.BOUNDED else f"{symbol} unbounded",
+            "Privacy loss",
             _shown_budget(forecast.headline),
-            _totals(forecast),
+            f"{symbol} {'' if conventions.neighbours is Neighbours.BOUNDED else 'un'}bounded; {_totals(forecast)}",
             attention=isinstance(forecast.headline, Unlimited),
         )
     ]
