@@ -342,7 +342,11 @@ def _promises(run: SizeRun) -> Figure:
             [each.consistency for each in run.promises],
         ),
         ("0 or more", "negative numbers", [each.validity for each in run.promises]),
-        ("Total G exact", "levels whose groups do not add up to G", [each.faithfulness for each in run.promises]),
+        (
+            "Number of groups exact",
+            "levels whose groups do not add up to their number",
+            [each.faithfulness for each in run.promises],
+        ),
     )
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
@@ -19,6 +20,7 @@ from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
 from phexplore.gui.systems.topdown.summary import inspect
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.page import Sideways
 from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
@@ -277,3 +279,17 @@ def test_that_every_tick_of_many_long_queries_is_in_view(qtbot):
         place = grid.findChild(Sideways)
         assert grid.grid.ticks
         assert place.widget().width() <= place.viewport().width()
+
+
+def test_that_the_lock_of_a_share_is_called_by_what_it_locks_as_its_slider_is(session, editor):
+    before = chosen_naming()
+    appearance().call_things(Naming.NAMES)
+    try:
+        editor.show_sliders(shown=True)
+        session.select(LevelQuery("State", "hhgq"))
+        line = next(line for line in editor.query_sliders.lines if line.key == LevelQuery("State", "hhgq"))
+        assert line.slider.accessibleName() == "Share of household or group-quarters type at State"
+        assert line.lock.accessibleName() == "Lock the share of household or group-quarters type at State"
+        assert line.lock.toolTip() == line.lock.accessibleName()
+    finally:
+        appearance().call_things(before)

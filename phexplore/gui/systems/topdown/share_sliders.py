@@ -14,7 +14,7 @@ from phexplore.gui.tables.parameter_table import Step
 from phexplore.gui.tables.slider_line import SliderLine
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import SymbolButton
-from phexplore.gui.widgets.labels import ElidedText, Figure, Text
+from phexplore.gui.widgets.labels import ElidedText, Figure, Text, describe
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.scenario import Scenario
@@ -63,7 +63,7 @@ class ShareLine(QObject):
         shown, self.key = self._session.shown, key
         cell, title = cell_of(shown, key), place_title(key)
         self.line.follow(key, f"Share of {title}")
-        self.lock.setAccessibleName(f"Lock the share of {title}")
+        describe(self.lock, name=f"Lock the share of {title}", tip=f"Lock the share of {title}")
         text = "" if cell.share is None else share_exact(cell.share)
         reason = "Not measured" if cell.share is None else "Locked: unlock it first" if cell.is_locked else ""
         self.line.show(cell.share, text, mark=cell.before, reason=reason)
