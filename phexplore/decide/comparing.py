@@ -148,7 +148,14 @@ def _unique(columns: Sequence[Compared]) -> tuple[Compared, ...]:
 def parameter_rows(scenarios: Sequence[Scenario]) -> tuple[ParameterRow, ...]:
     """Return the parameters that differ anywhere; a parameter is compared with the first scenario's."""
     first = scenarios[0]
-    changes = [{(c.word, c.path): c for c in parameters_only(diff(first, other))} for other in scenarios]
+    changes = [
+        {
+            (c.word, c.path): c
+            for c in parameters_only(diff(first, other))
+            if c.word != "target" or _both_aim(first, other)
+        }
+        for other in scenarios
+    ]
     places: dict[tuple[str, str], Change] = {}
     for found in changes:
         places = {**found, **places}
@@ -158,6 +165,11 @@ def parameter_rows(scenarios: Sequence[Scenario]) -> tuple[ParameterRow, ...]:
         values = tuple(found[field, path].after if (field, path) in found else change.before for found in changes)
         rows.append(ParameterRow(field, path, values))
     return tuple(rows)
+
+
+def _both_aim(first: Scenario, other: Scenario) -> bool:
+    """Return whether both have targets: a production file cannot hold any, which changes none of its numbers."""
+    return all(getattr(each.method, "targets", None) for each in (first, other))
 
 
 def _rows(name: str, tables: Sequence[Mapping[str, float | None]]) -> tuple[EffectRow, ...]:

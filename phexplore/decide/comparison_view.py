@@ -110,7 +110,7 @@ def view_of(found: Comparison) -> ComparisonView:
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
         f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=None)} "
-        f"margins, {margin_word(conventions.margin)}, {conventions.neighbours.value} neighbours."
+        f"margins, {margin_word(conventions.margin)}, {conventions.neighbours.value} neighbours.{_without_targets(found)}"
     )
     return ComparisonView(
         title,
@@ -145,6 +145,15 @@ def parameter_words(system: System, row: ParameterRow) -> str:
     rest = row.path.removeprefix(kind).strip()
     shown = system.place_name(rest).title if "/" in rest else rest
     return f"{kind.capitalize()} {shown}".strip() if row.field != "threshold" else f"Threshold of {rest}"
+
+
+def _without_targets(found: Comparison) -> str:
+    """Return who has no targets of their own, where others do: nothing is listed of targets then."""
+    aims = [bool(getattr(column.scenario.method, "targets", None)) for column in found.columns]
+    if all(aims) or not any(aims):
+        return ""
+    bare = [letter(place) for place, aim in enumerate(aims) if not aim]
+    return f" {' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no targets, as every production file: none are compared with it."
 
 
 def _differs(row: EffectRow) -> bool:

@@ -179,7 +179,7 @@ def read_project(text: str, *, name: str) -> ProjectContent:
     value = _object(text, name)
     del text  # a refusal keeps what its frames hold, while another attempt reads the file again
     version = value.get("version")
-    if not isinstance(version, int) or version > VERSION or version < 1:
+    if type(version) is not int or version > VERSION or version < 1:
         raise InputProblemsError(
             [Issue((name, "version"), f"The file has version {version!r}; this program reads 1 to {VERSION}.",
                    "Open it with a newer phexplore.")]

@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-_DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
-_RATIO = re.compile(r"[+-]?\d+\s*/\s*\d+")
+_DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+_RATIO = re.compile(r"[+-]?\d+\s*/\s*\d+", re.ASCII)
+"""Digits are 0 to 9: what looks like another number to one reader, or is another script's, is refused."""
 _MOST_DIGITS = 2_000
 _MOST_BITS = 6_650
 """Of numerator and denominator: what `_MOST_DIGITS` digits take. Sums and products of such numbers stay quick and can be shown."""

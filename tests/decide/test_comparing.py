@@ -6,12 +6,13 @@ from fractions import Fraction
 import pytest
 
 from phexplore.decide.comparing import Compared, compare, comparison_json
+from phexplore.decide.comparison_view import view_of
 from phexplore.errors import ComparisonError
 from phexplore.model.edits import rename
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.rules import Bound, Measure, Outcome, Rule
-from phexplore.systems.phsafe.edits import set_budget, set_threshold
+from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
 from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
@@ -98,3 +99,12 @@ def test_that_the_total_of_every_system_stands_in_a_comparison(name, total, loss
     scenario = preset(name).scenario
     found = compare([Compared("a", scenario), Compared("b", replace(scenario, note="another"))])
     assert found.totals == ((total, loss), (total, loss))
+
+
+def test_that_targets_a_production_file_cannot_hold_are_no_difference(us):
+    bare = replace(us, name="File", method=replace(us.phsafe, targets={}))
+    for pair in ((us, bare), (bare, us)):
+        found = compare(columns(*pair))
+        assert found.parameters == ()
+        assert "no targets, as every production file" in view_of(found).sentence
+    assert len(compare(columns(us, set_target(us, CHILDREN, Fraction(77)))).parameters) == 1

@@ -206,6 +206,13 @@ def test_that_other_files_are_refused_with_their_name(tmp_path, text):
     assert caught.value.issues[0].path[0] == "x.phx"
 
 
+def test_that_true_is_no_version(tmp_path):
+    (tmp_path / "x.phx").write_text('{"format": "phexplore project", "version": true}', encoding="utf-8")
+    with pytest.raises(InputProblemsError) as caught:
+        Project.open(tmp_path / "x.phx")
+    assert caught.value.issues[0].path == ("x.phx", "version")
+
+
 _EDITOR = """
 import sys
 from fractions import Fraction

@@ -42,7 +42,26 @@ def test_that_every_spelling_is_read_exactly(text, value):
     assert parse_exact(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1.2.3", "1,234.5", "1/0", "--1", "1e", "nan", "0x10", "1 2", "%"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "abc",
+        "1.2.3",
+        "1,234.5",
+        "1/0",
+        "--1",
+        "1e",
+        "nan",
+        "0x10",
+        "1 2",
+        "%",
+        "\u0663",
+        "1\u066b5",
+        "\uff13",
+        "1/\u0663",
+    ],
+)
 def test_that_what_is_no_number_is_refused_with_the_text(text):
     with pytest.raises(ValueError, match=r"separator|number|zero"):
         parse_exact(text)

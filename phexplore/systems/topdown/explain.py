@@ -180,7 +180,7 @@ def explain_attribute(loss: SemanticLoss, method: TopDown, proven: tuple[float, 
         f"{len(counted)} of {len(method.query_shares)} measurements count: ρ = {_short(loss.rho)}",
         _semantic_result(loss, proven),
         f"An attacker who knows everything about a person but {loss.name} learns at most this much about it.",
-        "Production certificates, per-attribute semantics; δ = 1e-10",
+        "Production certificates, per-attribute semantics; δ = 10⁻¹⁰",
     )
 
 
@@ -199,7 +199,7 @@ def explain_block_within(loss: SemanticLoss, method: TopDown, proven: tuple[floa
         f"{' + '.join(below)}: ρ = {_short(loss.rho)}",
         _semantic_result(loss, proven),
         f"An attacker who knows in which {loss.name} a person lives learns at most this much about the block.",
-        "Production certificates, block-within-X semantics; δ = 1e-10",
+        "Production certificates, block-within-X semantics; δ = 10⁻¹⁰",
     )
 
 
@@ -219,7 +219,7 @@ def explain_joint(joint: JointRelease, total: Fraction, delta: Fraction) -> Expl
         f"ε = {rounded_up(joint.epsilon, 3)}",
         f"Converted one by one and added they would make {rounded_up(joint.sum_of_epsilons, 3)}, which is often quoted; this part "
         f"alone is {alone:.3f}.",
-        "zCDP composes in ρ (Bun and Steinke 2016, Lemma 1.7); δ = 1e-10",
+        "zCDP composes in ρ (Bun and Steinke 2016, Lemma 1.7); δ = 10⁻¹⁰",
     )
 
 

@@ -295,7 +295,7 @@ def outer_remarks(spec: RunSpec, outer: OuterRun) -> tuple[str, ...]:
     cost = f"The scenario costs ρ {exact_text(spec.scenario.topdown.total)}"
     if formula is not None and proven is not None:
         cost += (
-            f": ε {epsilon_bound(formula)} at δ = 1e-10 by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
+            f": ε {epsilon_bound(formula)} at δ = 10⁻¹⁰ by ρ + 2√(ρ ln 1/δ), as production states it, and at most "
             f"{rounded_up(proven, 2)} as proven"
         )
     return f"{cost}, without the release that it stands on.", outer.release.remark

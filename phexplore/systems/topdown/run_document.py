@@ -16,11 +16,11 @@ from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.table_files import table_csv
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import people_text, significant
+from phexplore.figures.wording import CONVERTED, people_text, significant
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conversion
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.rounded import ABSENT, Toward, epsilon_bound, percent
+from phexplore.model.rounded import ABSENT, Toward, epsilon_bound, percent, rounded_up
 from phexplore.report.document import (
     Column,
     Document,
@@ -441,7 +441,7 @@ def _release(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         joint = release["joint"]
         yield (
             "Both releases together",
-            f"ρ = {significant(Fraction(joint['rho']))}, ε = {epsilon_bound(joint['epsilon'])} at δ = 1e-10",
+            f"ρ = {significant(Fraction(joint['rho']))}, ε = {epsilon_bound(joint['epsilon'])} at δ = 10⁻¹⁰",
         )
 
 
@@ -457,5 +457,5 @@ def _privacy(results: TopDownResults, privacy: Mapping[str, Any]) -> tuple[tuple
     ]
     if method.framework is PrivacyFramework.ZCDP and privacy["budget"] != "unlimited":
         value = epsilon(Fraction(privacy["budget"]), HEADLINE_DELTA, Conversion.ZCDP_OPTIMAL_ALPHA)
-        entries.append(("ε of what was spent", f"{value:.4f} at δ = 1e-10 (tightest conversion)"))
+        entries.append(("ε of what was spent", f"{rounded_up(value, 4)} at δ = 10⁻¹⁰ ({CONVERTED})"))
     return (*entries, *_release(results.summary or {}))
