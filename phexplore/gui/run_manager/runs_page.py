@@ -196,5 +196,5 @@ class RunsPage(QWidget):
             self._stack.addWidget(part)
         start = scrolling("Start a run", stacked(self._forms, self._busy, 1))
         sizes = (FORM_WIDTH, 3 * FORM_WIDTH)
-        both = Beside("Runs", start, self._stack, shares=(0, 1), sizes=sizes, handle=GRID, most=0.36)
+        both = Beside("Runs", start, self._stack, shares=(0, 1), sizes=sizes, handle=GRID, most=0.33)
         column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
