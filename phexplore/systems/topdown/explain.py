@@ -180,7 +180,7 @@ def explain_attribute(loss: SemanticLoss, method: TopDown, proven: tuple[float, 
         f"{len(counted)} of {len(method.query_shares)} measurements count: ρ = {_short(loss.rho)}",
         _semantic_result(loss, proven),
         f"An attacker who knows everything about a person but {loss.name} learns at most this much about it.",
-        "Production certificates, per-attribute semantics; δ = 10⁻¹⁰",
+        "Production certificates, per-attribute semantics, printed there to the nearest hundredth and here rounded up; δ = 10⁻¹⁰",
     )
 
 
@@ -199,7 +199,7 @@ def explain_block_within(loss: SemanticLoss, method: TopDown, proven: tuple[floa
         f"{' + '.join(below)}: ρ = {_short(loss.rho)}",
         _semantic_result(loss, proven),
         f"An attacker who knows in which {loss.name} a person lives learns at most this much about the block.",
-        "Production certificates, block-within-X semantics; δ = 10⁻¹⁰",
+        "Production certificates, block-within-X semantics, printed there to the nearest hundredth and here rounded up; δ = 10⁻¹⁰",
     )
 
 
