@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from phexplore.figures.axis import Axis
-from phexplore.figures.figure import Figure
+from phexplore.figures.figure import Figure, KeyEntry
 from phexplore.figures.marks import AnyMark, Path
 from phexplore.figures.table import Table
 from phexplore.gui.figures.canvas import Canvas, Layer
@@ -42,6 +42,7 @@ class FigureLayers:
         """
         self._canvas, self._viewport, self._choice, self._drag = canvas, viewport, choice, drag
         self._by_row: Mapping[int, Sequence[AnyMark]] = {}
+        self._key: tuple[KeyEntry, ...] = ()
         self._pictures = MapPictures(canvas)
         canvas.set_layer(Layer.BELOW, self._paint_backgrounds)
         canvas.set_layer(Layer.ABOVE, self._paint)
@@ -53,6 +54,9 @@ class FigureLayers:
         for row, mark in zip(figure.row_numbers, figure.marks, strict=True):
             found.setdefault(row, []).append(mark)
         self._by_row = found
+        if figure.key != self._key:
+            self._key = figure.key
+            self._canvas.update()
         self.fit_key()
 
     def fit_key(self) -> None:

@@ -153,7 +153,7 @@ def state_words(row: RunRow) -> str:
     if row.state is RunState.CANCELLED and 0 < row.wanted <= row.trials:
         return "stopped before the summary"
     if row.state is RunState.RUNNING and row.phase and row.phase != "trials":
-        return f"{words}: {row.phase}"
+        return f"{words}: {PHASE_WORDS.get(row.phase, row.phase)}"
     return words
 
 

@@ -31,6 +31,8 @@ from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.rounded import percent
 from phexplore.noise.distributions import Noise, NoNoise
 
+_OTHER_INK = 1
+"""A series of its own: the grey of a reference is lost before the grey of the 95 % range."""
 BINS_PER_SIGMA = 4
 REACH_SIGMAS = 3.6
 """How far the axis reaches at least, in σ of the noise: 0.03 % of the errors lie beyond."""
@@ -303,7 +305,7 @@ def errors_figure(sample: ErrorSample, other: ErrorSample | None = None) -> Figu
         over.append(Path(tuple(edges), expected, Role.TEXT, 1.8, is_stepped=True))
     if found.others.size:
         others = (*found.others.tolist(), float(found.others[-1]))
-        over.append(Path(tuple(edges), others, Role.REFERENCE, 2.2, Dash.DASHED, is_stepped=True))
+        over.append(Path(tuple(edges), others, _OTHER_INK, 2.2, Dash.DASHED, is_stepped=True))
     return Figure(
         "errors",
         distribution_title(sample),
@@ -337,7 +339,7 @@ def cumulated_figure(sample: ErrorSample, other: ErrorSample | None = None) -> F
             Path(values, tuple(found.expected.tolist()), Role.TEXT, 1.6),
         ]
     if found.others.size:
-        over.append(Path(values, tuple(found.others.tolist()), Role.REFERENCE, 2.2, Dash.DASHED))
+        over.append(Path(values, tuple(found.others.tolist()), _OTHER_INK, 2.2, Dash.DASHED))
     line = Path(values, tuple(found.shares.tolist()), Role.MAIN, 2.4)
     return Figure(
         "cumulated-errors",
@@ -380,7 +382,7 @@ def boxes_figure(
         ROWS,
         tuple(_box_mark(each, theirs.get(each.label)) for each in samples),
         partial(box_numbers, tuple(samples), theirs),
-        key=(KeyEntry(Span(0, 1, ink=Role.REFERENCE, width=2.0), f"other run: {middle} and median"),) if theirs else (),
+        key=(KeyEntry(Span(0, 1, ink=_OTHER_INK, width=2.0), f"other run: {middle} and median"),) if theirs else (),
     )
 
 
@@ -391,8 +393,8 @@ def _box_mark(each: ErrorSample, other: ErrorSample | None) -> Mark:
     if other is not None:
         _, their_low, _, their_middle, _, their_high, _ = other.quantiles
         theirs = (
-            Span(their_low, their_high, 0.4, Role.REFERENCE, 2.0, cap=3.0),
-            Stroke(their_middle, 0.4, Role.REFERENCE, reach=4.0, width=2.2),
+            Span(their_low, their_high, 0.4, _OTHER_INK, 2.0, cap=3.0),
+            Stroke(their_middle, 0.4, _OTHER_INK, reach=4.0, width=2.2),
         )
         compared = f"\nOther run: median {people(their_middle)}, margin ±{people(other.margin)}"
     band = Box(-each.margin, each.margin, 0.5, -0.5, Role.MUTED, Fill.FAINT)
@@ -419,7 +421,7 @@ def _margin_rules(sample: ErrorSample, other: ErrorSample | None) -> tuple[Part,
     words = f"±{people(sample.margin)}: {float(sample.confidence) * 100:g} % margin"
     theirs = () if other is None or other.margin == sample.margin else (-other.margin, other.margin)
     return (
-        *(Rule(x=end, ink=Role.REFERENCE, width=1.4) for end in theirs),
+        *(Rule(x=end, ink=_OTHER_INK, width=1.4) for end in theirs),
         Rule(x=-sample.margin, ink=Role.TEXT, width=1.4),
         Rule(x=sample.margin, ink=Role.TEXT, width=1.4, text=words),
     )
@@ -434,7 +436,7 @@ def _range_words(sample: ErrorSample) -> str:
 
 
 def _other_key(other: ErrorSample | None) -> tuple[KeyEntry, ...]:
-    sign = Path((0.0, 1.0), (0.0, 0.0), Role.REFERENCE, 2.2, Dash.DASHED)
+    sign = Path((0.0, 1.0), (0.0, 0.0), _OTHER_INK, 2.2, Dash.DASHED)
     return () if other is None else (KeyEntry(sign, "other run"),)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phexplore.errors import PhexploreError
-from phexplore.figures.marks import Path, Role
+from phexplore.figures.marks import Path
 from phexplore.figures.wording import people
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import NumberKeys
@@ -116,7 +116,7 @@ def test_that_errors_are_drawn_with_those_of_the_run_compared_with(ask, write_ru
     run, other = write_run(trials=3), write_run(trials=2, root=tmp_path / "others")
     theirs, *cells = OpenRun(other.directory).samples(PH3, None)
     picture = ask(run, query=PH3, other=other).picture
-    (line,) = [part for part in picture.over if isinstance(part, Path) and part.ink is Role.REFERENCE]
+    (line,) = [part for part in picture.over if isinstance(part, Path) and part.ink == 1]
     table = picture.table
     lows = table.column("Error from, people")
     assert [round(share * len(theirs.errors)) for share in line.ys[:-1]] == [
