@@ -15,7 +15,8 @@ from phexplore.figures.table import Table, grouped, signed_tick
 
 Floats = NDArray[np.float64]
 
-_CURVE_POINTS = 160
+_CURVE_POINTS = 161
+"""Odd: one of them is 0, where the curve is highest."""
 
 
 def percent_tick(value: float) -> str:
@@ -45,7 +46,7 @@ def error_histogram(
         reach = max(reach, min(3 * sigma, 3 * reach))
         values = np.linspace(-1.04 * reach, 1.04 * reach, _CURVE_POINTS)
         heights = [noise_share(value, sigma, float(edges[1] - edges[0])) for value in values.tolist()]
-        top = max(top, min(max(heights), 1.3 * top))
+        top = max(top, *heights)
         over = (Path(tuple(values.tolist()), tuple(heights), 1),)
         line = KeyEntry(Path((0.0, 1.0), (0.0, 0.0), 1), f"one noisy answer alone, σ = {sigma:,.1f}")
         key = (KeyEntry(Box(0, 1, -0.4, 0.4, 0, Fill.SOFT), "errors"), line)
@@ -70,7 +71,7 @@ def error_histogram(
 
 
 def noise_share(value: float, sigma: float, width: float) -> float:
-    """Return how many percent of normal noise fall into a bin around a value.
+    """Return how many percent of normal noise fall into a bin around a value, at most 100.
 
     Args:
         value: middle of the bin.
@@ -79,7 +80,8 @@ def noise_share(value: float, sigma: float, width: float) -> float:
     """
     if sigma <= 0:
         return 0.0
-    return 100 * width * math.exp(-0.5 * (value / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
+    high, low = (math.erf((value + side * width / 2) / (sigma * math.sqrt(2))) for side in (1, -1))
+    return 50 * (high - low)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

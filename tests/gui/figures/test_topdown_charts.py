@@ -177,10 +177,21 @@ def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
     bins = (edges, np.array([25.0, 50.0, 25.0]))
     figure = error_histogram("shape", bins, 1.0, "people", ("Half", "s"), Table(("x",), ((1,),)))
     chart.show_figure(figure)
-    assert noise_share(0.0, 1.0, 1.0) == pytest.approx(39.89, abs=0.01)
+    assert noise_share(0.0, 1.0, 1.0) == pytest.approx(38.29, abs=0.01)
     (curve,) = figure.over
-    assert max(curve.ys) == pytest.approx(39.89, abs=0.1)
+    assert max(curve.ys) == pytest.approx(38.29, abs=0.01)
     assert not chart.sheet.image(1.0).isNull()
+
+
+def test_that_noise_narrower_than_a_bin_stays_within_it_and_within_the_picture():
+    edges = np.arange(-35.0, 36.0, 10.0)
+    bins = (edges, np.full(7, 100 / 7))
+    figure = error_histogram("shape", bins, 1.8, "people", ("Half", "s"), Table(("x",), ((1,),)))
+    (curve,) = figure.over
+    # Of a normal distribution, 99.45 % lie within 5 / 1.8 standard deviations; its density there would be 222 %.
+    assert max(curve.ys) == pytest.approx(99.45, abs=0.01)
+    assert max(curve.ys) <= figure.y_range[1]
+    assert sum(noise_share(10.0 * step, 1.8, 10.0) for step in range(-3, 4)) == pytest.approx(100)
 
 
 def square(code, left, value):
