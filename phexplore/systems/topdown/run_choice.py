@@ -158,6 +158,7 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         unit = found.code
     if request.tab in {"place", "path", "tables"} and not unit:
         unit = str(run.codes(level)[int(run.people(level).argmax())])
+        found = _found(run, level, unit)  # the field names what nobody typed
     return TopDownChoice(
         level=level,
         query=_first_of(request.chosen("query"), _query_names(run, request.tab), best),

@@ -14,6 +14,7 @@ from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.area_names import area_name
 from phexplore.systems.topdown.measurements import measurement_file
 from phexplore.systems.topdown.open_run import NOT_KEPT
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
@@ -179,3 +180,12 @@ def test_that_a_town_shows_its_margin_before_and_its_error_after(folder):
     whole = ask(folder / "kept", "place", unit=code, query="race_ethnicity")
     assert answer.picture.title.partition(" (")[2] == whole.picture.title.partition(" (")[2]  # of the total in both
     assert [each.chosen for each in whole.choosers if each.id == "unit"] == [code]
+
+
+@pytest.mark.parametrize("tab", ["place", "path", "tables"])
+def test_that_the_place_first_shown_is_named_in_its_field(folder, tab):
+    (field,) = (each for each in ask(folder / "kept", tab).choosers if each.id == "unit")
+    assert field.words == area_name("Block_Group" if tab != "tables" else "State", str(field.chosen), {})
+    assert field.words
+    found = ask(folder / "kept", tab, unit=field.words)  # what the field shows can be typed
+    assert [each.chosen for each in found.choosers if each.id == "unit"] == [field.chosen]
