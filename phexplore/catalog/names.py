@@ -46,6 +46,13 @@ _KINDS = {
     "school_dist": "school_dist",
 }
 """Classes by what texts call them."""
+_LEVELS = {
+    "Block_Group": "Block group",
+    "Tract_Group": "Tract group",
+    "Tract_Subset_Group": "Tract subset group",
+    "Tract_Subset": "Tract subset",
+}
+"""Levels whose codes no sentence has as a word; ``Prim`` is one only where levels are listed."""
 _UNIT = {_TRACT: "tract", _BLOCK_GROUP: "block group", 15: "block", 16: "block"}
 
 
@@ -208,7 +215,8 @@ def _tokens() -> frozenset[str]:
         "St",
         "detailed",
         "Detailed",
-        "Block_Group",
+        *_LEVELS,
+        "Prim",
         "from",
         "County",
         "county",
@@ -273,7 +281,7 @@ def _pattern() -> re.Pattern[str]:
         r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
         rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|(?:^|(?<=[.:] ))(?:{heads})(?= ×| at |:|,|$))",
         r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of ))[Dd]etailed(?=$|[,;:]| at | ±))",
-        r"(?P<level>(?<!\()Block_Group(?!\w))",
+        rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?= does not fit))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \([^\W\d]))",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
@@ -318,7 +326,8 @@ def _detailed(match: re.Match[str], *, has_both: bool) -> str:
 
 
 def _level(match: re.Match[str], *, has_both: bool) -> str:
-    return f"Block group ({match['level']})" if has_both else "Block group"
+    name = _LEVELS.get(match["level"], "Primitive area")
+    return f"{name} ({match['level']})" if has_both else name
 
 
 def _table(code: str, *, has_both: bool) -> str:

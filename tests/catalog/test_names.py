@@ -93,6 +93,11 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("margin of error of state_A-G at most 68 people", "margin of error of State, by race at most 68 people"),
         ("state_totals of my_state_A-G", "state_totals of my_state_A-G"),
         ("County: detailed ±5.23; Block_Group: total", "County: every cell ±5.23; Block group: total"),
+        (
+            "Levels are County, Prim, Tract_Subset_Group, Tract_Subset, Block: Prim does not fit.",
+            "Levels are County, Primitive area, Tract subset group, Tract subset, Block: Primitive area does not fit.",
+        ),
+        ("Prim and proper", "Prim and proper"),
         ("a detailed list, detailed", "a detailed list, every cell"),
         ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
         ("most at block group 440070001023 (−94)", "most at block group 3, tract 1.02, Providence County, RI (−94)"),

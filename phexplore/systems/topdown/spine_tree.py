@@ -19,7 +19,7 @@ from phexplore.figures.marks import Fill as FillOf
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import share_percent
 from phexplore.systems.topdown.spine_views import TreeContent
-from phexplore.systems.topdown.wording import level_title, plural_level, taken_over
+from phexplore.systems.topdown.wording import heading, level_title, plural_level, taken_over
 
 WIDE = 3.0
 """Columns from which on a unit is drawn with its borders."""
@@ -57,7 +57,9 @@ class Fill(enum.IntEnum):
 ROOT = Unit(0, 0)
 _SHAPED = "Block_Group"
 _DIGITS = {"State": 2, "County": 5, "Tract": 11, _SHAPED: 11}
-"""Digits of a block's geocode that name the area a unit lies in; units of other levels have codes alone."""
+"""Digits of a block's geocode that name the area a unit lies in."""
+_COUNTED = ("Prim", "Tract_Group", "Tract_Subset_Group", "Tract_Subset")
+"""Levels that only a spine has: their units are counted within the one above."""
 _LOOKS: dict[Fill, tuple[Ink, FillOf]] = {
     Fill.OWN: (0, FillOf.SOFT),
     Fill.RAISED: (0, FillOf.SOLID),
@@ -130,16 +132,9 @@ class SpineTree:
 
     def name(self, unit: Unit) -> str:
         """Return what people call a unit, where names are chosen; its code where nobody knows."""
-        code, level = self.code(unit), self.levels[unit.level].name
-        block = self.levels[-1].codes[self.interval(unit)[0]].decode()
-        own = place(block[: _DIGITS.get(level, 0)]) if chosen_naming() is not Naming.CODES else ""
-        if level == _SHAPED and own:
-            number = code.removeprefix(self.code(self.parent(unit) or ROOT))
-            own = f"block group {int(number) + (len(number) > 1)} of {own}"
-        if not own or code == block:
+        code, own = self.code(unit), "" if chosen_naming() is Naming.CODES else _called(self, unit)
+        if not own:
             return code
-        is_tribal = code[:1] == "1" and not code.startswith(block[:2])
-        own = f"tribal part of {own}" if is_tribal else own
         return f"{code} ({own})" if chosen_naming() is Naming.BOTH else own
 
     def find(self, level: str, code: str) -> Unit | None:
@@ -252,7 +247,7 @@ class SpineTree:
         level, (first, last) = self.levels[unit.level], self.interval(unit)
         blocks = last - first
         name = self.name(unit)
-        words = [name if name != self.code(unit) else f"{level_title(level.name)} {name}"]
+        words = [heading(name) if name != self.code(unit) else f"{level_title(level.name)} {name}"]
         if unit.level + 1 < len(self.levels):
             count = self.children(unit)
             below = plural_level(self.levels[unit.level + 1].name, count)
@@ -337,6 +332,37 @@ def _fills(content: TreeContent, number: int) -> NDArray[np.int8]:
     return found
 
 
+def _called(tree: SpineTree, unit: Unit) -> str:
+    """Return what people call a unit, "" where nobody knows."""
+    code, level, above = tree.code(unit), tree.levels[unit.level].name, tree.parent(unit)
+    if level in _COUNTED:
+        within = "" if above is None else _called(tree, above)
+        return f"{_counted(tree, unit)} of {within}" if within else ""
+    block = tree.levels[-1].codes[tree.interval(unit)[0]].decode()
+    own = place(block[: _DIGITS.get(level, 0)])
+    if level == _SHAPED and own:
+        number = code.removeprefix(tree.code(above or ROOT))
+        own = f"block group {int(number) + (len(number) > 1)} of {own}"
+    if not own or code == block:
+        return ""
+    is_tribal = code[:1] == "1" and not code.startswith(block[:2])
+    return f"tribal part of {own}" if is_tribal else own
+
+
+def _counted(tree: SpineTree, unit: Unit) -> str:
+    """Return a unit as the one of so many of its parent, from 1."""
+    first = tree.unit_at(unit.level, tree.interval(tree.parent(unit) or ROOT)[0]) or unit
+    return f"{level_title(tree.levels[unit.level].name).lower()} {unit.place - first.place + 1}"
+
+
+def _short_name(tree: SpineTree, unit: Unit) -> str:
+    """Return the name of a unit for a narrow box: the end of its code, or its name without what it lies in."""
+    if chosen_naming() is Naming.NAMES and tree.levels[unit.level].name in _COUNTED:
+        return _counted(tree, unit)
+    name = tree.name(unit)
+    return name[-4:] if name == tree.code(unit) else name.partition(",")[0]
+
+
 def tree_figure(tree: SpineTree, seen: Unit = ROOT, chosen: Unit = ROOT) -> Figure:
     """Return a unit with all that lies below it: one row per level, one box per unit, as wide as its blocks.
 
@@ -377,9 +403,7 @@ def _mark(tree: SpineTree, level: int, run: Run, low: float, high: float, gap: f
     unit = tree.unit_at(level, (low + high) / 2 if run.is_unit else low) or ROOT
     ink, fill = _LOOKS[run.fill]
     if run.is_unit:
-        name = tree.name(unit)
-        short = name[-4:] if name == tree.code(unit) else name.partition(",")[0]
-        box = Box(low, max(high - gap, low), 0.42, -0.42, ink, fill, name, short)
+        box = Box(low, max(high - gap, low), 0.42, -0.42, ink, fill, tree.name(unit), _short_name(tree, unit))
         return Mark(unit, (box,), tip=partial(tree.sentence, unit), row=level)
     last = tree.unit_at(level, high - 1e-9) or unit
     units = last.place - unit.place + 1

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from phexplore.catalog.names import Naming, called
 from phexplore.systems.topdown.spine_tree import Fill, SpineTree, Unit, tree_figure
 from phexplore.systems.topdown.spine_views import IcicleLevel, TreeContent
 
@@ -148,3 +149,27 @@ def test_that_the_title_counts_parts_of_tribal_areas_beside_the_counties():
     parts = replace(levels[1], codes=np.array([b"04410009", b"14410009"]))
     title = tree_figure(SpineTree(content(levels=(levels[0], parts, levels[2])))).title
     assert "2 counties (1 of tribal areas)" in title
+
+
+def test_that_units_of_a_spine_alone_are_counted_within_the_unit_above():
+    county, prims = b"044001", (b"0440010000", b"0440010001")
+    groups = (prims[0] + b"0000", prims[1] + b"0000", prims[1] + b"0001")
+    codes = ((b"044",), (county,), prims, groups, (b"440010301001000", b"440010301001001", b"440010302001000"))
+    starts = ((0, 3), (0, 3), (0, 1, 3), (0, 1, 2, 3), (0, 1, 2, 3))
+    names = ("State", "County", "Prim", "Tract_Subset_Group", "Block")
+    levels = tuple(
+        IcicleLevel(name, np.array(each), np.array(first, np.int64), np.ones(len(each), np.int32), None, None)
+        for name, each, first in zip(names, codes, starts, strict=True)
+    )
+    plain = content(levels=levels, shares=(HALF, HALF), level_shares=(HALF,) * 5, bypassed=())
+    tree = SpineTree(plain)
+    with called(Naming.NAMES):
+        second = "primitive area 2 of Bristol County, Rhode Island"
+        assert tree.name(Unit(2, 1)) == second
+        assert tree.name(Unit(3, 2)) == f"tract subset group 2 of {second}"
+        assert tree.sentence(Unit(2, 1)).startswith(f"P{second[1:]}: 2 tract subset groups")
+        boxes = {mark.key: mark.parts[0] for mark in tree_figure(tree).marks}
+        assert [boxes[Unit(3, n)].short for n in range(3)] == [f"tract subset group {n}" for n in (1, 1, 2)]
+    assert tree.name(Unit(2, 1)) == "0440010001"
+    with called(Naming.BOTH):
+        assert tree.name(Unit(2, 1)) == f"0440010001 ({second})"
