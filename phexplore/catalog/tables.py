@@ -49,6 +49,10 @@ class Counted(enum.Enum):
     UNITS = "units"
 
 
+PEOPLE_OR_HOUSEHOLDS = "people or households"
+"""What numbers of several tables count, where they stand together: on an axis, or in a heading."""
+
+
 class RaceOf(enum.Enum):
     """Whose race and ethnicity decide the iteration a record belongs to."""
 
@@ -180,6 +184,13 @@ class TableProduct:
         return tuple(cell for cell in self.cells if cell.basis)
 
     @property
+    def counted_in(self) -> str:
+        """What a number of the table and its error count: people, or its housing units as the universe calls them."""
+        if self.counts is Counted.PERSONS:
+            return "people"
+        return self.universe.lower() if self.id in production_tables() else "housing units"
+
+    @property
     def totals(self) -> tuple[TableCell, ...]:
         """The cells that are sums of others, by code."""
         return tuple(cell for cell in self.cells if cell.sum_of)
@@ -238,6 +249,12 @@ def table(table_id: str) -> TableProduct:
     if (product := tables().get(TableId(table_id))) is None:
         raise UnknownNameError("table", table_id, list(tables()))
     return product
+
+
+def counted_in(table_id: str) -> str:
+    """Return what a number of a table counts, e.g. people or families; people or households for a table that is gone."""
+    product = tables().get(TableId(table_id))
+    return PEOPLE_OR_HOUSEHOLDS if product is None else product.counted_in
 
 
 def config_tables() -> tuple[TableProduct, ...]:

@@ -13,6 +13,7 @@ from phexplore.catalog.tables import (
     Counted,
     RaceOf,
     config_tables,
+    counted_in,
     parse_codes,
     queries,
     sensitivity,
@@ -247,3 +248,13 @@ def test_that_iterations_are_those_of_the_paper():
     assert code(0, 1, Iteration.MAJOR_RACES) is None
     assert code(0, 1, Iteration.MAJOR_RACES, private=False) == "G"
     assert code(0, 0, Iteration.ETHNICITY, private=False) is None
+
+
+def test_that_a_number_is_worded_in_what_its_table_counts():
+    of_units = {"PH1_denom": "households", "PH5_denom": "families", "PH8_denom": "occupied housing units"}
+    for product in tables().values():
+        assert product.counted_in == counted_in(product.id) == of_units.get(product.id, "people")
+        asked = [product.private.universe, *(cell.where for cell in product.cells)]
+        assert any(each.person for each in asked) <= (product.counted_in == "people")
+        assert product.truncated == (product.counted_in == "people")
+    assert counted_in("gone") == "people or households"

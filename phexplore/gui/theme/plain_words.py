@@ -58,6 +58,7 @@ _PHRASES = {
     "alone, σ =": "alone, standard deviation",
     "root mean square error of": "typical error of",
     "people, root mean square": "people, typically",
+    "households, root mean square": "households, typically",
     "dimensions": "independent numbers",
     "at most √n + this many of the n blocks of its tract": "at most this many blocks more than the square root of those in its tract",
     "at most √n + this many blocks of a tract of n blocks": "at most this many blocks more than the square root of those in its tract",

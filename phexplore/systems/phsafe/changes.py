@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from phexplore.catalog.tables import counted_in
 from phexplore.figures.wording import people
 from phexplore.model.diff import Change
 from phexplore.model.keys import QueryKey
@@ -39,7 +40,7 @@ def _margin(forecast: Forecast, query: QueryKey) -> str:
     margins = next((entry.margins for entry in forecast.queries if entry.query == query), None)
     if margins is None:
         return "not published"
-    return f"{people(margins.by(forecast.conventions.margin))} people"
+    return f"{people(margins.by(forecast.conventions.margin))} {counted_in(query.table)}"
 
 
 def _sensitivity(forecast: Forecast, table: object) -> str:

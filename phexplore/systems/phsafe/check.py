@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.states import PUERTO_RICO, states
-from phexplore.catalog.tables import own_tables, queries, sensitivity, tables, truncated_tables
+from phexplore.catalog.tables import counted_in, own_tables, queries, sensitivity, tables, truncated_tables
 from phexplore.figures.wording import margin_text
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.issues import Issue, Severity, has_errors
@@ -143,7 +143,7 @@ def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
         if not keeps_target(margin, target):
             yield Issue(
                 ("targets", query.text),
-                f"The margin of {query.title} is {margin_text(margin, target)} people, wider than its target of {exact_text(target)}.",
+                f"The margin of {query.title} is {margin_text(margin, target)} {counted_in(query.table)}, wider than its target of {exact_text(target)}.",
                 "Raise its budget, lower its threshold, or accept the wider margin as the new target.",
                 Severity.WARNING,
             )

@@ -20,6 +20,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, Tick, percent_text, whole_text
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
 from phexplore.figures.marks import Box, Dash, Dot, Fill, Mark, Part, Path, Role, Rule, Span, Stroke, Words
@@ -70,8 +71,13 @@ class ErrorSample:
         return f"{self.query.title}, {self.label}"
 
     @property
+    def unit(self) -> str:
+        """What the errors count, e.g. people or families."""
+        return counted_in(self.query.table)
+
+    @property
     def largest(self) -> int:
-        """Size of the error farthest from 0, people."""
+        """Size of the error farthest from 0."""
         return int(np.max(np.abs(self.errors)))
 
     @property
@@ -218,7 +224,7 @@ def distribution_title(sample: ErrorSample) -> str:
     points = found.standard_error * 100
     error = f" ± {points:.1f}" if points >= 0.05 else f" ± {points:.1g}" if points else ""
     return (
-        f"{sample.name}: {found.share.value * 100:.1f}{error} % of errors lie within ±{people(sample.margin)} people"
+        f"{sample.name}: {found.share.value * 100:.1f}{error} % of errors lie within ±{people(sample.margin)} {sample.unit}"
         f" (expected {sample.expected_coverage * 100:.1f} %)"
     )
 
@@ -234,7 +240,7 @@ def distribution_summary(sample: ErrorSample, other: ErrorSample | None = None) 
     return (
         f"Noise errors of {sample.name}: {len(sample.errors):,} errors from {sample.trials:,} "
         f"{'trial' if sample.trials == 1 else 'trials'}, mean {_signed(float(np.mean(sample.errors)))}, "
-        f"largest {people(sample.largest)} people; truncation is not included.{compared}"
+        f"largest {people(sample.largest)} {sample.unit}; truncation is not included.{compared}"
     )
 
 
@@ -242,9 +248,14 @@ def _signed(value: float) -> str:
     return ("+" if value > 0 else "−" if value < 0 else "") + f"{abs(value):.3g}"
 
 
-def histogram_numbers(found: Histogram) -> Table:
-    """Return the data table of a histogram."""
-    headers = ("Error from, people", "Error to, people", "Observed, %", "Expected, %", "95 % range from", "to")
+def histogram_numbers(found: Histogram, unit: str) -> Table:
+    """Return the data table of a histogram of errors.
+
+    Args:
+        found: of the picture.
+        unit: what the errors count.
+    """
+    headers = (f"Error from, {unit}", f"Error to, {unit}", "Observed, %", "Expected, %", "95 % range from", "to")
     compared = found.others.size > 0
     rows: list[tuple[Value, ...]] = []
     for index, share in enumerate(found.shares):
@@ -263,14 +274,19 @@ def histogram_numbers(found: Histogram) -> Table:
     return Table((*headers, *((_OTHER_COLUMN,) if compared else ())), tuple(rows))
 
 
-def cumulated_numbers(found: Cumulated) -> Table:
-    """Return the data table of a cumulated distribution."""
+def cumulated_numbers(found: Cumulated, unit: str) -> Table:
+    """Return the data table of a cumulated distribution of errors.
+
+    Args:
+        found: of the picture.
+        unit: what the errors count.
+    """
     columns = {"Observed, %": found.shares, "Expected, %": found.expected}
     if found.others.size:
         columns[_OTHER_COLUMN] = found.others
     shares = [(100 * each).tolist() if each.size else [None] * len(found.values) for each in columns.values()]
     rows = zip(map(int, found.values), *shares, strict=True)
-    return Table(("Error up to, people", *columns), tuple(rows))
+    return Table((f"Error up to, {unit}", *columns), tuple(rows))
 
 
 def box_numbers(samples: Sequence[ErrorSample], others: Mapping[str, ErrorSample] | None = None) -> Table:
@@ -281,8 +297,10 @@ def box_numbers(samples: Sequence[ErrorSample], others: Mapping[str, ErrorSample
         others: of the other run by label.
     """
     tail = float((1 - samples[0].confidence) / 2) * 100
-    people_of = ("Smallest, people", f"{tail:g} %", "25 %", "Median", "75 %", f"{100 - tail:g} %", "Largest, people")
-    headers: tuple[str, ...] = ("Cells", "Errors", *people_of, "Margin, people")
+    units = {each.unit for each in samples}
+    unit = units.pop() if len(units) == 1 else PEOPLE_OR_HOUSEHOLDS
+    people_of = (f"Smallest, {unit}", f"{tail:g} %", "25 %", "Median", "75 %", f"{100 - tail:g} %", f"Largest, {unit}")
+    headers: tuple[str, ...] = ("Cells", "Errors", *people_of, f"Margin, {unit}")
     rows: list[tuple[Value, ...]] = [(each.label, len(each.errors), *each.quantiles, each.margin) for each in samples]
     if others:
         headers += tuple(f"Other run: {head}" for head in headers[1:])
@@ -310,17 +328,18 @@ def errors_figure(sample: ErrorSample, other: ErrorSample | None = None) -> Figu
         "errors",
         distribution_title(sample),
         distribution_summary(sample, other),
-        Axis("error, people", domain=(edges[0], edges[-1]), text=whole_text),
+        Axis(f"error, {sample.unit}", domain=(edges[0], edges[-1]), text=whole_text),
         Axis("share of errors", domain=(0.0, 1.12 * peak), text=percent_text),
         tuple(
             Mark(
                 parts=(Box(left, right, 0.0, share, Role.MAIN, Fill.SOFT),),
-                tip=f"{left + 0.5:,.0f} to {right - 0.5:,.0f} people: ".replace("-", "−") + percent(share, places=2),
+                tip=f"{left + 0.5:,.0f} to {right - 0.5:,.0f} {sample.unit}: ".replace("-", "−")
+                + percent(share, places=2),
             )
             for left, right, share in zip(edges, edges[1:], shares, strict=False)
             if share
         ),
-        partial(histogram_numbers, found),
+        partial(histogram_numbers, found, sample.unit),
         over=(*over, *_margin_rules(sample, other)),
         key=(*_key(_OBSERVED, _range_words(sample)), *_other_key(other)),
     )
@@ -345,14 +364,14 @@ def cumulated_figure(sample: ErrorSample, other: ErrorSample | None = None) -> F
         "cumulated-errors",
         distribution_title(sample),
         distribution_summary(sample, other),
-        Axis("error, people", domain=(values[0], values[-1]), text=whole_text),
+        Axis(f"error, {sample.unit}", domain=(values[0], values[-1]), text=whole_text),
         Axis(
             "share of errors up to this value",
             domain=(-0.02, 1.14),
             ticks=tuple(Tick(part / 4, f"{part * 25} %") for part in range(5)),
         ),
         (Mark(parts=(line,), tip=distribution_title(sample)),),
-        partial(cumulated_numbers, found),
+        partial(cumulated_numbers, found, sample.unit),
         over=(*over, *_margin_rules(sample, other)),
         key=(
             *_key(KeyEntry(Path((0.0, 1.0), (0.0, 0.0), Role.MAIN, 2.4), "observed"), _range_words(sample)),
@@ -378,7 +397,7 @@ def boxes_figure(
         "error-boxes",
         distribution_title(chosen),
         distribution_summary(chosen, theirs.get(chosen.label)),
-        Axis("error, people", domain=(-reach, reach), text=whole_text),
+        Axis(f"error, {chosen.unit}", domain=(-reach, reach), text=whole_text),
         ROWS,
         tuple(_box_mark(each, theirs.get(each.label)) for each in samples),
         partial(box_numbers, tuple(samples), theirs),
@@ -535,5 +554,5 @@ def _distribution_numbers(samples: Sequence[ErrorSample]) -> Table:
         )
         for each in samples
     ]  # fmt: skip
-    headers = ("Table", "Level", "Errors", "Margin, people", "Within it, %", "Expected, %")
+    headers = ("Table", "Level", "Errors", f"Margin, {PEOPLE_OR_HOUSEHOLDS}", "Within it, %", "Expected, %")
     return Table((*headers, *box_numbers(samples).headers[2:-1]), tuple(rows))

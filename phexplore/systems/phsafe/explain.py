@@ -13,6 +13,7 @@ from __future__ import annotations
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.catalog.tables import counted_in
 from phexplore.figures.wording import budget_text
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text, scientific_text
@@ -28,7 +29,7 @@ def explain_sensitivity(entry: QueryForecast) -> Explanation:
             f"Sensitivity of {entry.query.table}",
             "Δ = 2",
             "Δ = 2",
-            "2 housing units",
+            f"2 {counted_in(entry.query.table)}",
             "Adding or removing one person's records changes at most two rows of the unit table.",
             "PHSafe paper, Theorem 2",
         )
@@ -67,7 +68,7 @@ def explain_sigma(entry: QueryForecast, framework: PrivacyFramework) -> Explanat
         f"σ of {entry.query.title}",
         "σ² = Δ² / (2ρ)",
         f"σ² = {entry.sensitivity}² / (2 × {budget}) = {sigma * sigma:,.2f}",
-        f"σ = {sigma:,.2f} people",
+        f"σ = {sigma:,.2f} {counted_in(entry.query.table)}",
         "Exact discrete Gaussian noise with this scale is added to every basis cell.",
         "PHSafe paper, Algorithm 5 and Lemma 3",
     )
@@ -91,21 +92,22 @@ def explain_margin(
     margins = entry.margins
     if margins is None:
         raise ValueError(f"{entry.query.title} is not published")
+    unit = counted_in(entry.query.table)
     percent = f"{float(conventions.confidence * 100):g} %"
     title = f"Margin of error of {entry.query.title}, {percent}"
-    meaning = frequency_sentence(margins.by(convention), conventions)
+    meaning = frequency_sentence(margins.by(convention), conventions, unit)
     match convention:
         case MarginConvention.EXACT:
             return Explanation(
                 title,
                 "smallest whole m with P(|noise| ≤ m) ≥ confidence",
                 f"σ = {sigma:,.2f}, confidence {percent}",
-                f"{margins.exact:,} people",
+                f"{margins.exact:,} {unit}",
                 meaning,
                 "Exact distribution of the noise the program draws",
             )
         case MarginConvention.PAPER:
-            result = f"{margins.paper:,} people" if margins.paper is not None else "not defined here"
+            result = f"{margins.paper:,} {unit}" if margins.paper is not None else "not defined here"
             return Explanation(
                 title,
                 "⌊1.64 σ⌋",
@@ -119,7 +121,7 @@ def explain_margin(
                 title,
                 "b ln(2 / ((1 − c)(1 + e^(1/b))))",
                 f"standard deviation {sigma:,.2f}, c = {percent}",
-                f"{margins.normal:,.2f} people",
+                f"{margins.normal:,.2f} {unit}",
                 meaning,
                 "Accuracy report of PHSafe 3.0.0",
             )
@@ -130,7 +132,7 @@ def explain_margin(
                 title,
                 "z σ",
                 f"{float(z):g} × {sigma:,.2f}   (z {origin})",
-                f"{margins.normal:,.2f} people",
+                f"{margins.normal:,.2f} {unit}",
                 meaning,
                 "The published Table 10 follows from z = 1.645",
             )
@@ -150,8 +152,8 @@ def explain_derived(entry: DerivedForecast, conventions: Conventions) -> Explana
         f"{entry.table} cell {entry.cell} ({entry.label}), {entry.level.title}",
         f"{cells} of {entry.source}; variances add",
         f"{count} independent noises, σ of the sum = √{count} σ" if count > 1 else "the same noisy number",
-        f"{margin:,.2f} people",
-        frequency_sentence(margin, conventions),
+        f"{margin:,.2f} {counted_in(entry.table)}",
+        frequency_sentence(margin, conventions, counted_in(entry.table)),
         "PHSafe paper, §6.4.1; noise of different cells is independent",
     )
 
@@ -219,12 +221,13 @@ def explain_total(figures: Forecast) -> Explanation:
     )
 
 
-def frequency_sentence(margin: float, conventions: Conventions) -> str:
+def frequency_sentence(margin: float, conventions: Conventions, unit: str) -> str:
     """Return the margin in natural frequencies, e.g. "Of ten published counts, about nine lie within 68 people …".
 
     Args:
-        margin: in people.
+        margin: of one number.
         conventions: with the confidence.
+        unit: what the number counts, e.g. people or families.
     """
     share = conventions.confidence
     words = {
@@ -236,7 +239,7 @@ def frequency_sentence(margin: float, conventions: Conventions) -> str:
         (share.numerator, share.denominator), f"About {float(share * 100):g} % of the published counts lie"
     )
     shown = f"{margin:,.0f}" if margin >= 10 or margin == int(margin) else f"{margin:,.1f}"
-    return f"{start} within {shown} people of the count they protect (noise alone, truncation not included)."
+    return f"{start} within {shown} {unit} of the count they protect (noise alone, truncation not included)."
 
 
 def _published(entry: QueryForecast) -> tuple[float, str]:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from phexplore.accuracy.margins import Margins, keeps_target
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Box, Dot, Fill, Handle, Mark, Part, Role, Shape, Span, Stroke
@@ -158,7 +159,13 @@ def margins_figure(
         "margins",
         margin_title(rows),
         margin_summary(rows, figures.conventions),
-        Axis(f"margin of error at {percent}, people (logarithmic)", Scale.LOG, _domain(rows), people, most=12),
+        Axis(
+            f"margin of error at {percent}, {PEOPLE_OR_HOUSEHOLDS} (logarithmic)",
+            Scale.LOG,
+            _domain(rows),
+            people,
+            most=12,
+        ),
         ROWS,
         tuple(_mark(row, symbol) for row in rows),
         partial(margin_numbers, rows, figures.conventions, symbol),
@@ -251,12 +258,12 @@ def margin_title(rows: Sequence[MarginRow]) -> str:
     missed = [row for row in aimed if row.standing is Standing.MISSED]
     if not aimed:
         low, high = _extremes(rows)
-        return f"Margins run from {people(low.margin)} to {people(high.margin)} people"
+        return f"Margins run from {people(low.margin)} to {people(high.margin)} {PEOPLE_OR_HOUSEHOLDS}"
     if not missed:
         return f"All {len(aimed)} targets are met" if len(aimed) > 1 else "The one target is met"
     worst = max(missed, key=lambda row: row.excess)
     kept = len(aimed) - len(missed)
-    return f"{kept} of {len(aimed)} targets met; widest miss {worst.query.title}, +{excess_text(worst.excess)} people"
+    return f"{kept} of {len(aimed)} targets met; widest miss {worst.query.title}, +{excess_text(worst.excess)} {counted_in(worst.query.table)}"
 
 
 def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
@@ -269,8 +276,8 @@ def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:
     low, high = _extremes(rows)
     percent = f"{float(conventions.confidence) * 100:g} %"
     text = (
-        f"Margins of error at {percent} of {len(rows)} published queries, from {people(low.margin)} people "
-        f"({low.query.title}) to {people(high.margin)} ({high.query.title})"
+        f"Margins of error at {percent} of {len(rows)} published queries, from {people(low.margin)} {counted_in(low.query.table)} "
+        f"({low.query.title}) to {people(high.margin)} {counted_in(high.query.table)} ({high.query.title})"
     )
     wider = sum(1 for row in rows if row.baseline is not None and row.margin > row.baseline)
     narrower = sum(1 for row in rows if row.baseline is not None and row.margin < row.baseline)
@@ -291,13 +298,14 @@ def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: 
     headers = (
         "Table",
         "Level",
-        f"Margin, people, {percent}",
-        "Target, people",
+        "Counted",
+        f"Margin, {percent}",
+        "Target",
         "Against target",
-        "Reference, people",
-        "Exact, people",
-        "Normal, people",
-        "Paper, people",
+        "Reference",
+        "Exact",
+        "Normal",
+        "Paper",
         f"{symbol} (unbounded)",
         "Locked",
     )
@@ -308,6 +316,7 @@ def _numbers_row(row: MarginRow) -> tuple[str | int | float | Fraction | None, .
     return (
         row.query.table,
         row.query.level.title,
+        counted_in(row.query.table),
         row.margin,
         row.target,
         row.standing.value,
@@ -328,7 +337,7 @@ def row_explanation(row: MarginRow, symbol: str) -> str:
         symbol: of the budget, ρ or ε.
     """
     missed = row.target if row.standing is Standing.MISSED else None
-    lines = [row.query.title, f"margin {margin_text(row.margin, missed)} people"]
+    lines = [row.query.title, f"margin {margin_text(row.margin, missed)} {counted_in(row.query.table)}"]
     lines.append(" · ".join(f"{name} {shown(value)}" for name, value in row.conventions.items()))
     if row.target is not None:
         lines.append(f"target {target_text(row.target)}: {row.standing.value}")

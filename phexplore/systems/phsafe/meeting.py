@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from phexplore.catalog.tables import counted_in
 from phexplore.figures.stops import people_stops
 from phexplore.figures.wording import budget_text, margin_word, people
 from phexplore.model.keys import QueryKey, TableId
@@ -49,7 +50,7 @@ def _margin(query: QueryKey, *, is_likely: bool) -> MeetingParameter:
     return MeetingParameter(
         f"margin {query.text}",
         f"Margin of {query.title}",
-        "people",
+        counted_in(query.table),
         _PEOPLE,
         read,
         lambda scenario, value: edit_margin(scenario, query, value),

@@ -25,9 +25,10 @@ class NumberTrace:
         truncated: what is measured at infinite budget.
         measured: released counts, one per trial.
         trials: zero-based numbers of these trials.
-        margin: of the noise, people.
+        margin: of the noise.
         confidence: of the margin, in (0, 1).
         synthetic: whether no record behind the count is a confidential one.
+        unit: what is counted, e.g. people or families.
     """
 
     title: str
@@ -38,10 +39,11 @@ class NumberTrace:
     margin: float
     confidence: float
     synthetic: bool
+    unit: str
 
     @property
     def bias(self) -> int:
-        """What truncation takes away, people."""
+        """What truncation takes away."""
         return self.truncated - self.true
 
     @property
@@ -75,9 +77,9 @@ def trace_summary(story: NumberTrace) -> str:
         trials = len(story.measured)
         noise = (
             f"; in {story.within:,} of {trials:,} {'trial' if trials == 1 else 'trials'} the noise stayed within "
-            f"±{people(story.margin)} people ({story.confidence * 100:g} %)"
+            f"±{people(story.margin)} {story.unit} ({story.confidence * 100:g} %)"
         )
-    return f"Truncation changes the number by {signed_people(story.bias)} people{noise}. {kind}"
+    return f"Truncation changes the number by {signed_people(story.bias)} {story.unit}{noise}. {kind}"
 
 
 def trace_table(story: NumberTrace) -> Table:
@@ -90,7 +92,7 @@ def trace_table(story: NumberTrace) -> Table:
         (f"Measured, trial {trial + 1}", value, None, value - story.truncated)
         for trial, value in zip(story.trials, story.measured, strict=True)
     ]
-    table = Table(("Step", "Count, people", "Truncation bias, people", "Noise, people"), tuple(rows))
+    table = Table(("Step", *(f"{each}, {story.unit}" for each in ("Count", "Truncation bias", "Noise"))), tuple(rows))
     return table.explained(
         {
             table.headers[2]: "Only truncation makes this bias.",
@@ -134,11 +136,7 @@ def trace_figure(trace: NumberTrace | None, reason: str = "") -> Figure:
         "number",
         trace_title(trace),
         trace_summary(trace),
-        Axis(
-            "count, people (or housing units, where the table counts them)",
-            domain=(low - room, high + room),
-            text=whole_text,
-        ),
+        Axis(f"count, {trace.unit}", domain=(low - room, high + room), text=whole_text),
         ROWS,
         (
             _count("true", truth, trace.true, Shape.DIAMOND),

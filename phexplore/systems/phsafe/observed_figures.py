@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, Scale, percent_text
 from phexplore.figures.figure import ROWS, Figure, nothing, row_figure
 from phexplore.figures.marks import Dash, Dot, Mark, Part, Path, Role, Row, Rule, Shape, Span, Words
@@ -53,7 +54,7 @@ def observed_summary(margins: Sequence[QueryResult], confidence: Fraction, trial
         worst = max(finite, key=lambda each: abs(each.percent_off(each.observed.value)))
         text += (
             f"; the largest difference is {signed_percent(worst.percent_off(worst.observed.value))} at "
-            f"{worst.query.title} ({people(worst.observed.value)} against {people(worst.margin)} people)"
+            f"{worst.query.title} ({people(worst.observed.value)} against {people(worst.margin)} {counted_in(worst.query.table)})"
         )
     return text + "."
 
@@ -64,14 +65,15 @@ def observed_numbers(margins: Sequence[QueryResult]) -> Table:
     headers = (
         "Table",
         "Level",
-        "Expected, people",
-        "Observed, people",
+        "Counted",
+        "Expected",
+        "Observed",
         "95 % interval from",
         "to",
         "Difference, %",
         "Agrees",
         "Errors",
-        *(("Other run, people",) if compared else ()),
+        *(("Other run",) if compared else ()),
     )
     return Table(
         headers,
@@ -79,6 +81,7 @@ def observed_numbers(margins: Sequence[QueryResult]) -> Table:
             (
                 each.query.table,
                 each.query.level.title,
+                counted_in(each.query.table),
                 each.margin,
                 each.observed.value,
                 each.observed.low,
@@ -162,7 +165,7 @@ def _row(each: QueryResult, reach: float) -> Mark:
 
 def _told(each: QueryResult) -> str:
     return (
-        f"{each.query.title}\nobserved {people(each.observed.value)} people "
+        f"{each.query.title}\nobserved {people(each.observed.value)} {counted_in(each.query.table)} "
         f"({people(each.observed.low)}–{people(each.observed.high)})\nexpected {people(each.margin)}\n{each.coverage.errors:,} errors"
     )
 
@@ -186,8 +189,8 @@ def diagonal_figure(margins: Sequence[QueryResult], confidence: Fraction, trials
         "observed-against-expected",
         observed_title(margins),
         observed_summary(margins, confidence, trials),
-        Axis("expected margin, people", Scale.LOG, (low, high), people, most=12),
-        Axis("observed margin, people", Scale.LOG, (low, high), people, most=12),
+        Axis(f"expected margin, {PEOPLE_OR_HOUSEHOLDS}", Scale.LOG, (low, high), people, most=12),
+        Axis(f"observed margin, {PEOPLE_OR_HOUSEHOLDS}", Scale.LOG, (low, high), people, most=12),
         tuple(_point(each, high) for each in margins),
         partial(observed_numbers, tuple(margins)),
         under=(

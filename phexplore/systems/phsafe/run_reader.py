@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import counted_in, tables
 from phexplore.figures.figure import Figure, nothing
 from phexplore.metrics.accuracy_report import covered
 from phexplore.metrics.coverage import Coverage, coverage_of, error_between_trials
@@ -137,6 +137,7 @@ class OpenRun:
             biased=(int(np.count_nonzero(bias)), int(bias.size)),
             worst=None if worst is None else worst.mean_error,
             worst_words="" if worst is None else f"{worst.query.table}, {worst.label}",
+            worst_unit="" if worst is None else counted_in(worst.query.table),
         )
 
     def _coverage(self) -> tuple[Coverage | None, float]:
@@ -342,6 +343,7 @@ def _number(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
             margin=float(results.expectation.margin[row]),
             confidence=results.expectation.confidence,
             synthetic=run.spec.data.synthetic,
+            unit=counted_in(query.table),
         )
     )
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phexplore import __version__
-from phexplore.catalog.tables import table
+from phexplore.catalog.tables import counted_in, table
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.accuracy_report import AccuracyRow, accuracy_rows
 from phexplore.metrics.coverage import Coverage, Interval, coverage_of, error_between_trials, observed_margin
@@ -225,12 +225,13 @@ class NumberResult:
     @property
     def explanation(self) -> str:
         """The reason with its numbers."""
-        noise = f"noise {people(self.mean_noise)} people on average, margin ±{people(self.margin)}"
+        unit = counted_in(self.query.table)
+        noise = f"noise {people(self.mean_noise)} {unit} on average, margin ±{people(self.margin)}"
         match self.reason:
             case Reason.TRUNCATION:
-                return f"truncation {signed_people(self.bias)} people in every trial; {noise}"
+                return f"truncation {signed_people(self.bias)} {unit} in every trial; {noise}"
             case Reason.BOTH:
-                return f"truncation {signed_people(self.bias)} people, and {noise}"
+                return f"truncation {signed_people(self.bias)} {unit}, and {noise}"
             case _:
                 return noise + (f"; truncation {signed_people(self.bias)}" if self.bias else "; no truncation")
 

@@ -38,8 +38,9 @@ class RunHeadline:
         expected: exact coverage, averaged over the same numbers: whole people make it differ from the confidence. None as `coverage`.
         bias: mean truncation bias over all directly measured numbers, people; None before the count.
         biased: how many of them are biased, and how many there are.
-        worst: mean error of the worst number, people; None without trials.
+        worst: mean error of the worst number; None without trials.
         worst_words: which one.
+        worst_unit: what it counts.
     """
 
     spec: RunSpec
@@ -53,6 +54,7 @@ class RunHeadline:
     biased: tuple[int, int] = (0, 0)
     worst: float | None = None
     worst_words: str = ""
+    worst_unit: str = "people"
 
 
 def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent:
@@ -114,11 +116,11 @@ def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileConten
         other: to compare it with, None for none.
     """
     if run.worst is None:
-        return TileContent("Worst number", "–", "people", "No trial yet.")
+        return TileContent("Worst number", "–", "", "No trial yet.")
     change = run.worst_words
     if other is not None and other.worst is not None:
         change = _against(run.worst - other.worst)
-    return TileContent("Worst number", people(run.worst), "people off, on average", change)
+    return TileContent("Worst number", people(run.worst), f"{run.worst_unit} off, on average", change)
 
 
 def trials_tile(run: RunHeadline) -> TileContent:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phexplore.accuracy.solving_caps import cap_total
+from phexplore.catalog.tables import counted_in
 from phexplore.figures.wording import budget_text, people
 from phexplore.model.goals import Goals
 from phexplore.model.keys import QueryKey
@@ -57,5 +58,5 @@ def safe_range(workbook: Workbook, query: QueryKey) -> SafeRanges | None:
     narrowest = None if high is None else Fraction(system.margin(query, high))
     words = f"Safe from {budget_text(2 * low)}" + (" on" if high is None else f" to {budget_text(2 * high)}")
     if target is not None:
-        words += f": the margin stays within {people(target)} people"
+        words += f": the margin stays within {people(target)} {counted_in(query.table)}"
     return SafeRanges((2 * low or None, None if high is None else 2 * high), (narrowest, target), words + ".")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant
+from phexplore.catalog.tables import counted_in
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.issues import Issue
@@ -77,7 +78,7 @@ def absurd_query(entry: QueryForecast, before: QueryForecast | None, conventions
         return ""
     margin = entry.margins.by(conventions.margin)
     if margin < LEAST_MARGIN:
-        return f"its margin is {margin:.2g} people, below one person"
+        return f"its margin is {margin:.2g} {counted_in(entry.query.table)}, below one"
     if before is None or before.margins is None or isinstance(before.budget, Unlimited):
         return ""
     if (entry.budget, entry.threshold) == (before.budget, before.threshold):  # what no edit touched is the same object
@@ -104,5 +105,5 @@ def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Is
             yield hardly_meant(("budgets", entry.query.text), f"{entry.query.title} looks like a slip: {said}.")
     for query, target in method.targets.items():
         if target.numerator < LEAST_MARGIN * target.denominator:  # whole numbers: an edit asks this of every target
-            said = f"The target of {query.title} is {exact_text(target)} people, below one person."
+            said = f"The target of {query.title} is {exact_text(target)} {counted_in(query.table)}, below one."
             yield hardly_meant(("targets", query.text), said)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, Scale, whole_text
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Box, Dot, Fill, Mark, Part, Role, Shape, Span
@@ -278,12 +279,21 @@ def levels_figure(levels: Sequence[LevelResult]) -> Figure:
         title,
         "Root mean square over areas, groups and cells of truncation bias (square) and noise (dot). Truncation is the same in every "
         "trial and no margin of error covers it.",
-        Axis("people, root mean square (logarithmic)", Scale.LOG, text=people, floor=0.1, most=12),
+        Axis(f"{PEOPLE_OR_HOUSEHOLDS}, root mean square (logarithmic)", Scale.LOG, text=people, floor=0.1, most=12),
         ROWS,
         tuple(_level_mark(level) for level in levels),
         Table(
-            ("Table", "Level", "Truncation bias, people", "Noise, people"),
-            tuple((each.query.table, each.query.level.title, each.bias_rmse, each.noise_size) for each in levels),
+            ("Table", "Level", "Counted", "Truncation bias", "Noise"),
+            tuple(
+                (
+                    each.query.table,
+                    each.query.level.title,
+                    counted_in(each.query.table),
+                    each.bias_rmse,
+                    each.noise_size,
+                )
+                for each in levels
+            ),
         ),
         key=(KeyEntry(_NOISE_DOT, "noise"), KeyEntry(_BIAS_DOT, "truncation bias")),
         stretch=1.0,
@@ -298,7 +308,7 @@ _BIAS_DOT = Dot(0.5, ink=Role.MISSED, shape=Shape.SQUARE)
 def _level_mark(level: LevelResult) -> Mark:
     bias, noise = level.bias_rmse, level.noise_size
     parts = (Span(noise, bias, ink=Role.REFERENCE), replace(_NOISE_DOT, x=noise), replace(_BIAS_DOT, x=bias))
-    tip = f"{level.query.title}: truncation bias {people(bias)}, noise {people(noise)} people"
+    tip = f"{level.query.title}: truncation bias {people(bias)}, noise {people(noise)} {counted_in(level.query.table)}"
     text = "" if bias else "no truncation bias"
     return Mark(tuple(level.query.text.split("/")), parts, level.query.table, level.query.level.title, text, tip)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, whole_text
 from phexplore.figures.figure import ROWS, Figure, nothing
 from phexplore.figures.marks import Box, Fill, Mark, Role
@@ -22,7 +23,7 @@ def worst_title(numbers: Sequence[NumberResult]) -> str:
     """Return the finding: the worst number and why."""
     first = numbers[0]
     place = f"{first.query.table}, {first.region}" + (f", {shortened(first.group, 28)}" if first.group else "")
-    return f"Worst: {place}, off by {people(first.mean_error)} people on average ({first.reason.value})"
+    return f"Worst: {place}, off by {people(first.mean_error)} {counted_in(first.query.table)} on average ({first.reason.value})"
 
 
 def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:
@@ -49,11 +50,12 @@ def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
         "Group",
         "Cell",
         "True count",
-        "Mean error, people",
-        "Truncation bias, people",
-        "Mean noise, people",
-        "Largest error, people",
-        "Noise margin, ± people",
+        "Counted",
+        "Mean error",
+        "Truncation bias",
+        "Mean noise",
+        "Largest error",
+        "Noise margin, ±",
         "Reason",
     )
     return Table(
@@ -66,6 +68,7 @@ def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
                 each.group or "everybody",
                 each.cell,
                 each.untruncated,
+                counted_in(each.query.table),
                 each.mean_error,
                 each.bias,
                 each.mean_noise,
@@ -92,7 +95,11 @@ def worst_figure(numbers: Sequence[NumberResult], trials: int) -> Figure:
         "worst",
         worst_title(numbers),
         worst_summary(numbers, trials),
-        Axis("people: truncation bias (hatched) and mean noise", domain=(0.0, max(largest, 1.0)), text=whole_text),
+        Axis(
+            f"{PEOPLE_OR_HOUSEHOLDS}: truncation bias (hatched) and mean noise",
+            domain=(0.0, max(largest, 1.0)),
+            text=whole_text,
+        ),
         ROWS,
         tuple(
             Mark(

@@ -51,7 +51,7 @@ from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.system import TOPDOWN
-from phexplore.systems.topdown.wording import level_title
+from phexplore.systems.topdown.wording import counted, level_title
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
@@ -251,7 +251,13 @@ def _tiles(results: TopDownResults) -> tuple[Tile, ...]:
         entry = next((e for e in results.metrics if (e["level"], e["query"]) == (level, "total")), None)
         if entry is not None:
             figure = entry["total"]["mae"]["value"]
-            tiles.append(Tile(f"{level_title(level)} total", people_text(figure, 2), "mean absolute error, people"))
+            tiles.append(
+                Tile(
+                    f"{level_title(level)} total",
+                    people_text(figure, 2),
+                    f"mean absolute error, {counted(results.spec.scenario.topdown.schema)}",
+                )
+            )
     return tuple(tiles)
 
 

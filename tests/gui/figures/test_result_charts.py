@@ -73,7 +73,9 @@ CELLS = (CellBias("Grandchild", -3.5, -9, 100.0, 20.0, 52), CellBias("A very lon
 
 
 def story(**changes):
-    given = NumberTrace("PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, synthetic=True)
+    given = NumberTrace(
+        "PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, synthetic=True, unit="people"
+    )
     return replace(given, **changes)
 
 
@@ -147,8 +149,8 @@ def test_that_the_sentence_names_the_largest_difference():
 
 
 def test_that_the_other_run_has_a_column_only_when_there_is_one():
-    assert "Other run, people" not in observed_numbers(margins()).headers
-    assert observed_numbers(margins(compared=19.0)).column("Other run, people") == (19.0, None)
+    assert "Other run" not in observed_numbers(margins()).headers
+    assert observed_numbers(margins(compared=19.0)).column("Other run") == (19.0, None)
 
 
 @pytest.mark.parametrize("kind", [difference_figure, diagonal_figure])
@@ -310,8 +312,24 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
     chart.show_figure(worst_figure([number(bias=-100, mean_error=99.0), number()], 5))
     assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
     assert chart.numbers.column("Reason") == ("truncation", "noise")
-    assert chart.numbers.column("Mean error, people") == (99.0, 13.0)
+    assert chart.numbers.column("Mean error") == (99.0, 13.0)
     assert "truncation has a part in 1 of them" in chart.summary
+
+
+def test_that_an_error_of_a_count_of_households_is_no_number_of_people():
+    families = number(query=parse_query("PH5_denom/state_*"), code="*", cell_code=1)
+    assert "off by 13 families on average" in worst_figure([families], 5).title
+    assert families.explanation.startswith("noise 12 families on average")
+    figure = worst_figure([families, number()], 5)
+    assert figure.table.column("Counted") == ("families", "people")
+    assert figure.x.title.startswith("people or households:")
+    sample = replace(errors(), query=families.query)
+    for each in (errors_figure(sample), cumulated_figure(sample), boxes_figure(sample, [sample])):
+        assert "families" in each.title
+        assert each.x.title == "error, families"
+        assert "people" not in " ".join((each.title, each.summary, *each.table.headers))
+    (mark,) = difference_figure([replace(margins()[0], query=families.query)], Fraction(9, 10), 5).marks
+    assert "20.5 families" in mark.tip
 
 
 def test_that_a_bad_number_is_chosen_and_looked_into(shown):

@@ -191,7 +191,7 @@ def test_that_two_runs_are_compared(page_of, write_run, reader):
     assert "against the other run" in page.sentence.text()
     page.tabs.show_tab("observed")
     reader.answer()
-    assert "Other run, people" in page.charts["observed"].numbers.headers
+    assert "Other run" in page.charts["observed"].numbers.headers
 
 
 def test_that_a_run_that_still_counts_says_so(page_of, write_run, reader):

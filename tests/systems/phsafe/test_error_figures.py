@@ -120,16 +120,16 @@ def test_that_a_run_without_noise_is_said_to_have_none():
 def test_that_errors_without_a_known_distribution_are_shown_alone():
     found = histogram(sample(None, drawn(NOISES["usual"])))
     assert found.expected.size == 0
-    assert histogram_numbers(found).column("Expected, %") == (None,) * len(found.shares)
+    assert histogram_numbers(found, "people").column("Expected, %") == (None,) * len(found.shares)
 
 
 def test_that_tables_hold_the_numbers_of_the_pictures():
     given = sample(NOISES["usual"], drawn(NOISES["usual"]))
     bars, steps = histogram(given), cumulated(given)
-    assert sum(histogram_numbers(bars).column("Observed, %")) == pytest.approx(100 * bars.shares.sum())
-    first, last = histogram_numbers(bars).rows[0], histogram_numbers(bars).rows[-1]
+    assert sum(histogram_numbers(bars, "people").column("Observed, %")) == pytest.approx(100 * bars.shares.sum())
+    first, last = histogram_numbers(bars, "people").rows[0], histogram_numbers(bars, "people").rows[-1]
     assert (first[0], last[1]) == (bars.edges[0] + 0.5, bars.edges[-1] - 0.5)
-    assert cumulated_numbers(steps).column("Expected, %")[-1] == pytest.approx(steps.expected[-1] * 100)
+    assert cumulated_numbers(steps, "people").column("Expected, %")[-1] == pytest.approx(steps.expected[-1] * 100)
     assert box_numbers([given]).column("5 %") == (given.quantiles[1],)
 
 

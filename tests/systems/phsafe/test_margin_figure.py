@@ -76,9 +76,9 @@ def test_that_the_sentence_counts_what_changed_against_the_baseline(us):
 def test_that_the_table_has_the_numbers_of_the_rows_exactly(us):
     rows = rows_of(us, us, frozenset({PH3}))
     numbers = margin_numbers(rows, forecast(us).conventions, "ρ")
-    assert numbers.column("Margin, people, 90 %") == tuple(row.margin for row in rows)
+    assert numbers.column("Margin, 90 %") == tuple(row.margin for row in rows)
     assert numbers.column("ρ (unbounded)") == tuple(us.method.budgets.values())
-    assert numbers.column("Target, people") == tuple(us.method.targets[query] for query in us.method.budgets)
+    assert numbers.column("Target") == tuple(us.method.targets[query] for query in us.method.budgets)
     assert numbers.column("Locked").count("locked") == 1
 
 

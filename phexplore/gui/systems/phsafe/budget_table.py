@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from phexplore.catalog.names import spellings
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in, tables
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import (
     budget_text,
@@ -246,7 +246,8 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
         column(
             Column.TARGET,
             "Target",
-            "Margin of error the committee aims at, in people; the budget stays, Targets solves for it. " + grouping,
+            f"Margin of error the committee aims at, in {PEOPLE_OR_HOUSEHOLDS}; the budget stays, Targets solves for it. "
+            + grouping,
             "9,999",
             lambda row: target_text(row.target),
             exact=lambda row: "" if row.target is None else exact_text(row.target),
@@ -256,7 +257,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
         margin(
             Column.MARGIN,
             f"MOE\n{confidence}",
-            f"{confidence} margin of error of one cell, in people ({margin_word(conventions.margin)} convention); "
+            f"{confidence} margin of error of one cell, in {PEOPLE_OR_HOUSEHOLDS} ({margin_word(conventions.margin)} convention); "
             f"the budget follows, the target stays. {grouping}",
             "99,999",
             step=_set_margin,
@@ -302,7 +303,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
         column(
             Column.MARGIN_CHANGE,
             "Δ\nMOE",
-            "Margin minus the reference's margin, in people",
+            f"Margin minus the reference's margin, in {PEOPLE_OR_HOUSEHOLDS}",
             "−99,999",
             _margin_change,
             names=("δ *",),
@@ -430,7 +431,9 @@ def _tip(column: Column, about: str, row: Row) -> str:
         case Column.TARGET if row.target is None:
             body = "No target"
         case Column.TARGET | Column.MARGIN if not row.is_met and row.target is not None:
-            body = f"Wider than the target of {target_text(row.target)} people: {_margin_text(row)}"
+            body = (
+                f"Wider than the target of {target_text(row.target)} {counted_in(row.key.table)}: {_margin_text(row)}"
+            )
         case Column.BUDGET_CHANGE | Column.MARGIN_CHANGE:
             return _change_sentence(row)
     if row.remark and column in {*_BUDGETS, Column.MARGIN}:
@@ -446,7 +449,7 @@ def _change_sentence(row: Row) -> str:
     was = "not published" if row.before.margins is None else people(row.before.margins.by(row.conventions.margin))
     now = "not published" if row.entry.margins is None else people(row.entry.margins.by(row.conventions.margin))
     budgets = f"bounded {symbol} {budget_text(row.before.bounded_budget)} → {budget_text(row.entry.bounded_budget)}"
-    return f"{row.title}: MOE {was} → {now} people, {budgets}"
+    return f"{row.title}: MOE {was} → {now} {counted_in(row.key.table)}, {budgets}"
 
 
 def forbidden(column: Column, row: Row) -> str:
@@ -498,13 +501,13 @@ def _set_target(row: Row, typed: str) -> Step:
     if not typed.strip():
         return f"Remove the target of {row.title}", lambda scenario: set_target(scenario, row.key, None)
     target = parse_people(typed)
-    label = f"Set the target of {row.title} to {exact_text(target)} people"
+    label = f"Set the target of {row.title} to {exact_text(target)} {counted_in(row.key.table)}"
     return label, lambda scenario: set_target(scenario, row.key, target)
 
 
 def _set_margin(row: Row, typed: str) -> Step:
     margin = parse_people(typed)
-    label = f"Set the margin of {row.title} to {exact_text(margin)} people"
+    label = f"Set the margin of {row.title} to {exact_text(margin)} {counted_in(row.key.table)}"
     return label, lambda scenario: edit_margin(scenario, row.key, margin)
 
 

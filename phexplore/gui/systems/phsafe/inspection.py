@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import counted_in, tables
 from phexplore.document.project import Project
 from phexplore.figures.wording import budget_text, conversion_title, people
 from phexplore.gui.binding.inspection import DerivedLine, Inspection, Topic, field_history, margin_lines, margin_topics
@@ -44,7 +44,7 @@ def inspect(shown: ScenarioView, query: QueryKey | None, project: Project) -> In
     chosen = None if margins is None else margins.by(conventions.margin)
     meaning = "Not published: the budget is 0." if margins is None else ""
     if chosen is not None:
-        meaning = frequency_sentence(float(chosen), conventions)
+        meaning = frequency_sentence(float(chosen), conventions, counted_in(query.table))
     return Inspection(
         query.title,
         subtitle(query),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from phexplore.catalog.tables import counted_in
 from phexplore.figures.figure import Figure
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.editors.live_figure import Picture
@@ -25,7 +26,7 @@ def _margins(shown: ScenarioView) -> Figure:
 
 
 def _drag_margin(_start: Scenario, query: QueryKey, people: float) -> tuple[str, Callable[[Scenario], Scenario]]:
-    label = f"Set the margin of {query.title} to {people} people"
+    label = f"Set the margin of {query.title} to {people} {counted_in(query.table)}"
     return label, lambda scenario: edit_margin(scenario, query, Fraction(people))
 
 

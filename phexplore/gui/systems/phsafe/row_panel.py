@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout
 
+from phexplore.catalog.tables import counted_in
 from phexplore.errors import PhexploreError
 from phexplore.figures.stops import log_stops, people_stops
 from phexplore.figures.wording import budget_text, people
@@ -43,9 +44,10 @@ class RowPanel(QFrame):
         self.setAccessibleName("Row editor")
         self._title = ElidedText(bold=True, relative=1.08)
         self._hint = ElidedText(look="muted")
-        self.margin = self._line(Column.MARGIN, "Margin of error", _MARGINS, lambda value: f"{people(value)} people")
+        self.margin = self._line(Column.MARGIN, "Margin of error", _MARGINS, self._with_unit)
         self.budget = self._line(Column.BOUNDED, "Bounded budget", _BUDGETS, budget_text)
         self._budget_name = Text("Bounded ρ")
+        self._unit = Text("people", look="muted")
         self.lock = SymbolButton("unlocked", "Lock the row", checkable=True, bordered=True, run=self._toggle_lock)
         self.reset = TextButton("As in the reference", name="Take the row's values from the reference", run=self._reset)
         self._lay_out()
@@ -56,13 +58,16 @@ class RowPanel(QFrame):
         step = partial(self._step, key)
         return SliderLine(self._session, f"{name} of the row", stops, words, step, parent=self)
 
+    def _with_unit(self, value: Fraction) -> str:
+        return f"{people(value)} {self._unit.text()}"
+
     def _lay_out(self) -> None:
         head = layout.row((self._title, 5), (self._hint, 2), self.reset, self.lock)
         grid = QGridLayout()
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(HALF)
         lines = (
-            (Text("Margin of error"), self.margin.slider, self.margin.field, Text("people", look="muted")),
+            (Text("Margin of error"), self.margin.slider, self.margin.field, self._unit),
             (self._budget_name, self.budget.slider, self.budget.field),
         )
         for number, widgets in enumerate(lines):
@@ -84,6 +89,7 @@ class RowPanel(QFrame):
         self._hint.setText("Click a row to edit it with sliders" if row is None else _target_hint(row))
         if row is not None:
             self._budget_name.setText(f"Bounded {row.framework.symbol}")
+            self._unit.setText(counted_in(row.key.table))
         margin, budget = (_NOTHING, _NOTHING) if row is None else _states(row)
         safe = None if row is None else safe_range(self._session.project.workbook, row.key)
         for line, (value, text, mark) in ((self.margin, margin), (self.budget, budget)):
@@ -126,7 +132,7 @@ def _target_hint(row: Row) -> str:
     if row.target is None:
         return "no target"
     standing = "not published" if not row.is_published else "met" if row.is_met else "missed"
-    return f"target {exact_text(row.target)} people, {standing}"
+    return f"target {exact_text(row.target)} {counted_in(row.key.table)}, {standing}"
 
 
 def _states(row: Row) -> tuple[State, State]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from phexplore.accuracy.margins import keeps_target
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import counted_in, tables
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import budget_text, excess_text, margin_text, target_text
 from phexplore.gui.binding.change_texts import ChangeLine
@@ -180,7 +180,7 @@ def _missed(shown: ScenarioView) -> SummaryEntry:
         found = (
             "" if margin is None else f"margin {margin_text(margin.by(scenario.conventions.margin), targets[query])}, "
         )
-        lines.append(f"{query.title}: {found}target {target_text(targets[query])} people")
+        lines.append(f"{query.title}: {found}target {target_text(targets[query])} {counted_in(query.table)}")
     return SummaryEntry(f"Targets missed: {len(missed)}", tuple(lines), Tone.ATTENTION)
 
 

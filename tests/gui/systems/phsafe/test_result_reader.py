@@ -160,13 +160,13 @@ def test_that_observed_margins_stand_beside_the_forecast_and_the_other_run(ask, 
     (found,) = [row for row in table.rows if (row[0], row[1]) == ("PH3", PH3.level.title)]
     rows = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"))
     sizes = np.abs(np.concatenate([noise[rows] for noise in run.noise]))
-    assert found[3] == pytest.approx(np.quantile(sizes, 0.9))
-    assert found[2] == forecast(run.spec.scenario).query(PH3).margins.normal
+    assert found[4] == pytest.approx(np.quantile(sizes, 0.9))
+    assert found[3] == forecast(run.spec.scenario).query(PH3).margins.normal
     others = np.abs(np.concatenate([noise[rows] for noise in other.noise]))
     assert found[-1] == pytest.approx(np.quantile(others, 0.9))
     shares = ask(run, "share").picture.table
     (held,) = [row for row in shares.rows if (row[0], row[1]) == ("PH3", PH3.level.title)]
-    assert held[2] == pytest.approx(100 * np.mean(sizes <= found[2]))
+    assert held[2] == pytest.approx(100 * np.mean(sizes <= found[3]))
 
 
 def test_that_truncation_is_told_apart_from_noise(ask, write_run):
@@ -186,7 +186,7 @@ def test_that_truncation_is_told_apart_from_noise(ask, write_run):
     (level,) = [row for row in levels.rows if (row[0], row[1]) == ("PH3", PH3.level.title)]
     every = rows_of(run, "PH3", "STATE", iteration_code=list("ABCDEFG"))
     squares = (run.truth.truncated - run.truth.untruncated)[every].astype(float) ** 2
-    assert level[2] == pytest.approx(math.sqrt(squares.mean()))
+    assert level[3] == pytest.approx(math.sqrt(squares.mean()))
     assert "PH3" in ask(run, "all sizes").picture.table.column("Table")
 
 
@@ -204,15 +204,15 @@ def test_that_the_worst_number_is_the_one_with_the_largest_mean_error(ask, write
     run = write_run(trials=3)
     picture = ask(run, "worst").picture
     errors = np.abs(np.stack(run.noise) + (run.truth.truncated - run.truth.non_private)).mean(axis=0)
-    means = list(picture.table.column("Mean error, people"))
+    means = list(picture.table.column("Mean error"))
     assert means[0] == pytest.approx(errors.max())
     assert means == sorted(means, reverse=True)
     row = int(errors.argmax())
     assert picture.marks[0].key[2:] == (
         run.keys.region_id[row], run.keys.iteration_code[row], str(run.keys.cell[row]),
     )  # fmt: skip
-    assert picture.table.column("Truncation bias, people")[0] == run.truth.truncated[row] - run.truth.untruncated[row]
-    assert picture.table.column("Mean noise, people")[0] == pytest.approx(np.abs(np.stack(run.noise))[:, row].mean())
+    assert picture.table.column("Truncation bias")[0] == run.truth.truncated[row] - run.truth.untruncated[row]
+    assert picture.table.column("Mean noise")[0] == pytest.approx(np.abs(np.stack(run.noise))[:, row].mean())
 
 
 def test_that_every_kind_of_picture_has_its_choosers(ask, write_run):
