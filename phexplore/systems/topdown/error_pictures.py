@@ -206,7 +206,7 @@ def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         sigma,
         run.unit,
         (
-            f"{percent(exact, places=0, toward=Toward.DOWN)} of the numbers are published as they are; the mean error is {signed_people(fold.errors.mean)}",
+            f"{percent(exact, places=0, toward=Toward.DOWN)} of the numbers are published as they are; the mean error (bias) is {signed_people(fold.errors.mean)}",
             summary,
         ),
         Table(

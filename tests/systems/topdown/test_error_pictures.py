@@ -45,6 +45,7 @@ def test_that_errors_of_every_level_are_those_of_the_counts(run):
     assert tuple(row.key for row in picture.marks) == LEVELS
     assert picture.marks[0].value == moved
     shape = ask(run.directory, "shape", level="Block").picture
+    assert "the mean error (bias) is " in shape.title  # the line above has the mean size of an error
     assert sum(mark.parts[0].top for mark in shape.marks) == pytest.approx(100)
 
 
