@@ -228,7 +228,7 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
             Scale.COUNT if far else Scale.LINEAR,
         ),
         "Where members stand" if marks else "",
-        "A small dot per member, a large one for the middle; the dashed line is where all started."
+        "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is where all started."
         if marks
         else "No member moved a number that has a starting value.",
         numbers,

@@ -82,6 +82,11 @@ def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
     assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget PH3 (State, A-G)")
 
 
+def test_that_the_picture_says_what_its_bars_and_dots_are(us, proposals) -> None:
+    picture = matrix_view(committee_matrix(proposals, us), proposals).picture
+    assert picture.summary.startswith("From the smallest proposal to the largest, a small dot for each between")
+
+
 def test_that_budgets_are_shown_as_the_margins_that_they_give(us, query, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us), proposals)
     found = _cells(view, f"Margin of {query.title}")
