@@ -45,13 +45,13 @@ def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
     """Return the data table, the worst first."""
     headers = (
         "Table",
+        "Mean error",
+        "Counted",
         "Level",
         "Region",
         "Group",
         "Cell",
         "True count",
-        "Counted",
-        "Mean error",
         "Truncation bias",
         "Mean noise",
         "Largest error",
@@ -63,13 +63,13 @@ def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
         tuple(
             (
                 each.query.table,
+                each.mean_error,
+                counted_in(each.query.table),
                 each.query.level.title,
                 each.region,
                 each.group or "everybody",
                 each.cell,
                 each.untruncated,
-                counted_in(each.query.table),
-                each.mean_error,
                 each.bias,
                 each.mean_noise,
                 each.largest_error,

@@ -313,6 +313,7 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
     assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
     assert chart.numbers.column("Reason") == ("truncation", "noise")
     assert chart.numbers.column("Mean error") == (99.0, 13.0)
+    assert chart.numbers.headers[:3] == ("Table", "Mean error", "Counted")
     assert "truncation has a part in 1 of them" in chart.summary
 
 
