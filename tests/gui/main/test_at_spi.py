@@ -116,12 +116,16 @@ def journey(screen, project):
 
 
 def as_text(heard) -> str:
-    """Return the transcript as people read it."""
+    """Return the transcript as people read it: the steps of docs/spoken_journey.md."""
+    heard_as = {"state-changed": "focus", "active-descendant-changed": "focus", "property-change": "change"}
     lines = []
     for step in heard:
         if "said" in step:
-            lines += [f"**{step['does']}** (`{step['keys']}`)", ""]
-            lines += [f"- {kind}: {words}" for kind, words in step["said"]] + [""]
+            verb, _, rest = step["keys"].partition(":")
+            keys = {"until": "`Tab`, as often as it takes", "type": f"`{rest}`"}.get(verb, f"`{verb}`")
+            lines += [f"**{step['does']}** ({keys})", ""]
+            lines += [f"- {heard_as.get(kind, kind)}: {' / '.join(words.splitlines())}" for kind, words in step["said"]]
+            lines += [""]
     return "\n".join(lines)
 
 
