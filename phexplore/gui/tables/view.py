@@ -24,6 +24,8 @@ _LEAST_ROWS = 4
 _WIDEST = 40 * GRID
 _NARROWEST = 0.6
 """Of its width, that the stretched column keeps: its words end in … before other columns go out of sight."""
+_NARROWEST_REPEATED = 0.8
+"""Of its width, that a column keeps whose words are said once for several rows; it gives before the stretched one does."""
 
 
 class ColumnWidths:
@@ -53,15 +55,36 @@ class ColumnWidths:
 
     def fill(self) -> None:
         """Let the column that is stretched take what is left over, or give what is missing before the table scrolls."""
-        view, stretched = self._view, self._model.table.number(self._model.table.stretched)
-        shown = [number for number in range(len(self._widths)) if not view.isColumnHidden(number)]
-        others = sum(view.columnWidth(number) for number in shown if number != stretched)
-        room, least = view.viewport().width() - others, int(_NARROWEST * self._widths[stretched])
-        view.setColumnWidth(stretched, max(least, room))
+        view, table = self._view, self._model.table
+        shown, stretched = self._shown(), table.number(table.stretched)
+        repeated = [number for number in shown if table.columns[number].repeats]
+        others = sum(view.columnWidth(number) for number in shown if number not in {stretched, *repeated})
+        wanted, room = self._widths[stretched], view.viewport().width() - others
+        for number in repeated:
+            whole = self._widths[number]
+            width = min(whole, max(int(_NARROWEST_REPEATED * whole), room - wanted))
+            view.setColumnWidth(number, width)
+            room -= width
+        least = int(_NARROWEST * wanted)
+        scrolled = (
+            wanted if repeated else least
+        )  # where a cut does not save the table from scrolling, both stay readable
+        view.setColumnWidth(stretched, room if room >= least else scrolled)
         if self._is_whole:
             bar = view.horizontalScrollBar().sizeHint().height() if room < least else 0
             rows = len(self._model.rows) * view.verticalHeader().defaultSectionSize()
             view.setFixedHeight(view.horizontalHeader().sizeHint().height() + rows + bar + 2 * view.frameWidth())
+
+    def whole(self) -> int:
+        """Return how wide the view has to be to show every column without scrolling, at most a repeated one cut, in pixels."""
+        columns, view = self._model.table.columns, self._view
+        return sum(
+            int(_NARROWEST_REPEATED * self._widths[number]) if columns[number].repeats else self._widths[number]
+            for number in self._shown()
+        ) + (view.verticalScrollBar().sizeHint().width() + 2 * view.frameWidth())
+
+    def _shown(self) -> list[int]:
+        return [number for number in range(len(self._widths)) if not self._view.isColumnHidden(number)]
 
 
 class ParameterView(QTableView):
@@ -114,7 +137,7 @@ class ParameterView(QTableView):
         heads.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         heads.setMinimumSectionSize(3 * GRID)
         self.commands = TableCommands(session, self, model)
-        self._widths = ColumnWidths(self, model, is_whole=is_whole)
+        self.widths = ColumnWidths(self, model, is_whole=is_whole)
         appearance().changed.connect(self._on_appearance)
         model.modelReset.connect(self._on_reset)
         session.selected.connect(self.show_place)
@@ -166,7 +189,7 @@ class ParameterView(QTableView):
         """Show or hide columns."""
         for column in columns:
             self.setColumnHidden(self._model.table.number(column), not shown)
-        self._widths.fill()
+        self.widths.fill()
 
     def selected_places(self) -> list[Any]:
         """Return the parameters in the selected cells, row by row."""
@@ -236,7 +259,7 @@ class ParameterView(QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._widths.fill()
+        self.widths.fill()
 
     def showEvent(self, event: QShowEvent) -> None:
         self._model.resume()
@@ -271,9 +294,9 @@ class ParameterView(QTableView):
             self.setCurrentIndex(target)
 
     def _on_reset(self) -> None:
-        self._widths.measure()
+        self.widths.measure()
         self.show_place(self._session.selection)
 
     def _on_appearance(self, _colours: object) -> None:
-        self._widths.measure()
+        self.widths.measure()
         self.viewport().update()

@@ -14,7 +14,7 @@ _PHRASES = {
     "Bounded\nρ": "Privacy\nloss",
     "Bounded\nε": "Privacy\nloss",
     "Δ bounded\nρ": "Change of\nloss",
-    "Δ\nMOE": "Change",
+    "Δ\nMOE": "Change of\nmargin",
     "Δ MOE": "change of the margin",
     "Δ bounded ρ": "change of the privacy loss",
     "MOE ≤": "At most",

@@ -26,7 +26,7 @@ def plainly() -> Iterator[None]:
         ("share of the scenario's ρ, percent", "share of the scenario's privacy loss, percent"),
         ("54.0 %   ρ 1.358838", "54.0 %   1.358838"),
         ("Bounded\nρ", "Privacy\nloss"),
-        ("Δ\nMOE", "Change"),
+        ("Δ\nMOE", "Change of\nmargin"),
         ("MOE\n90 %", "Margin\n90 %"),
         ("Total ρ", "Total privacy loss"),
         ("τ, people", "Threshold, people"),

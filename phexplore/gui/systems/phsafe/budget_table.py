@@ -67,8 +67,8 @@ class Column(enum.Enum):
     MARGIN_PAPER = "margin paper"
     BUDGET = "budget"
     BOUNDED = "bounded"
-    SHARE = "share"
     MARGIN_CHANGE = "margin change"
+    SHARE = "share"
     BUDGET_CHANGE = "budget change"
     LOCK = "lock"
 
@@ -293,20 +293,20 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             names=("bounded ρ", "bounded rho", "bounded ε", "bounded epsilon", "bounded"),
         ),
         column(
-            Column.SHARE,
-            "Share",
-            f"Share of the total {symbol}",
-            "> 99.9 %",
-            lambda row: percent(row.entry.share) if row.is_published else ABSENT,
-            exact=lambda row: "" if row.entry.share is None else f"{float(row.entry.share):.10g}",
-        ),
-        column(
             Column.MARGIN_CHANGE,
             "Δ\nMOE",
             f"Margin minus the reference's margin, in {PEOPLE_OR_HOUSEHOLDS}",
             "−99,999",
             _margin_change,
             names=("δ *",),
+        ),
+        column(
+            Column.SHARE,
+            "Share",
+            f"Share of the total {symbol}",
+            "> 99.9 %",
+            lambda row: percent(row.entry.share) if row.is_published else ABSENT,
+            exact=lambda row: "" if row.entry.share is None else f"{float(row.entry.share):.10g}",
         ),
         column(
             Column.BUDGET_CHANGE,

@@ -199,8 +199,8 @@ class BudgetsEditor(QWidget):
             self._edit_each(f"Take {_named(queries)} from {reference.title}", queries, edit)
 
 
-ROOM_FOR_PICTURE = 1560
-"""Width of the window from which on the table and its picture stand side by side."""
+_PICTURE_WIDTH = 55 * GRID
+"""That a picture is readable in, at normal text size; it stands beside the table where the table leaves it as much."""
 
 
 class BudgetsPage(QSplitter):
@@ -217,15 +217,23 @@ class BudgetsPage(QSplitter):
         for number, (widget, stretch) in enumerate(((self.editor, 3), (self.picture, 2))):
             self.addWidget(widget)
             self.setStretchFactor(number, stretch)
+        for changed in (self.editor.side_by_side.toggled, self.editor.table.modelReset, appearance().changed):
+            changed.connect(self.make_room)
         self.make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.make_room()
 
-    def make_room(self) -> None:
-        """Show the picture if it is wanted and the window is wide enough."""
-        self.picture.setVisible(self._settings.read(PICTURE) and self.window().width() >= ROOM_FOR_PICTURE)
+    def make_room(self, _changed: object = None) -> None:
+        """Show the picture if it is wanted and every column of the table fits beside it."""
+        table, room = self.editor.view.widths.whole(), self.width() - self.handleWidth()
+        was_hidden = self.picture.isHidden()
+        has_room = (room - table) * 100 >= _PICTURE_WIDTH * appearance().scale
+        self.picture.setVisible(self._settings.read(PICTURE) and has_room)
+        if has_room and (was_hidden or self.editor.width() < table):
+            table = max(table, room * 3 // 5)
+            self.setSizes([table, room - table])
 
 
 def _named(queries: list[QueryKey]) -> str:

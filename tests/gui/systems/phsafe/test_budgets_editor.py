@@ -1,6 +1,13 @@
 from __future__ import annotations
 
+import pytest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.systems.phsafe.budget_table import COLUMNS, CONVENTION_COLUMNS, Column
+from phexplore.gui.systems.phsafe.budgets_page import BudgetsPage
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.model.keys import parse_query
 
@@ -74,3 +81,55 @@ def test_that_the_count_of_a_filtered_table_is_shown(editor) -> None:
     editor.levels.setCurrentIndex(editor.levels.findData("usa_*"))
     assert editor._count.text() == "9 of 46"
     assert parse_query("PH3/usa_*") in _queries(editor)
+
+
+@pytest.fixture
+def page(qtbot, session, settings):
+    look = appearance()
+    depth, naming = look.depth, chosen_naming()
+    look.show_depth(Depth.EXPERT)
+    look.call_things(Naming.NAMES)
+    found = BudgetsPage(session, QWidget(), settings)
+    qtbot.addWidget(found)
+    found.show()
+    qtbot.waitExposed(found)
+    yield found
+    look.show_depth(depth)
+    look.call_things(naming)
+
+
+def hidden_part(page):
+    return page.editor.view.horizontalScrollBar().maximum()
+
+
+def test_that_the_picture_stands_beside_the_table_only_where_every_column_is_seen(page) -> None:
+    sides = []
+    for width in range(1000, 1900, 20):
+        page.resize(width, 800)
+        QApplication.processEvents()
+        sides.append(page.picture.isVisible())
+        assert not (page.picture.isVisible() and hidden_part(page)), width
+    assert sides == sorted(sides)  # no width takes away what a smaller one has
+    assert (sides[0], sides[-1]) == (False, True)
+
+
+def test_that_the_picture_gives_way_to_columns_that_are_added(page) -> None:
+    page.resize(page.editor.view.widths.whole() + 460, 800)
+    assert page.picture.isVisible()
+    page.editor.side_by_side.setChecked(True)
+    assert not page.picture.isVisible()
+    page.editor.side_by_side.setChecked(False)
+    assert page.picture.isVisible()
+
+
+def test_that_a_narrow_table_cuts_the_name_it_repeats_and_no_level(page) -> None:
+    page.resize(820, 800)
+    QApplication.processEvents()
+    view = page.editor.view
+    level, change = (
+        view.index_of(page.editor.table.rows[0].key, column) for column in (Column.LEVEL, Column.MARGIN_CHANGE)
+    )
+    longest = max(view.fontMetrics().horizontalAdvance(row.key.level.title) for row in page.editor.table.rows)
+    assert view.columnWidth(level.column()) > longest
+    assert hidden_part(page) > 0
+    assert view.visualRect(change).right() <= view.viewport().width()
