@@ -173,7 +173,7 @@ def test_that_the_window_opens_edits_saves_runs_compares_and_judges_it(tmp_path)
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
-    assert "This test" in seen["preset"]
+    assert "two-sided geometric noise" in seen["preset"]
     assert seen["areas"] == ["OVERVIEW", "BUDGETS", "TARGETS", "SCENARIO", "RUNS", "RESULTS", "DECISION", "HISTORY"]
     assert seen["overview"] == pytest.approx([margin(0.25)], rel=1e-9)
     assert seen["tiles"][0][1] == "0.250000"

@@ -19,7 +19,7 @@ from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 
-PATIENCE_MS = 600_000
+PATIENCE_MS = 180_000
 """A wait ends as soon as it can; how long it may take says only how slow the machine is, and kernels compile in some."""
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
     wait.__kwdefaults__["timeout"] = PATIENCE_MS

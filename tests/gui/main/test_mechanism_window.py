@@ -79,10 +79,10 @@ def test_that_an_edit_is_one_step_with_a_sentence_and_reaches_tiles_and_changes(
     page.budget.controls["total"].line.setModified(True)
     page.budget.controls["total"].line.offered.emit("1/2")
     assert window.session.project.labels[-1] == "Set the total budget to 0.5"
-    qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss ε: 0.500000"))
     window.navigation.choose(Area.OVERVIEW)
+    qtbot.waitUntil(lambda: window.headline.tiles[0].accessibleName().startswith("Privacy loss ε: 0.500000"))
     overview = window.pages.currentWidget()
-    assert overview.changes.list.item(0).text() == "Total: 1 → 0.5"
+    qtbot.waitUntil(lambda: overview.changes.list.item(0).text() == "Total: 1 → 0.5")
     assert overview.chart("margins").numbers.rows
 
 
