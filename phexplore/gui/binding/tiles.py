@@ -82,8 +82,9 @@ def loss_tile(
     if said := absurd_epsilon(shown.scenario):
         change, tone = f"{said}; {change}" if reference is not None else said, Tone.ATTENTION
     text = bound_text(total)
-    exact = "" if isinstance(total, Unlimited) or text == exact_text(total) else f"exactly {exact_text(total)}"
-    return TileContent(caption, text, beside, change, tone, exact)
+    exact = "" if isinstance(total, Unlimited) else exact_text(total)
+    is_said = exact == text or "/" in exact  # nobody follows a spoken fraction; the inspector has it
+    return TileContent(caption, text, beside, change, tone, "" if is_said else f"exactly {exact}")
 
 
 def _difference(moved: Fraction, was: Fraction) -> tuple[str, Tone]:

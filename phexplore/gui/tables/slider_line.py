@@ -78,19 +78,22 @@ class SliderLine(QObject):
             for widget in (self.slider, self.field.line):
                 describe(widget, name=name or None)
 
-    def show(self, value: Fraction | None, text: str, *, mark: Fraction | None = None, reason: str = "") -> None:
+    def show(
+        self, value: Fraction | None, text: str, words: str = "", *, mark: Fraction | None = None, reason: str = ""
+    ) -> None:
         """Show a value.
 
         Args:
             value: where the handle stands, None for the left end.
             text: the exact text in the field.
+            words: the same rounded, "" where the exact text is read as it is.
             mark: a tick on the slider, None for none.
             reason: why it cannot be edited, "" when it can.
         """
         self._value = value
         self.slider.set_value(value)
         self.slider.set_mark(mark)
-        self.field.set_value(text)
+        self.field.set_value(text, words)
         for widget in (self.slider, self.field):
             widget.setEnabled(not reason)
             describe(widget, tip=reason)

@@ -84,7 +84,7 @@ class ExactField(QWidget):
         """
         super().__init__()
         self._take = take
-        self._value = ""
+        self._value = self._rounded = ""
         self.line = ExactLine(name)
         self._width = width
         self._reason = Reason(relative=0.92)
@@ -101,15 +101,21 @@ class ExactField(QWidget):
         """Why the text in the field is refused, "" when it is not."""
         return self._reason.text()
 
-    def set_value(self, text: str) -> None:
-        """Show a value, unless the user is in the middle of another entry."""
-        self._value = text
+    def set_value(self, text: str, words: str = "") -> None:
+        """Show a value, unless the user is in the middle of another entry.
+
+        Args:
+            text: exact.
+            words: the same rounded, where a long fraction says nothing: a committee sees it, the exact one is in the tip;
+                an expert sees the fraction and hears both. Left as it stands it changes nothing.
+        """
+        self._value, self._rounded = text, words if "/" in text else ""
         if not (self.line.isModified() and (self.line.hasFocus() or self.reason)):
-            self._show(text)
+            self._show_value()
 
     def forget(self) -> None:
         """Drop a half-typed or refused entry."""
-        self._show(self._value)
+        self._show_value()
 
     def sizeHint(self) -> QSize:
         return QSize(self._scaled(), super().sizeHint().height())
@@ -123,30 +129,43 @@ class ExactField(QWidget):
         return self._width * appearance().scale // 100
 
     def _fit(self) -> None:
-        """Follow the text size: a number cut off at its start would be another number."""
+        """Follow text size and depth: a number cut off at its start would be another number."""
+        if not self.line.isModified():
+            self._show_value()
         self.line.setMinimumWidth(self._scaled() * 3 // 4)
         self.line.setMaximumWidth(self._scaled() * 2)
         self.updateGeometry()
 
     def _offer(self, text: str) -> None:
-        if text.strip() == self._value:
-            self._show(self._value)
+        if text.strip() in {self._value, self._seen}:
+            self._show_value()
             return
         reason = self._take(text)
         self._reason.say(reason)
         self.line.set_refused(reason)
         self.line.setModified(bool(reason))
         if not reason:
-            self._show(self._value)
+            self._show_value()
 
     def _restore(self) -> None:
-        self._show(self._value)
+        self._show_value()
         self.line.selectAll()
 
-    def _show(self, text: str) -> None:
-        self.line.setText(text)
+    @property
+    def _seen(self) -> str:
+        """What the field shows while nobody types."""
+        return self._value if appearance().is_expert else self._rounded or self._value
+
+    def _show_value(self) -> None:
+        self.line.setText(self._seen)
         self.line.setModified(False)
         self.line.set_refused("")
+        is_rounded = self._seen != self._value
+        describe(
+            self.line,
+            tip=f"Exactly {self._value}" if is_rounded else "",
+            more="rounded" if is_rounded else self._rounded,
+        )
         self._reason.say("")
 
 

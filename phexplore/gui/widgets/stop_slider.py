@@ -23,6 +23,7 @@ class StopSlider(QSlider):
         stops: the values it stands on, ascending.
         exact: what it stands for, which may lie between two stops; None for nothing.
         value_words: the same with its unit.
+        per: what 1 is in that unit: 100 for percent.
 
     Signals:
         moved: the stop under the handle, while it is dragged or stepped by the user.
@@ -47,6 +48,7 @@ class StopSlider(QSlider):
         speak_as(StopSlider, _Spoken)
         self.stops = tuple(stops)
         self._words, self._safe_words, self.value_words = words, "", ""
+        self.per = 1
         self.exact: Fraction | None = None
         self._mark: Fraction | None = None
         self._safe: tuple[Fraction | None, Fraction | None] | None = None
@@ -169,12 +171,18 @@ class _Spoken(SpokenNumber):
 
     def number(self) -> float:
         slider = self._slider()
-        return 0.0 if slider is None else float(slider.stops[0] if slider.exact is None else slider.exact)
+        return 0.0 if slider is None else self._said(slider.stops[0] if slider.exact is None else slider.exact)
 
     def span(self) -> tuple[float, float]:
-        return (0.0, 0.0) if (slider := self._slider()) is None else (float(slider.stops[0]), float(slider.stops[-1]))
+        slider = self._slider()
+        return (0.0, 0.0) if slider is None else (self._said(slider.stops[0]), self._said(slider.stops[-1]))
 
     def take(self, number: float) -> None:
         if (slider := self._slider()) is not None:
-            slider.setValue(slider.nearest(Fraction(number)))
+            slider.setValue(slider.nearest(Fraction(number) / slider.per))
             slider.released.emit()
+
+    def _said(self, value: Fraction) -> float:
+        """Return a value in the unit of its words, in as many digits as a person follows."""
+        slider = self._slider()
+        return float(f"{float(value * (1 if slider is None else slider.per)):.7g}")

@@ -26,7 +26,7 @@ from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.edits import add_query, remove_query, set_level_share, set_query_share
-from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, Version, canonical, cell_of, margin_of
+from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, Version, canonical, cell_of, margin_of, text
 from phexplore.systems.topdown.share_edits import level_share_for_budget, share_for_budget, share_for_margin
 from phexplore.systems.topdown.wording import counted, place_title, share_exact
 from phexplore.workload.queries import catalogue
@@ -52,8 +52,14 @@ def offered_queries(method: TopDown) -> tuple[str, ...]:
     return tuple(query.name for query in catalogue(load_schema(method.schema)) if query.name not in known)
 
 
+def begun(cell: ShareCell, quantity: Quantity, shown: Version) -> str:
+    """Return what an editor starts with: exact, but rounded as shown where only a fraction is exact and fractions are not shown."""
+    found = exact(cell, quantity, shown)
+    return text(cell, quantity, shown) if "/" in found and quantity is not Quantity.FRACTION else found
+
+
 def exact(cell: ShareCell, quantity: Quantity, shown: Version) -> str:
-    """Return what an editor starts with and what a copy carries."""
+    """Return what a copy carries."""
     if cell.share is None:
         return ""
     match quantity:

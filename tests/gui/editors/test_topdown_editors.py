@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.document.project import Project
@@ -21,6 +23,7 @@ from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
 from phexplore.gui.systems.topdown.summary import inspect
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.widgets.page import Sideways
 from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
@@ -61,7 +64,7 @@ def test_that_typing_opens_the_cell_and_enter_commits(qtbot, session, editor):
     for key in "0.5":
         qtbot.keyClick(editor.view.focusWidget() or editor.view, key)
     qtbot.keyClick(editor.view.focusWidget(), Qt.Key.Key_Return)
-    assert shares(session)[TOTAL] == Fraction(1, 2)
+    assert Fraction(49, 100) < shares(session)[TOTAL] < Fraction(51, 100)  # the stop next to it
     assert labels(session)[-1] == "Set the share of total at County to 0.5"
     assert sum(share for key, share in shares(session).items() if key.level == "County") == 1
 
@@ -293,3 +296,45 @@ def test_that_the_lock_of_a_share_is_called_by_what_it_locks_as_its_slider_is(se
         assert line.lock.toolTip() == line.lock.accessibleName()
     finally:
         appearance().call_things(before)
+
+
+def test_that_a_committee_sees_and_hears_shares_in_percent_and_the_fraction_stays_exact(qtbot, session, editor):
+    line, total = editor.panel.line, editor.total
+    before = dict(shares(session)), session.shown.method.total
+    assert line.field.line.text() == "3126/4097"
+    assert line.field.line.accessibleDescription() == "76.30 %"
+    assert line.percent.text() == "76.30 %"
+    appearance().show_depth(Depth.COMMITTEE)
+    try:
+        seen = [(field.text(), field.toolTip()) for field in (line.field.line, total.total.line)]
+        assert line.percent.text() == ""  # its field has it
+        assert seen == [("76.30 %", "Exactly 3126/4097"), ("2.556226", "Exactly 293764/114921")]
+        controls = [editor, *editor.findChildren(QWidget)]
+        spoken = [f"{each.accessibleName()} {each.accessibleDescription()}" for each in controls]
+        assert [words for words in spoken if re.search(r"\d/\d", words)] == []
+        for field in (line.field.line, total.total.line):
+            qtbot.keyClick(field, Qt.Key.Key_Return)
+        assert (dict(shares(session)), session.shown.method.total) == before
+        line.field.line.offered.emit("80 %")
+        assert shares(session)[TOTAL] == Fraction(4, 5)
+    finally:
+        appearance().show_depth(Depth.EXPERT)
+
+
+def test_that_a_cell_of_percents_is_edited_in_percent_and_left_alone_changes_nothing(session, editor):
+    index = editor.view.index_of(TOTAL)
+    assert index.data(Qt.ItemDataRole.EditRole) == "76.30 %"
+    assert editor.table.setData(index, "76.30 %", Qt.ItemDataRole.EditRole)
+    assert shares(session)[TOTAL] == Fraction(3126, 4097)
+    editor.view.commands.copy()
+    assert QGuiApplication.clipboard().text().strip() == "3126/4097"
+    absent = editor.view.index_of(LevelQuery("US", "total")).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert absent.endswith("no number. Not measured.")
+
+
+def test_that_a_slider_of_shares_tells_its_value_in_percent_and_takes_it_so(session, editor):
+    value = QAccessible.queryAccessibleInterface(editor.panel.line.slider).valueInterface()
+    assert value.currentValue() == 76.29973
+    assert value.maximumValue() == 100
+    value.setCurrentValue(50.0)
+    assert Fraction(49, 100) < shares(session)[TOTAL] < Fraction(51, 100)  # the stop next to it

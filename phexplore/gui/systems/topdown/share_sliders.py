@@ -45,9 +45,12 @@ class ShareLine(QObject):
         name, drag, width = f"Share of {title}", self._dragged, 13 * GRID
         self.line = SliderLine(session, name, STOPS, share_percent, self._typed, drag=drag, width=width, parent=self)
         self.slider, self.field = self.line.slider, self.line.field
+        self.slider.per = 100
+        self._words = ""
         # A fraction cut off at its start would be another number.
         self.field.line.setMinimumWidth(13 * GRID)
         self.percent, self.result = Figure(look="muted", least=9 * GRID), Figure(look="muted")
+        self.field.line.textChanged.connect(self._show_percent)
         self.lock = SymbolButton("unlocked", f"Lock the share of {title}", checkable=True)
         self.lock.clicked.connect(self._toggle_lock)
         self.line.pressed.connect(lambda: session.select(self.key))
@@ -65,15 +68,22 @@ class ShareLine(QObject):
         self.line.follow(key, f"Share of {title}")
         describe(self.lock, name=f"Lock the share of {title}", tip=f"Lock the share of {title}")
         text = "" if cell.share is None else share_exact(cell.share)
+        words = self._words = "" if cell.share is None else share_percent(cell.share)
         reason = "Not measured" if cell.share is None else "Locked: unlock it first" if cell.is_locked else ""
-        self.line.show(cell.share, text, mark=cell.before, reason=reason)
+        self.line.show(cell.share, text, words, mark=cell.before, reason=reason)
         self.lock.setEnabled(cell.share is not None)
         self.lock.setChecked(cell.is_locked)
         self.lock.set_symbol("locked" if cell.is_locked else "unlocked")
-        self.percent.setText("not measured" if cell.share is None else share_percent(cell.share))
+        self._show_percent()
         self.result.setText(cost_text(cell, shown))
         self.name.setText(name)
         self.name.set_look("accent" if cell.is_changed else "")
+
+    def _show_percent(self, _text: str = "") -> None:
+        """Show the share in percent, unless its field does."""
+        self.percent.setText(
+            "" if self._words and self.field.line.text() == self._words else self._words or "not measured"
+        )
 
     def _typed(self, typed: str) -> Step:
         shown = self._session.shown

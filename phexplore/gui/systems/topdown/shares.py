@@ -19,7 +19,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.edits import add_query, set_shares
 from phexplore.systems.topdown.forecast import query_of
 from phexplore.systems.topdown.share_cells import Key, Quantity, ShareCell, cell_of, query_rows, text, tip
-from phexplore.systems.topdown.share_typing import edit_of, exact, forbidden, heading, share_of, sum_text
+from phexplore.systems.topdown.share_typing import begun, edit_of, exact, forbidden, heading, share_of, sum_text
 from phexplore.systems.topdown.wording import level_title, place_title, query_sentence, query_title
 
 
@@ -175,11 +175,13 @@ def _level_column(level: str, quantity: Quantity, meaning: str) -> ParameterColu
         Kind.NUMBER,
         cell,
         told,
-        exact=lambda row: exact(row.cells[level], quantity, row.shown),
+        exact=lambda row: begun(row.cells[level], quantity, row.shown),
+        copied=lambda row: exact(row.cells[level], quantity, row.shown) if row.cells else cell(row).text,
         forbidden=lambda row: forbidden(row.cells[level], quantity),
         step=lambda row, typed: edit_of(row.cells[level], quantity, typed, row.shown),
         names=(name, name.replace("_", " ")),
         spoken=f"{title}, {meaning}",
+        absent="Not measured.",
     )
 
 

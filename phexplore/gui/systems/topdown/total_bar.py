@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.figures.stops import log_stops
-from phexplore.figures.wording import budget_text, conversion_title, power_text
+from phexplore.figures.wording import bound_text, conversion_title, power_text
 from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.tables.parameter_table import Step
@@ -36,7 +36,7 @@ class TotalBar(QFrame):
         self._session = session
         self.setAccessibleName("Whole budget")
         self._symbol = Text("Total ρ", bold=True)
-        self._line = SliderLine(session, "Total ρ", _STOPS, budget_text, self._total_step, width=20 * GRID, parent=self)
+        self._line = SliderLine(session, "Total ρ", _STOPS, bound_text, self._total_step, width=20 * GRID, parent=self)
         self.total, self.slider = self._line.field, self._line.slider
         self.epsilon = ExactField("Total ε", self._take_epsilon, width=12 * GRID)
         self._is = Text("is ε", look="muted")
@@ -64,7 +64,7 @@ class TotalBar(QFrame):
         is_zcdp = method.framework is PrivacyFramework.ZCDP
         self._symbol.setText(f"Total {method.framework.symbol}")
         mark = reference.scenario.topdown.total if reference is not None else None
-        self._line.show(method.total, exact_text(method.total), mark=mark)
+        self._line.show(method.total, exact_text(method.total), bound_text(method.total), mark=mark)
         for widget in (self._is, self.epsilon, self.conversion, self._delta):
             widget.setVisible(is_zcdp)
         if is_zcdp:
