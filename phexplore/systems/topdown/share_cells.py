@@ -125,14 +125,17 @@ def _ordered(schema: str, measured: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def canonical(schema: str, name: str) -> str:
-    """Return how a schema spells a query group, the name itself where it has no such one.
+    """Return how a schema spells a query group, the name itself where it has no such one or it is of another histogram.
+
+    Every cell of the unit histogram that is measured inside a product of households is not every cell of that product.
 
     Args:
         schema: id.
         name: of the query group, its factors in any order.
     """
     try:
-        return query_of(schema, name).name
+        query = query_of(schema, name)
+        return query.name if query.schema == load_schema(schema) else name
     except PhexploreError:
         return name
 

@@ -51,6 +51,14 @@ def test_that_rows_follow_the_catalogue_and_the_rest_is_offered():
     assert set(offered_queries(now.method)) == {"hhgq * hispanic", "hhgq * hispanic * cenrace"}
 
 
+@pytest.mark.parametrize("name", ["dhc-2020-units-us", "dhc-2020-persons-us", "ddp-2019-households-us"])
+def test_that_every_measured_query_group_has_a_row(name):
+    method = preset(name).scenario.topdown
+    assert sorted(query_rows(method)) == sorted({key.query for key in method.query_shares})
+    table = share_table(version(preset(name).scenario, name), Quantity.SHARE)
+    assert sum(cell.share or 0 for row in table.rows[1:-1] for cell in [row.cells[method.levels[0]]]) == 1
+
+
 @pytest.mark.parametrize(
     ("quantity", "words", "carried"),
     [
