@@ -12,10 +12,13 @@ Args:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from phexplore.accuracy.budget_model import LeftOut, margin_of
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS
 from phexplore.decide.frontier import Frontier, FrontierError, FrontierPoint, PricedQuery, Weighting, frontier
 from phexplore.decide.risk import GuessRisk, guess_risk
 from phexplore.decide.sensitivity import (
@@ -31,11 +34,11 @@ from phexplore.figures.figure import Figure, bar_figure, nothing
 from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table
 from phexplore.figures.wording import CONVERTED, budget_text, people
-from phexplore.model.goals import title_of
+from phexplore.model.goals import Key, title_of
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rounded import percent, rounded_up
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import budgets_of, loss_of
+from phexplore.systems.registry import budgets_of, loss_of, system_of
 
 _PERCENT = Fraction(1, 100)
 _MOST = 400
@@ -45,6 +48,10 @@ _EXPLAIN = (
     "For every total, budgets that make the weighted sum of squared margins smallest are found by the condition that every "
     "query has the same marginal price. One per cent more of the total always buys half a per cent less margin."
 )
+
+
+Counted = Callable[[Key], str]
+"""Returns what an answer of a query counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +104,14 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
     """Return everything about the trade-off of a scenario; what cannot be drawn is said in the answer."""
     scenario = request.scenario
     system = budgets_of(scenario)
+    counted = partial(system_of(scenario).counted, scenario)
     loss = f"{'bounded ' if system.doubles else ''}{system.framework.symbol}"
     curve = None
     try:
         curve = frontier(scenario, weighting=request.weighting)
         figures = (
-            frontier_figure(curve, loss),
-            price_bars(curve, system.framework.symbol, doubles=system.doubles),
+            frontier_figure(curve, loss, counted),
+            price_bars(curve, system.framework.symbol, counted, doubles=system.doubles),
         )
     except PhexploreError as error:
         figures = (nothing("frontier", error.full), nothing("price-bars", error.full))
@@ -114,7 +122,7 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
         *figures,
         left,
         left_bars(left, request, loss, doubles=system.doubles),
-        leverage_bars(leverages(scenario)),
+        leverage_bars(leverages(scenario), counted),
         _risk(request),
         reliable_lines(request),
     )
@@ -134,19 +142,21 @@ _UNLOCKED = "One per cent more of the total always buys half a per cent less mar
 _LOCKED = "Locked budgets stay: more of the total changes the other margins alone."
 
 
-def frontier_figure(found: Frontier, loss: str) -> Figure:
+def frontier_figure(found: Frontier, loss: str, counted: Counted) -> Figure:
     """Return the trade-off; the key of a mark is the number of its point.
 
     Args:
         found: the curve.
         loss: what the horizontal axis counts, e.g. "bounded ρ".
+        counted: what an answer of a query counts.
     """
     if not found.points:
         return nothing("frontier", "Locks leave no room for other totals. Unlock some budgets to see the trade-off.")
     xs = [float(point.headline) for point in found.points]
     ys = [point.weighted_margin for point in found.points]
+    unit = _counted_by_all(counted, (query.key for query in found.queries))
     marks = tuple(
-        Mark(number, (Dot(x, y, size=5.0),), tip=point_words(point, loss))
+        Mark(number, (Dot(x, y, size=5.0),), tip=point_words(point, loss, unit))
         for number, (x, y, point) in enumerate(zip(xs, ys, found.points, strict=True))
     )
     return Figure(
@@ -156,7 +166,7 @@ def frontier_figure(found: Frontier, loss: str) -> Figure:
         f"{_LOCKED if found.held else _UNLOCKED} Enter or a double click loads a point as a scenario.",
         Axis(f"{loss} (logarithmic)", Scale.LOG, _padded(xs), number_text, floor=_SMALLEST, most=8),
         Axis(
-            "weighted margin of error, people",
+            f"weighted margin of error, {unit}",
             Scale.LOG,
             _padded([*ys, found.present_margin, found.best_margin]),
             people,
@@ -165,7 +175,7 @@ def frontier_figure(found: Frontier, loss: str) -> Figure:
         ),
         marks,
         Table(
-            (loss, f"ε at δ = 10⁻¹⁰, {CONVERTED}" if loss.endswith("ρ") else "ε", "Weighted margin, people"),
+            (loss, f"ε at δ = 10⁻¹⁰, {CONVERTED}" if loss.endswith("ρ") else "ε", f"Weighted margin, {unit}"),
             tuple((point.headline, point.epsilon, point.weighted_margin) for point in found.points),
         ),
         under=(Path(tuple(xs), tuple(ys)),),
@@ -199,37 +209,51 @@ def frontier_title(found: Frontier) -> str:
     return f"With these weights the same weighted margin could be had for {share} less"
 
 
-def point_words(point: FrontierPoint, loss: str) -> str:
-    """Return a point in words; `loss` is what the totals are, e.g. "bounded ρ"."""
+def point_words(point: FrontierPoint, loss: str, unit: str) -> str:
+    """Return a point in words.
+
+    Args:
+        point: on the curve.
+        loss: what the totals are, e.g. "bounded ρ".
+        unit: of the margin, e.g. "people".
+    """
     converted = f", ε {rounded_up(point.epsilon, 3)} at δ = 10⁻¹⁰, {CONVERTED}" if loss.endswith("ρ") else ""
     return (
         f"{loss[:1].upper()}{loss[1:]} {float(point.headline):.6g}{converted}\n"
-        f"Weighted margin {people(point.weighted_margin)} people\nDouble click loads it as a scenario"
+        f"Weighted margin {people(point.weighted_margin)} {unit}\nDouble click loads it as a scenario"
     )
 
 
-def price_bars(found: Frontier, symbol: str, *, doubles: bool) -> Figure:
-    """Return by how many people each margin shrinks when its query alone gets one per cent of the total on top."""
+def price_bars(found: Frontier, symbol: str, counted: Counted, *, doubles: bool) -> Figure:
+    """Return by how much each margin shrinks when its query alone gets one per cent of the total on top.
+
+    Args:
+        found: the curve.
+        symbol: of the budget.
+        counted: what an answer of a query counts.
+        doubles: whether the loss is twice the sum of the budgets.
+    """
     more = found.present_total * _PERCENT
     bought = sorted(((query.people_bought(float(more)), query) for query in found.queries), key=lambda pair: -pair[0])
     shown = (2 if doubles else 1) * more
     extra = f"{'bounded ' if doubles else ''}{symbol} {float(shown):.4g}"
-    bars = tuple(_price_bar(gain, query, extra) for gain, query in bought[:_MOST])
+    bars = tuple(_price_bar(gain, query, extra, counted(query.key)) for gain, query in bought[:_MOST])
     best = bought[0][1]
+    unit = _counted_by_all(counted, (query.key for query in found.queries))
     rows = tuple((query.name, query.margin, query.margin - gain, gain) for gain, query in bought)
     return bar_figure(
         "price-bars",
         bars,
-        "people the margin shrinks by",
-        f"1 % more ({extra}) for {best.name} alone buys {people(bought[0][0])} people there",
+        f"{unit} the margin shrinks by",
+        f"1 % more ({extra}) for {best.name} alone buys {people(bought[0][0])} {counted(best.key)} there",
         "Each bar gives all of the extra budget to that one query: the margin before, and after.",
-        Table(("Query", "Margin, people", "Margin after, people", "Bought, people"), rows),
+        Table(("Query", f"Margin, {unit}", f"Margin after, {unit}", f"Bought, {unit}"), rows),
     )
 
 
-def _price_bar(gain: float, query: PricedQuery, extra: str) -> Bar:
+def _price_bar(gain: float, query: PricedQuery, extra: str, unit: str) -> Bar:
     words = f"{people(query.margin)} → {people(query.margin - gain)}"
-    tip = f"{extra} more for {query.name} alone: its margin goes from {words} people."
+    tip = f"{extra} more for {query.name} alone: its margin goes from {words} {unit}."
     return Bar(query.key.text, "", query.name, gain, None, words, tip)
 
 
@@ -267,39 +291,53 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
     )
 
 
-def leverage_bars(found: tuple[Leverage, ...]) -> Figure:
-    """Return what the parameters do to the margins, the strongest first."""
+def leverage_bars(found: tuple[Leverage, ...], counted: Counted) -> Figure:
+    """Return what the parameters do to the margins, the strongest first.
+
+    Args:
+        found: the leverages.
+        counted: what an answer of a query counts.
+    """
     bars = []
+    unit = _counted_by_all(counted, (entry.query for entry in found))
     for entry in found[:_MOST]:
         is_budget = entry.parameter.startswith("budget")
         step = "1 % more budget" if is_budget else "one person more in τ"
         name = f"{title_of(entry.query)}: {'budget' if is_budget else 'τ'}"
         change = f"{'−' if entry.per_percent < 0 else '+'}{people(abs(entry.per_percent))}"
-        tip = f"{step} changes the margin of {title_of(entry.query)} by {change} people (now {people(entry.margin)})."
+        tip = f"{step} changes the margin of {title_of(entry.query)} by {change} {counted(entry.query)} (now {people(entry.margin)})."
         bars.append(Bar(f"{entry.parameter} {entry.query.text}", "", name, abs(entry.per_percent), None, change, tip))
     title = "No parameter moves a margin: nothing is published with noise"
     if found:
-        title = f"Most leverage: {bars[0].name} ({bars[0].text} people for {'1 %' if 'budget' in bars[0].name else 'one person'})"
+        step = "1 %" if "budget" in bars[0].name else "one person"
+        title = f"Most leverage: {bars[0].name} ({bars[0].text} {counted(found[0].query)} for {step})"
     return bar_figure(
         "leverage-bars",
         tuple(bars),
-        "people the margin moves by",
+        f"{unit} the margin moves by",
         title,
         "Budgets are moved by 1 %, truncation thresholds by one person; everything else stays.",
         Table(
-            ("Parameter", "Margin, people", "Change for 1 % (τ: one person), people"),
+            ("Parameter", f"Margin, {unit}", f"Change for 1 % (τ: one person), {unit}"),
             tuple((f"{title_of(e.query)}: {e.parameter.partition(' ')[0]}", e.margin, e.per_percent) for e in found),
         ),
     )
 
 
 def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
-    """Return from how many people on the counts of each query are reliable, smallest first."""
+    """Return from how many people, or what else is counted, on the counts of each query are reliable, smallest first."""
     system = budgets_of(request.scenario)
-    found: list[tuple[int, str]] = []
+    counted = partial(system_of(request.scenario).counted, request.scenario)
+    found: list[tuple[int, str, str]] = []
     for key, budget in system.budgets.items():
         margin = margin_of(system, key, budget)
         if margin is not None:
-            found.append((reliable_from(margin, request.relative), title_of(key)))
+            found.append((reliable_from(margin, request.relative), title_of(key), counted(key)))
     found.sort()
-    return tuple((name, f"from {number:,} people") for number, name in found)
+    return tuple((name, f"from {number:,} {unit}") for number, name, unit in found)
+
+
+def _counted_by_all(counted: Counted, keys: Iterable[Key]) -> str:
+    """Return what all of these queries count."""
+    units = {counted(key) for key in keys}
+    return units.pop() if len(units) == 1 else PEOPLE_OR_HOUSEHOLDS

@@ -283,7 +283,7 @@ class System:
         room: makes what is its own in the window, from the system and what the window offers; None for a room that any system gets.
         runs: what the form that starts a run offers.
         manual: the page of the manual about it.
-        counts: what its published numbers count.
+        counted: what the published numbers of a scenario count, or the answers of one query (None for all), e.g. households.
     """
 
     id: str
@@ -322,4 +322,4 @@ class System:
     room: Callable[..., Any] | None = None
     runs: RunOffer = field(default_factory=RunOffer)
     manual: str = "docs/start.md"
-    counts: str = "people"
+    counted: Callable[[Scenario, Any], str] = lambda _, __: "people"

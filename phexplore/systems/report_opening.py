@@ -61,6 +61,7 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
         name: of what it is compared with.
     """
     system, conventions = system_of(scenario), scenario.conventions
+    unit = system.counted(scenario, None)
     pairs = _pairs(scenario, after, before)
     changed = sorted((pair for pair in pairs if _differs(*pair[1:])), key=lambda pair: -_size(*pair[1:]))
     best: dict[str, tuple[Entry, float | None, float | None]] = {}
@@ -78,14 +79,14 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
     often = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}"
     more = f"; the first {len(rows)} are shown" if len(shown) > len(rows) else ""
     if changed:
-        title = f"What changed in {system.counts}: {counted(len(changed), 'margin')}{more}"
+        title = f"What changed in {unit}: {counted(len(changed), 'margin')}{more}"
         summary = f"A dot is the margin now, a stroke that of {name}. A margin is how far noise moves a number."
     else:
-        title = f"How far noise moves a number, in {system.counts}: the narrowest margins{more}"
+        title = f"How far noise moves a number, in {unit}: the narrowest margins{more}"
         beside = f"No margin differs from {name}" if name else "Nothing is compared"
         summary = f"{beside}. Shown is the most precise number of every table or level."
     table = tuple((system.place_name(entry.place).title, old, new) for entry, old, new in shown)
-    axis = f"margin of one answer, {system.counts} ({often})"
+    axis = f"margin of one answer, {unit} ({often})"
     return row_figure("what-changed", rows, axis, title, summary, Table(("Query", "Before", "Now"), table))
 
 
@@ -162,7 +163,7 @@ def _targets(scenario: Scenario, margins: dict[object, float]) -> str:
 
 def _change(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> str:
     if before is None:
-        return f"Changes: nothing is compared here; a reference shows what every change means in {system_of(scenario).counts}."
+        return f"Changes: nothing is compared here; a reference shows what every change means in {system_of(scenario).counted(scenario, None)}."
     pairs = _pairs(scenario, after, before)
     changed = [pair for pair in pairs if _differs(*pair[1:])]
     if not changed:

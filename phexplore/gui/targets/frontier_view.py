@@ -107,7 +107,7 @@ class FrontierView(QuestionView):
             labelled("Right without the release, as a share", self.prior), self._risk, self._risk_more,
         )  # fmt: skip
         reliable = Section(
-            "Reliable from N people",
+            "Reliable from which count",
             "The smallest count whose margin of error is at most this part of it.",
             labelled("Margin at most", self.relative), self._reliable,
         )  # fmt: skip

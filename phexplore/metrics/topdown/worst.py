@@ -61,6 +61,7 @@ _SENTENCES = {
     Reason.SPREAD: "{unit}: {truth} {what}, published {estimate}; the error is spread over many cells ({cell}).",
 }
 
+_ALONE = "{unit}: {truth} {what}, published {estimate}."
 
 _BRIEFLY = {
     Reason.EXACT: "nothing is off",
@@ -109,7 +110,10 @@ class WorstUnit:
             cells: labels of the cells.
             what: is counted, plural, e.g. "people" or "housing units".
         """
-        return _SENTENCES[self.reason].format(
+        template = _SENTENCES[self.reason]
+        if len(cells) == 1:  # of one number there is no more to say than that
+            template = _ALONE if self.reason is Reason.ONE_CELL else template.replace(" ({cell})", "")
+        return template.format(
             unit=unit,
             what=what,
             truth=f"{self.truth:,}",
@@ -125,8 +129,10 @@ class WorstUnit:
             cells: labels of the cells.
             what: is counted, plural.
         """
-        reason = _BRIEFLY[self.reason].format(what=what, cell=cells[self.cell])
-        return f"{reason} ({self.truth:,} → {_count(self.estimate)})"
+        totals = f"{self.truth:,} → {_count(self.estimate)}"
+        if len(cells) == 1 and self.reason is Reason.ONE_CELL:
+            return totals
+        return f"{_BRIEFLY[self.reason].format(what=what, cell=cells[self.cell])} ({totals})"
 
 
 class WorstTally:

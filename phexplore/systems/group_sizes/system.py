@@ -15,7 +15,7 @@ _ROOM = "phexplore.systems.group_sizes"
 GROUP_SIZES: System = System(
     id="group-sizes",
     manual="docs/group_sizes.md",
-    counts="groups",
+    counted=lambda _, __: "groups",
     title="Hierarchical group sizes",
     summary="How many groups of each size there are in every region: the alternative of Fioretto, Van Hentenryck and Zhu, "
     "consistent by optimisation.",

@@ -23,7 +23,7 @@ from phexplore.accuracy.budget_model import LeftOut, Numbers, ScenarioBudgets, m
 from phexplore.accuracy.margins import margin_by, unrounded_budget
 from phexplore.accuracy.proven_loss import Answers
 from phexplore.catalog.expected_counts import AVERAGES
-from phexplore.catalog.tables import sensitivity, tables
+from phexplore.catalog.tables import counted_in, sensitivity, tables
 from phexplore.errors import ComparisonError
 from phexplore.model.conventions import Neighbours
 from phexplore.model.edits import set_item
@@ -253,6 +253,11 @@ class PhSafeLeavingOut(ScenarioBudgets):
             if queries:
                 found.append(LeftOut(name, queries, frees, share, numbers, _averages(method, queries)))
         return tuple(found)
+
+
+def counted_by(_scenario: Scenario, key: Key | None) -> str:
+    """Return what the table of a query counts, people for all of them together."""
+    return "people" if key is None else counted_in(_query(key).table)
 
 
 def _query(key: Key) -> QueryKey:

@@ -110,6 +110,7 @@ PHSAFE: System = System(
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),
     place_name=lazy(f"{_ROOM}.shared", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "PhSafeBudgets"),
+    counted=lazy(f"{_ROOM}.budget_model", "counted_by"),
     handover=Handover(
         format="phsafe-config",
         title="Production config.json",

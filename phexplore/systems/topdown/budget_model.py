@@ -24,7 +24,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
 from phexplore.systems.topdown.proven_loss import parts_of, possible_halves
-from phexplore.systems.topdown.wording import level_title, place_title
+from phexplore.systems.topdown.wording import counted, level_title, place_title
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -226,6 +226,11 @@ class TopDownBudgets(ScenarioBudgets):
     def leaving(self) -> TopDownLeavingOut:
         """What can be left out."""
         return TopDownLeavingOut(self.scenario)
+
+
+def counted_by(scenario: Scenario, _key: Key | None) -> str:
+    """Return what the schema counts; all its queries count the same."""
+    return counted(scenario.topdown.schema)
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,7 +315,9 @@ def criterion_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         choice: the level whose classes of size are shown.
     """
     if run.groups is None:
-        return nothing("criterion", f"The schema {run.schema.id} has no race and ethnicity groups to judge.")
+        return nothing(
+            "criterion", f"The records of this run ({run.schema.title}) have no race and ethnicity groups to judge."
+        )
     folds = {level: run.folded(SharesFold, level, run.groups) for level in run.levels}
     judged = [
         Judged(level, level_title(level), fold.meeting.coverage(), _level_tip(level_title(level), fold.meeting))

@@ -19,6 +19,7 @@ from phexplore.systems.topdown.forecast import (
     TopDownForecast,
     query_of,
 )
+from phexplore.systems.topdown.wording import plural
 from phexplore.workload.schema import load_schema
 
 _NOT_PUBLISHED = "Post-processing changes it again before publication; a run measures by how much."
@@ -89,7 +90,7 @@ def explain_variance(entry: LevelQueryForecast, framework: PrivacyFramework) -> 
         "σ² = Δ² / (2ρ) = 1 / ρ,  Δ² = 2",
         f"σ² = 1 / ({exact_text(entry.budget)}) = {float(entry.sigma2):,.4g}",
         f"σ = {sigma:,.2f}",
-        "Replacing one person's record moves two answers of the group by one each. Exact discrete Gaussian noise of this "
+        "Replacing one record moves two answers of the group by one each. Exact discrete Gaussian noise of this "
         f"scale is added to each of the {entry.cells:,} answers in every unit.",
         "TopDown paper, section 5; production configuration (ρ is stated for bounded neighbours)",
     )
@@ -144,14 +145,14 @@ def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanat
         figures: forecast of the parameters.
         method: the parameters.
     """
-    symbol = figures.framework.symbol
+    symbol, record = figures.framework.symbol, load_schema(method.schema).record
     return Explanation(
         f"Bounded {symbol}",
         f"{symbol} = sum over levels and query groups",
         f"{len(figures.entries)} query groups at {len(method.levels)} levels; all shares add to 1: {exact_text(figures.total)}",
         f"{float(figures.total):.7g}",
-        "Neighbours replace one person's record by another: the number of people is known, so the bounded figure is the "
-        "one that counts.",
+        f"Neighbours replace the record of one {record} by another: the number of {plural(record)} is known, so the bounded "
+        "figure is the one that counts.",
         "TopDown paper, section 5; production certificates",
     )
 

@@ -83,6 +83,7 @@ TOPDOWN: System = System(
     meeting=lazy(f"{_ROOM}.meeting", "meeting_parameters"),
     place_name=lazy(f"{_ROOM}.wording", "place_name"),
     budgets=lazy(f"{_ROOM}.budget_model", "TopDownBudgets"),
+    counted=lazy(f"{_ROOM}.budget_model", "counted_by"),
     solve_estimates=lazy(f"{_ROOM}.solving_estimates", "solve_estimates"),
     handover=Handover(
         format="das-ini",

@@ -133,3 +133,26 @@ def test_that_an_empty_scenario_is_drawn(us) -> None:
     assert "Nothing is published" in found.frontier.summary
     assert found.left_bars.marks == ()
     assert found.reliable == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("sdhc-2020-us", "people or households"),
+        ("dhc-2020-units-us", "households"),
+        ("pl94-2020-units-us", "housing units"),
+        ("pl94-2020-persons-us", "people"),
+    ],
+)
+def test_that_the_trade_off_says_what_is_counted(name, unit) -> None:
+    found = trade_off(TradeRequest(preset(name).scenario))
+    assert found.frontier.y.title == f"weighted margin of error, {unit}"
+    assert found.frontier.marks[0].tip.splitlines()[1].endswith(f" {unit}")
+    assert found.prices.x.title.startswith(f"{unit} the margin shrinks by")
+    assert found.leverage.numbers.headers[1] == f"Margin, {unit}"
+    said = "\n".join((found.prices.title, found.leverage.title, *(words for _query, words in found.reliable)))
+    assert ("people" in said) is ("people" in unit)
+    assert (
+        "for Households (Nation, all races) alone buys" not in found.prices.title
+        or "households there" in found.prices.title
+    )

@@ -44,6 +44,14 @@ def test_that_small_units_can_be_left_out(drawn):
     assert min(unit.truth for unit in found) >= 500
 
 
+@pytest.mark.parametrize("estimate", [600, 650])
+def test_that_one_number_is_not_mostly_itself(estimate):
+    (unit,) = worst_units(np.array([[640]]), np.array([[[estimate]]]), count=1)
+    assert unit.reason is Reason.ONE_CELL
+    assert unit.sentence("X", ["all"], "people") == f"X: 640 people, published {estimate}."
+    assert unit.brief(["all"], "people") == f"640 → {estimate}"
+
+
 @pytest.mark.parametrize(
     ("truth", "estimate", "reason", "said"),
     [
