@@ -30,8 +30,8 @@ from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets_of, system_of
 
-_DRAG_MS = 25
-"""From an edit that follows another closely to its proof: the frames of a drag do without."""
+_DRAG_MS = 50
+"""From an edit that follows another closely to its proof: the frames of a drag, and of a key held down, do without."""
 _PAUSE_MS = 300
 """After the last of several edits: what takes tenths of a second would slow the next one."""
 _MESSAGE_MS = 6000
