@@ -71,11 +71,12 @@ class Items:
         """``float64[items, 4]``: left, right, lower and upper place of each on the axes, found when first asked for."""
         import numpy as np  # noqa: PLC0415 - an edit is painted without it
 
-        places = [
-            item.where if isinstance(item.where, tuple) else _place(self._figure, item.where, item.row)
-            for item in self._items
-        ]
-        return np.array(places, dtype=np.float64).reshape(-1, 4)
+        return np.array([self.box(item) for item in range(len(self))], dtype=np.float64).reshape(-1, 4)
+
+    def box(self, item: int) -> Place:
+        """Return the place of one item on the axes."""
+        found = self._items[item]
+        return found.where if isinstance(found.where, tuple) else _place(self._figure, found.where, found.row)
 
     def words(self, item: int) -> str:
         """Return what an item is, in words."""

@@ -129,7 +129,7 @@ class FigureLayers:
             thick = tuple(replace(part, width=2 * part.width, lows=()) for part in curves)
             FigurePainter(painter, pixels, figure, colours).paint_parts(thick)
             return
-        left, right, bottom, top = self._choice.items.boxes[here].tolist()
+        left, right, bottom, top = self._choice.items.box(here)
         area = QRectF(QPointF(pixels.x(left), pixels.y(top)), QPointF(pixels.x(right), pixels.y(bottom)))
         if several:
             painter.drawRect(area.adjusted(0, 0.14 * area.height(), 0, -0.14 * area.height()))

@@ -85,6 +85,7 @@ class ActionTable(QObject):
         self._subject = subject
         self.entries: dict[str, Action] = {action.id: action for action in actions}
         self.done: deque[Done] = deque(maxlen=MOST_DONE)
+        self._stated: dict[str, tuple[bool, bool]] = {}
         self._made = {action_id: self._make(action) for action_id, action in self.entries.items()}
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -100,11 +101,13 @@ class ActionTable(QObject):
     def refresh(self) -> None:
         """Enable, disable and tick everything as it stands now."""
         for action_id, action in self.entries.items():
-            made = self._made[action_id]
-            made.setEnabled(action.enabled())
-            made.setVisible(action.shown())
+            now = action.enabled(), action.shown()
+            if now != self._stated.get(action_id):  # an edit changes none of a hundred
+                self._stated[action_id] = now
+                self._made[action_id].setEnabled(now[0])
+                self._made[action_id].setVisible(now[1])
             if action.checked is not None:
-                made.setChecked(action.checked())
+                self._made[action_id].setChecked(action.checked())
 
     def restate(self, stated: Mapping[str, tuple[str, str]]) -> None:
         """Give actions another text and other keys, "" for none."""

@@ -31,12 +31,12 @@ class WhenSeen(QObject):
 
     def request(self, _signal: object = None) -> None:
         """Refresh now, or when the widget is shown."""
-        widget = self.parent()
+        widget, was_stale = self.parent(), self._is_stale
         self._is_stale = isinstance(widget, QWidget) and not widget.isVisible()
-        if isinstance(widget, QWidget) and self._is_stale:
-            widget.installEventFilter(self)  # once: Qt moves one that is there. What is seen tells nobody of its events
-        else:
+        if not isinstance(widget, QWidget) or not self._is_stale:
             self._run()
+        elif not was_stale:  # what is seen tells nobody of its events
+            widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if self._is_stale and event.type() == QEvent.Type.Show:
