@@ -33,13 +33,13 @@ def check_phsafe(scenario: Scenario) -> list[Issue]:
 
 def _complete(method: PhSafe) -> Iterator[Issue]:
     own = [tables()[name] for name in own_tables(query.table for query in method.budgets)]
-    production = set(queries())
+    production, budgets = set(queries()), set(method.budgets)
     known = production | {query for product in own for query in product.queries}
-    for query in _in_order(production - set(method.budgets)):
+    for query in _in_order(production - budgets):
         yield Issue(
             ("budgets", query.text), f"{query.title} has no budget.", "Enter one, or 0 to leave it unpublished."
         )
-    for query in _in_order(set(method.budgets) - known):
+    for query in _in_order(budgets - known):
         yield Issue(("budgets", query.text), f"{query.text} is not a measured query.", "Remove it.")
     truncated = {product.id for product in (*truncated_tables(), *own) if product.truncated}
     for table in sorted(truncated - set(method.thresholds)):

@@ -110,17 +110,23 @@ def noise_of_release(answers: Iterable[tuple[int, Noise]]) -> ReleaseNoise:
     Args:
         answers: sensitivity and noise of each query.
     """
-    known = list(answers)
-    parts = []
-    for reach, noise in known:
+    once, twice = [], []
+    for reach, noise in answers:
         if not isinstance(noise, DiscreteGaussian):
             return {}
-        doubt = Fraction(0) if is_worst_in_one_cell(reach, noise.sigma2) else 2 * _ROUNDED_VARIANCE
-        parts.append(Part(noise.sigma2, reach, 1, doubt))
-    return {
-        Neighbours.UNBOUNDED: tuple(parts),
-        Neighbours.BOUNDED: tuple(part._replace(copies=2) for part in parts),
-    }
+        part, both = _parts(reach, noise.sigma2.numerator, noise.sigma2.denominator)
+        once.append(part)
+        twice.append(both)
+    return {Neighbours.UNBOUNDED: tuple(once), Neighbours.BOUNDED: tuple(twice)}
+
+
+@lru_cache(maxsize=512)
+def _parts(reach: int, numerator: int, denominator: int) -> tuple[Part, Part]:
+    """Return an answer once and twice, given its variance in whole numbers: an edit changes one of fifty."""
+    variance = Fraction(numerator, denominator)
+    doubt = Fraction(0) if is_worst_in_one_cell(reach, variance) else 2 * _ROUNDED_VARIANCE
+    part = Part(variance, reach, 1, doubt)
+    return part, part._replace(copies=2)
 
 
 def is_worst_in_one_cell(sensitivity: int, variance: Fraction) -> bool:

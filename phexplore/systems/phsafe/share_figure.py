@@ -76,17 +76,20 @@ def share_bars(figures: Forecast) -> tuple[Bar, ...]:
     for entry in figures.queries:
         if entry.share and not isinstance(entry.budget, Unlimited):
             entries.setdefault(entry.query.table, []).append((entry.query, entry.share, entry.budget))
-    return tuple(sorted((_bar(table, parts) for table, parts in entries.items()), key=lambda bar: -bar.share))
+    total = figures.privacy.total
+    if isinstance(total, Unlimited):
+        return ()
+    return tuple(sorted((_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: -bar.share))
 
 
-def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction, Fraction]]) -> Bar:
+def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction, Fraction]], total: Fraction) -> Bar:
     segments, first = [], 0.0
     for query, share, budget in parts:
         last = first + float(share) * 100
         segments.append(Segment(query, share, budget, first, last))
         first = last
-    share = sum((part[1] for part in parts), Fraction(0))
-    return Bar(table, tuple(segments), share, sum((part[2] for part in parts), Fraction(0)))
+    budget = sum((part[2] for part in parts), Fraction(0))
+    return Bar(table, tuple(segments), budget / total, budget)
 
 
 def no_shares_reason(figures: Forecast) -> str:

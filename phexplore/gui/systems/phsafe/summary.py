@@ -59,6 +59,7 @@ def phsafe_tiles(shown: ScenarioView) -> tuple[TileContent, ...]:
     return phsafe_loss_tile(shown), targets_tile(shown), numbers_tile(shown)
 
 
+@lru_cache(maxsize=2)  # headline and list of changes ask for that of the same version
 def phsafe_loss_tile(shown: ScenarioView) -> TileContent:
     """Return what the scenario costs in privacy: bounded first, unbounded beside it."""
     privacy = shown.figures.privacy
