@@ -13,6 +13,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
+from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Issue, Severity
 
 
@@ -42,8 +43,8 @@ class IssuesPanel(QWidget):
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.list)
         self._stack.addWidget(nothing)
+        self._seen = WhenSeen(self, self._redraw, appearance().changed)
         session.settled.connect(self._refresh)
-        appearance().changed.connect(self._redraw)
         self._refresh()
 
     @property
@@ -58,7 +59,7 @@ class IssuesPanel(QWidget):
         if issues == self._issues:
             return
         self._issues = issues
-        self._redraw()
+        self._seen.request()
         self.counted.emit(self.counts)
 
     def _redraw(self) -> None:
