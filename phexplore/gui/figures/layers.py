@@ -57,7 +57,7 @@ class FigureLayers:
         if figure.key != self._key:
             self._key = figure.key
             self._canvas.update()
-        self.fit_key()
+            self.fit_key()
 
     def fit_key(self) -> None:
         """Make room for the key."""

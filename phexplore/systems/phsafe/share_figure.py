@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
@@ -195,7 +195,7 @@ def shares_figure(figures: Forecast) -> Figure:
         return nothing("shares", no_shares_reason(figures))
     symbol, neighbours = figures.privacy.framework.symbol, figures.conventions.neighbours
     marks = [mark for row, bar in enumerate(bars) for mark in _bar_marks(row, bar, symbol, neighbours)]
-    used = {segment.query.level for bar in bars for segment in bar.segments}
+    used = frozenset(segment.query.level for bar in bars for segment in bar.segments)
     return Figure(
         "shares",
         share_title(bars),
@@ -204,11 +204,14 @@ def shares_figure(figures: Forecast) -> Figure:
         ROWS,
         tuple(marks),
         partial(share_numbers, bars, figures),
-        key=tuple(
-            KeyEntry(Box(0, 1, -0.4, 0.4, level, _fill(level)), level.title) for level in LEVELS if level in used
-        ),
+        key=_key(used),
         stretch=1.5,
     )
+
+
+@lru_cache(maxsize=16)
+def _key(used: frozenset[PopulationGroupLevel]) -> tuple[KeyEntry, ...]:
+    return tuple(KeyEntry(Box(0, 1, -0.4, 0.4, level, _fill(level)), level.title) for level in LEVELS if level in used)
 
 
 def _fill(level: PopulationGroupLevel) -> Fill:
