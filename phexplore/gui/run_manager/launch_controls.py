@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital
@@ -62,7 +62,7 @@ class CountControl(NumberField):
         self.read, self.show_value = self.value, self.setValue
 
 
-class FlagControl(QCheckBox):
+class FlagControl(TickBox):
     """Yes or no."""
 
     def __init__(self, part: Field) -> None:

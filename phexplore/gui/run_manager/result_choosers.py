@@ -36,7 +36,7 @@ class ListField(Chooser):
             offer: what it is.
             tell: takes what a person chose.
         """
-        super().__init__(offer.name, tip=offer.hint, letters=offer.letters)
+        super().__init__(offer.name, tip=offer.hint, letters=offer.letters, grows=True)
         self.currentIndexChanged.connect(lambda _place: tell(self.currentData() or ""))
 
     def show_offer(self, offer: Offer, runs: Words) -> None:
@@ -102,6 +102,7 @@ class TextField(QLineEdit):
         if not self.hasFocus():
             self.setText(offer.words if offer.words and chosen_naming() is not Naming.CODES else str(offer.chosen))
             self.setCursorPosition(0)  # a long name is read from its beginning
+            self._fit()
         names = [option.value for option in offer.options]
         if names != self._known:
             self._known = names
@@ -123,7 +124,10 @@ class TextField(QLineEdit):
         self.names.setStringList(typed_first(typed, self._known))
 
     def _fit(self, _colours: object = None) -> None:
-        self.setFixedWidth(self._letters * GRID * appearance().scale // 100)
+        """Be as wide as what stands in the field, up to twice the usual width."""
+        usual = self._letters * GRID * appearance().scale // 100
+        needed = self.fontMetrics().horizontalAdvance(self.text() or self.placeholderText()) + 3 * GRID
+        self.setFixedWidth(min(max(usual, needed), 2 * usual))
 
 
 class FileField(TextButton):

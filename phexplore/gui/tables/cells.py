@@ -23,6 +23,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.widgets.buttons import tick_side
 from phexplore.gui.widgets.exact_field import ExactLine
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
@@ -116,7 +117,8 @@ class CellPainter:
     def _paint_tick(self, rect: QRect, cell: Cell) -> None:
         """Paint a tick as the style sheet draws those of forms."""
         painter, colours = self._painter, self._colours
-        box = QRectF(0, 0, _SYMBOL - 1, _SYMBOL - 1)
+        side = tick_side()
+        box = QRectF(0, 0, side - 1, side - 1)
         box.moveCenter(QRectF(rect).center())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -125,7 +127,7 @@ class CellPainter:
         painter.setPen(QPen(QColor(fill if cell.is_checked else colours.outline), 1))
         painter.drawRoundedRect(box, 4, 4)
         if cell.is_checked:
-            painter.drawPixmap(box.adjusted(1, 1, -1, -1).toRect(), pixmap("tick", colours.accent_text, 2 * _SYMBOL))
+            painter.drawPixmap(box.adjusted(1, 1, -1, -1).toRect(), pixmap("tick", colours.accent_text, 2 * side))
         painter.restore()
 
     def _paint_lock(self, rect: QRect, middle: int, size: int, ink: str, *, selected: bool, locked: bool) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QCheckBox, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress, SweepRequest, read_values
 from phexplore.decide.sweeping import ALL
@@ -17,7 +17,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.beside import Beside
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Reason, Text, labelled
@@ -119,7 +119,7 @@ class VaryView(QWidget):
         self.first, self.second = Varied("First", is_needed=True), Varied("Second", is_needed=False)
         self.measure = Chooser("Margins to look at", letters=_LETTERS)
         self.measure.setSizePolicy(*_WIDE)
-        self.runs = QCheckBox("&Run every point as well")
+        self.runs = TickBox("&Run every point as well")
         self.data = LineField("Data of the runs", example="what came with the parameters, or demo")
         self.trials = NumberField("Trials per point", 1, _MOST_TRIALS, 1)
         self.seed = NumberField("Seed of every run", 0, _LARGEST_SEED, 1)

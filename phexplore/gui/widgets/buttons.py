@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import describe
 
@@ -151,6 +151,15 @@ class TextButton(QPushButton):
         self.setIcon(icon(self._symbol, appearance().colours, role=role))
 
 
+TICK_SIDE = 16
+"""Of a box to tick at normal text size, with its border."""
+
+
+def tick_side() -> int:
+    """Return the side of a box to tick: as high as its text, which grows."""
+    return min(TICK_SIDE * appearance().scale // 100, 28)
+
+
 class TickBox(QCheckBox):
     """A box to tick whose words break into lines where there is no room."""
 
@@ -162,6 +171,10 @@ class TickBox(QCheckBox):
 
     def hasHeightForWidth(self) -> bool:
         return True
+
+    def sizeHint(self) -> QSize:
+        side = tick_side()
+        return (super().sizeHint() + QSize(side - TICK_SIDE, 0)).expandedTo(QSize(0, side))
 
     def heightForWidth(self, width: int) -> int:
         room = QRect(0, 0, width - self._box(), _HIGHEST)
@@ -178,8 +191,9 @@ class TickBox(QCheckBox):
     def paintEvent(self, _event: QPaintEvent) -> None:
         option, painter = QStyleOptionButton(), QStylePainter(self)
         self.initStyleOption(option)
-        text, option.text = option.text, ""
-        painter.drawControl(QStyle.ControlElement.CE_CheckBox, option)
+        text, side = option.text, tick_side()
+        option.rect = QRect(0, (self.height() - side) // 2, side, side)
+        painter.drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, option)
         room, role = self.rect().adjusted(self._box(), 0, 0, 0), QPalette.ColorRole.WindowText
         self.style().drawItemText(painter, room, _BROKEN, self.palette(), self.isEnabled(), text, role)
 
@@ -197,6 +211,7 @@ class Chooser(QComboBox):
         *,
         tip: str = "",
         letters: int = 0,
+        grows: bool = False,
         parent: QWidget | None = None,
         options: Iterable[tuple[str, object]] = (),
         run: Run = None,
@@ -207,14 +222,18 @@ class Chooser(QComboBox):
             name: for people who do not see its label.
             tip: shown when the pointer rests on it.
             letters: width in letters; 0 = as wide as the widest entry.
+            grows: wants to be wider where the chosen entry is longer.
             parent: owner.
             options: words and value of each entry.
             run: what another choice does.
         """
         super().__init__(parent)
         self._written: tuple[list[str], Sequence[str]] = [], ()
+        self._grows = grows
         describe(self, name=name, tip=tip)
         self.offer(options)
+        if grows:
+            self.currentIndexChanged.connect(self._fit)
         if run is not None:
             self.currentIndexChanged.connect(run)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -226,6 +245,16 @@ class Chooser(QComboBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+    def sizeHint(self) -> QSize:
+        """Return the width of the letters, or of the chosen entry where that is longer and the chooser grows; else of all."""
+        hint = super().sizeHint()
+        if not self.minimumContentsLength():  # Qt counts a pixel too few for large text
+            return hint + QSize(HALF, 0)
+        if not self._grows:
+            return hint
+        frame = hint.width() - self.minimumContentsLength() * self.fontMetrics().horizontalAdvance("X")
+        return hint.expandedTo(QSize(frame + self.fontMetrics().horizontalAdvance(self.currentText()) + HALF, 0))
 
     def minimumSizeHint(self) -> QSize:
         """Return a width that a narrow page has: a longer entry ends in …, and its list shows all of it."""
@@ -291,6 +320,7 @@ class Chooser(QComboBox):
                 self.setCurrentIndex(values.index(wanted) if values else -1)
             self._written = [words for words, _ in offered], tips
             self.rewrite()
+        self._fit()
 
     def rewrite(self) -> None:
         """Show the same entries again, after another style of numbers or names was chosen."""
@@ -307,3 +337,8 @@ class Chooser(QComboBox):
         """Show the entry with this data, without telling anybody."""
         with QSignalBlocker(self):
             self.setCurrentIndex(next((n for n in range(self.count()) if self.itemData(n) == value), -1))
+        self._fit()
+
+    def _fit(self, _place: int = 0) -> None:
+        if self._grows:
+            self.updateGeometry()

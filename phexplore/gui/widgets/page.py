@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
@@ -137,3 +137,11 @@ class Sideways(QScrollArea):
         least = content.minimumSizeHint().width()
         high = content.heightForWidth(max(width, least)) if content.hasHeightForWidth() else content.sizeHint().height()
         self.setFixedHeight(high + (self.horizontalScrollBar().sizeHint().height() if least > width else 0))
+        QTimer.singleShot(0, self, self._settle)
+
+    def _settle(self) -> None:
+        """Lay the table out anew where it was resized while it laid itself out: it would keep places of before."""
+        content = self._content
+        layout = content.layout()
+        if layout is not None and layout.geometry() != content.contentsRect():
+            layout.setGeometry(content.contentsRect())

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemD
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.buttons import TICK_SIDE, tick_side
 from phexplore.gui.widgets.labels import describe
 
 _KEY = Qt.ItemDataRole.UserRole
@@ -72,6 +73,7 @@ class TickList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemChanged.connect(lambda _item: self.ticked.emit())
         appearance().changed.connect(self._restyle)
+        self._restyle()
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
@@ -112,6 +114,10 @@ class TickList(QListWidget):
         return (self.item(place) for place in range(self.count()))
 
     def _restyle(self, _colours: object = None) -> None:
+        side, border = tick_side(), 2
+        rule = f"::indicator {{ width: {side - border}px; height: {side - border}px; }}" if side > TICK_SIDE else ""
+        if self.styleSheet() != rule:
+            self.setStyleSheet(rule)
         with QSignalBlocker(self):
             for item, entry in zip(self._items(), self._entries, strict=True):
                 if entry.key is None:

@@ -9,14 +9,14 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
-from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor
+from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor, processing_page
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
@@ -24,6 +24,7 @@ from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
 from phexplore.gui.systems.topdown.summary import inspect
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
+from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.page import Sideways
 from phexplore.model.edits import set_field
 from phexplore.model.phsafe import PrivacyFramework
@@ -206,6 +207,40 @@ def test_that_rules_are_held_and_dropped_level_by_level(qtbot, session):
     assert "Not held in the reference" in editor.grid.ticks["tot", "County"].toolTip()
     editor.grid.ticks["tot", "County"].click()
     assert session.shown.method.invariants["County"] == ()
+
+
+@pytest.mark.parametrize("kind", RuleKind)
+def test_that_rules_need_no_more_room_in_large_text(qtbot, kind):
+    scenario = preset("dhc-2020-units-us").scenario
+    session = topdown_session(Session(Project.new(Workbook((scenario,), scenario.name))))
+    appearance().set_scale(200)
+    editor = RulesEditor(session, kind)
+    qtbot.addWidget(editor)
+    assert editor.minimumSizeHint().width() < 900
+    words = [editor.grid.itemAtPosition(row, 0).widget() for row in (2, 3)]
+    assert [word.text() for word in words] == [editor._rules(session.shown.method)[0].title, words[1].text()]
+    assert len(words[1].text()) > 20
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+def test_that_every_rule_is_within_its_table_when_the_page_is_first_shown(qtbot, session, scale):
+    appearance().set_scale(scale)
+    stack = QStackedWidget()
+    qtbot.addWidget(stack)
+    stack.addWidget(QWidget())
+    stack.resize(1200, 600)
+    stack.show()
+    page = processing_page(session)
+    stack.addWidget(page)
+    stack.setCurrentWidget(page)
+    for _turn in range(5):
+        QApplication.processEvents()
+    for table in page.findChildren(Sideways):
+        content = table.widget()
+        assert table.height() >= content.height()
+        shown = [part for part in content.findChildren(Text) if part.isVisible()]
+        assert shown
+        assert [part.text() for part in shown if not content.rect().contains(part.geometry())] == []
 
 
 def test_that_a_key_of_the_spine_is_typed_and_a_wrong_one_refused(qtbot, session):

@@ -55,3 +55,14 @@ def test_that_names_are_asked_for_and_offered_while_somebody_types(qtbot):
     QTest.keyClick(popup, Qt.Key.Key_Return)
     assert told[-1] == ("find", "Providence city", ())
     assert "Ma&ke up" in {label.text() for label in choosers.findChildren(QLabel)}
+
+
+def test_that_a_long_name_is_read_whole_in_its_field(qtbot):
+    choosers = ResultChoosers()
+    qtbot.addWidget(choosers)
+    name = "block group 1, tract 30, Bristol County, RI"
+    offer = Chooser("place", "&Place", "Place", chosen=name, asks=Asks.TEXT, letters=20)
+    choosers.show_offers([offer], {})
+    field = choosers.fields["place"]
+    assert field.text() == name
+    assert field.contentsRect().width() - 12 >= field.fontMetrics().horizontalAdvance(name)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QStyle,
+    QStyleOptionComboBox,
     QStyleOptionViewItem,
     QToolTip,
     QVBoxLayout,
@@ -18,7 +19,7 @@ from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.tables.cells import Bubble
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.plain_words import speak_plainly
-from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.interval_picture import IntervalPicture
@@ -315,3 +316,39 @@ def test_that_a_compact_list_measures_its_figures_as_they_are_read(qtbot):
         assert found.columnWidth(1) > found.fontMetrics().horizontalAdvance("Privacy loss 2.556")
     finally:
         speak_plainly(False)
+
+
+@pytest.mark.parametrize("text", ["", "Stop when precise enough"])
+def test_that_a_box_to_tick_grows_with_its_text(shown, text) -> None:
+    tick = shown(TickBox(text))
+    tick.resize(tick.sizeHint())
+    small = tick.size()
+    appearance().set_scale(200)
+    tick.resize(tick.sizeHint())
+    assert tick.width() >= small.width() + 12
+    assert tick.height() >= 28
+    empty = tick.grab().toImage()
+    tick.setChecked(True)
+    ticked = tick.grab().toImage()
+    changed = [
+        (x, y) for x in range(tick.width()) for y in range(tick.height()) if empty.pixel(x, y) != ticked.pixel(x, y)
+    ]
+    assert max(x for x, _ in changed) - min(x for x, _ in changed) >= 24
+    assert max(y for _, y in changed) - min(y for _, y in changed) >= 24
+
+
+@pytest.mark.parametrize("scale", [100, 130, 200])
+def test_that_a_chooser_shows_its_entry_whole_where_there_is_room(shown, scale) -> None:
+    long = "Hispanic or Latino, and not Hispanic or Latino by race"
+    appearance().set_scale(scale)
+    for chooser in (
+        shown(Chooser("Table", letters=18, grows=True, options=[("Total", 1), (long, 2)])),
+        shown(Chooser("Level", options=[("US", 1), ("Block group", 2)])),
+    ):
+        chooser.select(2)
+        chooser.resize(chooser.sizeHint())
+        option = QStyleOptionComboBox()
+        chooser.initStyleOption(option)
+        of, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = chooser.style().subControlRect(of, option, part, chooser).width()
+        assert room >= chooser.fontMetrics().horizontalAdvance(chooser.currentText())

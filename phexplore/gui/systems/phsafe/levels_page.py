@@ -28,7 +28,7 @@ from phexplore.gui.tables.parameter_table import (
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import SymbolButton, TextButton
+from phexplore.gui.widgets.buttons import SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, row
@@ -229,14 +229,14 @@ class LevelsEditor(QWidget):
             self._add_whole(f"Publish {level.title} of all tables", queries, number, place)
 
     def _tick(self, name: str, query: QueryKey) -> QCheckBox:
-        tick = self.ticks[query] = QCheckBox()
+        tick = self.ticks[query] = TickBox()
         describe(tick, name=name)
         tick.clicked.connect(lambda checked: self._publish((query,), published=checked))
         tick.pressed.connect(lambda: self._session.select(query))
         return tick
 
     def _add_whole(self, name: str, queries: tuple[QueryKey, ...], number: int, place: int) -> None:
-        tick = QCheckBox("all" if place == _ALL else "")
+        tick = TickBox("all" if place == _ALL else "")
         describe(tick, name=name, tip=name)
         tick.clicked.connect(lambda: self._toggle_all(queries))
         self._whole[name] = (tick, queries)

@@ -201,7 +201,7 @@ class PublishedView(QWidget):
         self._on_failed(PhexploreError(f"The published numbers could not be read: {error}.", remedy))
 
     def _lay_out(self) -> None:
-        self.run = Chooser("Run to publish", letters=34, run=self._fill_trials)
+        self.run = Chooser("Run to publish", letters=34, grows=True, run=self._fill_trials)
         self.trial = Chooser("Trial to publish", letters=9)
         self.draws = Chooser("Draws per average", options=[(words, number) for number, words in _DRAWS.items()])
         name = "Publish the trial"

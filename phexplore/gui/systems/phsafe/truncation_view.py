@@ -118,8 +118,8 @@ class StudioView(QuestionView):
         self.chart.setMinimumHeight(picture_height(self))
 
     def _lay_out(self) -> None:
-        self.query = Chooser("Query whose threshold is studied", letters=34, run=self._request)
-        self.source = Chooser("Household sizes", letters=30, run=self._request)
+        self.query = Chooser("Query whose threshold is studied", letters=34, grows=True, run=self._request)
+        self.source = Chooser("Household sizes", letters=30, grows=True, run=self._request)
         keeps = [(words, keep) for keep, words in _KEEPS.items()]
         self.keep = Chooser("What stays when the threshold changes", options=keeps, run=self._request)
         name = "Part of these households the number is counted over"

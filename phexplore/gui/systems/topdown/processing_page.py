@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from phexplore.gui.binding.session import entered
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
 from phexplore.gui.systems.topdown.session import TopDownSession
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
-from phexplore.gui.widgets.flow import LargeTextRows
+from phexplore.gui.widgets.flow import LARGE_TEXT, LargeTextRows
 from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import column, emptied, row, stacked
 from phexplore.gui.widgets.page import Page, Section, Sideways
@@ -85,12 +86,13 @@ class TickGrid(QGridLayout):
             self.ticks = {}
         return is_other
 
-    def fill(self, heads: Iterable[QWidget], lines: Iterable[tuple[QWidget, ...]]) -> None:
+    def fill(self, heads: Iterable[QWidget], lines: Iterable[tuple[QWidget, ...]], *, is_narrow: bool = False) -> None:
         """Put headings above and lines below each other, the first of each line before its ticks.
 
         Args:
             heads: above the ticks.
             lines: name, ticks, and what follows them.
+            is_narrow: what follows the ticks stands below them.
         """
         middle = Qt.AlignmentFlag.AlignHCenter
         for place, head in enumerate(heads, start=1):
@@ -98,9 +100,11 @@ class TickGrid(QGridLayout):
         for number, line in enumerate(lines, start=1):
             for place, part in enumerate(line):
                 if isinstance(part, QCheckBox):
-                    self.addWidget(part, number, place, middle)
+                    self.addWidget(part, 2 * number, place, middle)
+                elif place and is_narrow:
+                    self.addWidget(part, 2 * number + 1, 0, 1, place)
                 else:
-                    self.addWidget(part, number, place)
+                    self.addWidget(part, 2 * number, place)
         self.setColumnStretch(0, 1)
 
     def tick(self, key: tuple[str, ...], name: str, run: Callable[[], object]) -> QCheckBox:
@@ -111,7 +115,7 @@ class TickGrid(QGridLayout):
             name: for people who do not see its row and column.
             run: what a click does.
         """
-        tick = self.ticks[key] = QCheckBox()
+        tick = self.ticks[key] = TickBox()
         describe(tick, name=name, tip=name)
         tick.clicked.connect(lambda _checked: run())
         return tick
@@ -263,8 +267,13 @@ class RulesEditor(QWidget):
         super().__init__()
         self._session, self._kind = session, kind
         self.grid = TickGrid(HALF + 2)
-        column(PlaceIssues(session, frozenset({kind.value})), self.grid, of=self)
+        column(
+            PlaceIssues(session, frozenset({kind.value})),
+            Sideways(kind.value.capitalize(), stacked(self.grid)),
+            of=self,
+        )
         self._seen = WhenSeen(self, self._refresh, session.updated)
+        appearance().changed.connect(self._refresh)
         self._refresh()
 
     def _rules(self, method: TopDown) -> tuple[Rule, ...]:
@@ -281,8 +290,9 @@ class RulesEditor(QWidget):
     def _refresh(self, _update: object = None) -> None:
         method, reference = self._session.shown.method, self._session.shown.reference
         rules = self._rules(method)
-        if self.grid.needs((method.levels, rules)):
-            self._build(method.levels, rules)
+        is_narrow = appearance().scale >= LARGE_TEXT
+        if self.grid.needs((method.levels, rules, is_narrow)):
+            self._build(method.levels, rules, is_narrow=is_narrow)
         titles = {rule.name: rule.title for rule in rules}
         for (name, level), tick in self.grid.ticks.items():
             is_held = name in self._held(method, level)
@@ -294,13 +304,14 @@ class RulesEditor(QWidget):
                 tip = f"{tip}\n{'Held' if was else 'Not held'} in the reference"
             describe(tick, tip=tip)
 
-    def _build(self, levels: tuple[str, ...], rules: tuple[Rule, ...]) -> None:
+    def _build(self, levels: tuple[str, ...], rules: tuple[Rule, ...], *, is_narrow: bool) -> None:
         heads = [Text(short_level(level), look="muted") for level in levels]
         for head, level in zip(heads, levels, strict=True):
             head.setToolTip(level_title(level))
-        self.grid.fill(heads, [self._line(rule, levels) for rule in rules])
-        self.grid.addWidget(Text("What it forces", look="muted"), 0, len(levels) + 1)
-        self.grid.setColumnStretch(len(levels) + 1, 3)
+        self.grid.fill(heads, [self._line(rule, levels) for rule in rules], is_narrow=is_narrow)
+        if not is_narrow:
+            self.grid.addWidget(Text("What it forces", look="muted"), 0, len(levels) + 1)
+        self.grid.setColumnStretch(len(levels) + 1, 0 if is_narrow else 3)
 
     def _line(self, rule: Rule, levels: tuple[str, ...]) -> tuple[QWidget, ...]:
         title = Text(rule.title, bold=True, wrap=True)
