@@ -151,13 +151,14 @@ class Items:
 
 
 def _marks(figure: Figure) -> list[_Item]:
+    has_rows = figure.has_rows
     return [
         _Item(
             mark.key,
             mark.tip or f"{mark.group} {mark.name}: {mark.text}".strip(),
             mark,
-            row if figure.has_rows else 0,
-            not figure.has_rows and any(isinstance(part, Box) for part in mark.parts),
+            row if has_rows else 0,
+            not has_rows and any(isinstance(part, Box) for part in mark.parts),
         )
         for row, mark in zip(figure.row_numbers, figure.marks, strict=True)
         if mark.key is not None or mark.tip

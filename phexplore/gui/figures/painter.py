@@ -180,12 +180,15 @@ class FigurePainter:
         self._painter, self._pixels, self._figure, self._colours = painter, pixels, figure, colours
         self._has_rows = figure.has_rows
         self._edge = pixels.area.left() + 7
+        self._is_linear = figure.x.scale is Scale.LINEAR
+        # Asked of every end of every stroke: what is painted far outside costs, so it ends near the area.
+        self._near_left, self._near_right = pixels.area.left() - 50.0, pixels.area.right() + 50.0
         self._is_floored = figure.x.scale is Scale.LOG
         self._is_screen: bool | None = None
 
     def x(self, value: float) -> float:
         """Return the pixel of a value; what lies left of a logarithmic axis stands at its edge."""
-        pixel: float = self._pixels.x(self._figure.x.position(value))
+        pixel: float = self._pixels.x(value if self._is_linear else self._figure.x.position(value))
         return max(pixel, self._edge) if self._is_floored and value <= self._figure.x.floor else pixel
 
     def y(self, value: float, row: int = 0) -> float:
@@ -296,16 +299,13 @@ class FigurePainter:
                 self._painter.drawLine(QPointF(x, y - part.cap), QPointF(x, y + part.cap))
 
     def _inside(self, x: float) -> float:
-        """Keep a pixel so near that painting far outside costs nothing."""
-        area = self._pixels.area
-        return min(max(x, area.left() - 50.0), area.right() + 50.0)
+        return min(max(x, self._near_left), self._near_right)
 
     def _box(self, part: Box, row: int) -> None:
         left, right = self._inside(self.x(part.low)), self._inside(self.x(part.high))
         top, bottom = self.y(part.top, row), self.y(part.bottom, row)
-        area = QRectF(QPointF(min(left, right), min(top, bottom)), QPointF(max(left, right), max(top, bottom)))
-        if area.width() < 1:
-            area.setWidth(1.0)
+        width = max(abs(right - left), 1.0)
+        area = QRectF(min(left, right), min(top, bottom), width, abs(bottom - top))
         painter, colours = self._painter, self._colours
         ink = colour_of(part.ink, colours)
         if part.fill is Fill.HOLLOW:
@@ -319,7 +319,7 @@ class FigurePainter:
         else:
             fill = blended(ink, colours.base, _SOFT) if part.fill is Fill.SOFT else ink
             painter.fillRect(area, QColor(fill))
-            if part.fill is Fill.HATCHED and area.width() > 3:
+            if part.fill is Fill.HATCHED and width > 3:
                 self._hatch(area, fill)
             self._box_text(part, area, fill)
 

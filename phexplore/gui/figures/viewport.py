@@ -126,7 +126,10 @@ class Viewport(QObject):
     @property
     def page(self) -> int:
         """Rows that are seen at once."""
-        return max(1, min(self._count, int(self._canvas.area.height() / self._row_height)))
+        return self._page(self._canvas.area.height())
+
+    def _page(self, height: float) -> int:
+        return max(1, min(self._count, int(height / self._row_height)))
 
     def fit(self) -> None:
         """Follow the size of the canvas and of letters."""
@@ -163,9 +166,10 @@ class Viewport(QObject):
 
     def _whole(self, figure: Figure) -> tuple[Range, Range]:
         """Return what is shown of everything, the horizontal range measured once per width."""
-        width = max(self._canvas.area.width(), 100.0)
+        area = self._canvas.area
+        width = max(area.width(), 100.0)
         if figure.patches:
-            return equal_degrees(figure, width, self._canvas.area.height())
+            return equal_degrees(figure, width, area.height())
         if self._whole_x[0] != width:
             self._whole_x = (width, figure.x_range_in(width, lettering(bold=True).width, GAP))
         return self._whole_x[1], (0.0, 1.0) if figure.has_rows else figure.y_range
@@ -178,7 +182,8 @@ class Viewport(QObject):
         if figure.has_rows:
             first = self._bar.value()
             # Few rows do not grow into bars as high as the window: what is left stays free below them.
-            seen = max(self.page, int(self._canvas.area.height() / (self._row_height * MOST_GROWTH)))
+            height = self._canvas.area.height()
+            seen = max(self._page(height), int(height / (self._row_height * MOST_GROWTH)))
             x, y = self._seen()[0] if self.is_held else x, (-(first + seen) + 0.5, -first + 0.5)
         self._canvas.show_range(x, y)
 
