@@ -74,7 +74,8 @@ def is_nearest_within(margin: float, target: Fraction) -> bool:
         margin: in people; infinite keeps nothing.
         target: in people.
     """
-    return not math.isinf(margin) and round(margin) <= target
+    # In whole numbers: an edit asks this of every target, and a fraction compares five times as slowly.
+    return not math.isinf(margin) and round(margin) * target.denominator <= target.numerator
 
 
 @lru_cache(maxsize=256)

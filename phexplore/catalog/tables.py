@@ -257,6 +257,7 @@ def counted_in(table_id: str) -> str:
     return PEOPLE_OR_HOUSEHOLDS if product is None else product.counted_in
 
 
+@lru_cache(maxsize=1)
 def config_tables() -> tuple[TableProduct, ...]:
     """Return the nine measured tables of production in the order of ``privacy_budget`` in config.json."""
     return tuple(product for product in production_tables().values() if product.measured)
@@ -267,6 +268,7 @@ def truncated_tables() -> tuple[TableProduct, ...]:
     return tuple(product for product in config_tables() if product.truncated)
 
 
+@lru_cache(maxsize=1)
 def queries() -> tuple[QueryKey, ...]:
     """Return the 46 measured queries of production in the order of Table 10 of the paper."""
     return tuple(query for product in config_tables() for query in product.queries)
