@@ -107,6 +107,21 @@ class Table:
         index = self.headers.index(header)
         return tuple(row[index] for row in self.rows)
 
+    def beside(self, other: Table, whose: str) -> Table:
+        """Return the table with the numbers of another one of the same kind behind its own, by the words of each row.
+
+        Args:
+            other: its columns have the same headers; rows that it has not stay empty.
+            whose: what its columns are called, e.g. "other run".
+        """
+        words = [n for n in range(len(self.headers)) if all(isinstance(row[n], str) for row in self.rows)]
+        numbers = [n for n in range(len(self.headers)) if n not in words]
+        theirs = {tuple(row[n] for n in words): [row[n] for n in numbers] for row in other.rows}
+        nothing: list[Value] = [None] * len(numbers)
+        rows = tuple((*row, *theirs.get(tuple(row[n] for n in words), nothing)) for row in self.rows)
+        headers = (*self.headers, *(f"{self.headers[n]}, {whose}" for n in numbers))
+        return replace(self, headers=headers, rows=rows)
+
     def explained(self, reasons: Mapping[str, str]) -> Table:
         """Return the table with why a cell holds nothing, where that is not said yet.
 

@@ -42,7 +42,7 @@ from phexplore.systems.phsafe.result_choices import (
     region_words,
 )
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
-from phexplore.systems.phsafe.run_snapshot import level_results, overall_of, query_results, worst_numbers
+from phexplore.systems.phsafe.run_snapshot import level_results, mean_errors, overall_of, query_results, worst_numbers
 from phexplore.systems.phsafe.run_tiles import (
     RunHeadline,
     bias_tile,
@@ -258,7 +258,7 @@ def _theirs(other: OpenRun | None, choice: ResultChoice) -> dict[str, ErrorSampl
     return {each.label: each for each in other.samples(choice.query, None)}
 
 
-def _distributions(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure | None:
+def _distributions(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
     queries = [query for query in run.choices.queries if tables()[query.table].measured]
     if not run.is_noisy or not run.results.trials:
         return nothing("distributions", "")
@@ -277,6 +277,19 @@ def _held(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
     if overall is None:
         return nothing("coverage", "")
     return coverage_figure(queries, run.forecast.conventions.confidence, overall)
+
+
+def _compared(
+    draw: Callable[[OpenRun, ResultChoice, OpenRun | None], Figure],
+    run: OpenRun,
+    choice: ResultChoice,
+    other: OpenRun | None,
+) -> Figure:
+    """Return a picture of a run; the numbers of the other run stand in its table."""
+    mine = draw(run, choice, None)
+    if other is None or not other.results.has_truth or choice.query not in other.choices.queries:
+        return mine
+    return replace(mine, numbers=mine.table.beside(draw(other, choice, None).table, "other run"))
 
 
 def _sizes(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
@@ -348,8 +361,10 @@ def _number(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
     )
 
 
-def _worst(run: OpenRun, _: ResultChoice, __: OpenRun | None) -> Figure:
-    return worst_figure(worst_numbers(run.results, WORST_COUNT), len(run.results.trials))
+def _worst(run: OpenRun, _: ResultChoice, other: OpenRun | None) -> Figure:
+    numbers = worst_numbers(run.results, WORST_COUNT)
+    theirs = () if other is None else mean_errors(other.results, numbers)
+    return worst_figure(numbers, len(run.results.trials), theirs)
 
 
 _QUERY, _NONE = frozenset({"table", "level"}), frozenset[str]()
@@ -360,7 +375,7 @@ _KINDS: Mapping[ResultTab, tuple[_Kind, ...]] = {
         _Kind("Histogram", _CELL, partial(_of_sample, errors_figure)),
         _Kind("Cumulated share (ECDF)", _CELL, partial(_of_sample, cumulated_figure)),
         _Kind("Boxes by cell", _CELL, _boxes),
-        _Kind("All tables and levels", _NONE, _distributions),
+        _Kind("All tables and levels", _NONE, partial(_compared, _distributions)),
     ),
     ResultTab.OBSERVED: (
         _Kind("Difference by table and level", _NONE, partial(_observed, difference_figure)),
@@ -368,12 +383,12 @@ _KINDS: Mapping[ResultTab, tuple[_Kind, ...]] = {
         _Kind("Share within the margin", _NONE, _held),
     ),
     ResultTab.TRUNCATION: (
-        _Kind("People left out, by household size", _QUERY, _sizes),
-        _Kind("Bias and noise, by cell", _QUERY, _cells),
-        _Kind("People left out, all tables", _NONE, _all_sizes),
-        _Kind("Bias and noise, all tables and levels", _NONE, _levels),
+        _Kind("People left out, by household size", _QUERY, partial(_compared, _sizes)),
+        _Kind("Bias and noise, by cell", _QUERY, partial(_compared, _cells)),
+        _Kind("People left out, all tables", _NONE, partial(_compared, _all_sizes)),
+        _Kind("Bias and noise, all tables and levels", _NONE, partial(_compared, _levels)),
     ),
-    ResultTab.NUMBER: (_Kind("", _NUMBER, _number),),
+    ResultTab.NUMBER: (_Kind("", _NUMBER, partial(_compared, _number)),),
     ResultTab.WORST: (_Kind("", _NONE, _worst),),
 }
 

@@ -28,7 +28,7 @@ from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.forecast import Forecast, forecast
 from phexplore.systems.phsafe.result_choices import cell_words, code_words, region_words
-from phexplore.systems.phsafe.results import Errors, RunResults
+from phexplore.systems.phsafe.results import Errors, NumberSelection, RunResults
 
 WORST = 20
 """Numbers listed as worst."""
@@ -435,6 +435,27 @@ def worst_numbers(results: RunResults, count: int) -> tuple[NumberResult, ...]:
         )
         for place in np.lexsort((errors.rows, -mean))[:count].tolist()
     )
+
+
+def mean_errors(results: RunResults, numbers: Sequence[NumberResult]) -> tuple[float | None, ...]:
+    """Return how far the same numbers are off in another run, the mean over its trials; None where it has no such number.
+
+    Args:
+        results: of the other run.
+        numbers: which ones.
+    """
+    if not results.trials or not results.has_truth:
+        return (None,) * len(numbers)
+    mean = np.abs(results.errors().total).mean(axis=0)
+    chosen = (
+        results.rows(
+            NumberSelection(
+                table=each.query.table, region_id=each.region_id, iteration_code=each.code, cell=each.cell_code
+            )
+        )
+        for each in numbers
+    )
+    return tuple(float(mean[rows[0]]) if len(rows) == 1 else None for rows in chosen)
 
 
 def number_at(results: RunResults, row: int) -> NumberResult:

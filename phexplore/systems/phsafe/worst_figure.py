@@ -41,11 +41,13 @@ def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:
     )
 
 
-def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
-    """Return the data table, the worst first."""
+def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None] = ()) -> Table:
+    """Return the data table, the worst first; `others` are the mean errors of the same numbers in another run, if any."""
+    beside: list[tuple[float | None, ...]] = [(each,) for each in others] or [()] * len(numbers)
     headers = (
         "Table",
         "Mean error",
+        *(("Mean error, other run",) if others else ()),
         "Counted",
         "Level",
         "Region",
@@ -64,6 +66,7 @@ def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
             (
                 each.query.table,
                 each.mean_error,
+                *theirs,
                 counted_in(each.query.table),
                 each.query.level.title,
                 each.region,
@@ -76,17 +79,18 @@ def worst_numbers(numbers: Sequence[NumberResult]) -> Table:
                 each.margin,
                 each.reason.value,
             )
-            for each in numbers
+            for each, theirs in zip(numbers, beside, strict=True)
         ),
     )
 
 
-def worst_figure(numbers: Sequence[NumberResult], trials: int) -> Figure:
+def worst_figure(numbers: Sequence[NumberResult], trials: int, others: Sequence[float | None] = ()) -> Figure:
     """Return the worst numbers, the worst first, truncation and noise as two bars; keys are the numbers.
 
     Args:
         numbers: the worst first; none gives an empty figure.
         trials: how many the mean errors come from.
+        others: mean errors of the same numbers in the run that is compared with, none without one.
     """
     if not numbers:
         return nothing("worst", "")
@@ -115,6 +119,6 @@ def worst_figure(numbers: Sequence[NumberResult], trials: int) -> Figure:
             )
             for each in numbers
         ),
-        partial(worst_numbers, tuple(numbers)),
+        partial(worst_numbers, tuple(numbers), tuple(others)),
         stretch=1.7,
     )

@@ -288,3 +288,25 @@ def test_that_a_run_whose_data_has_none_of_its_states_says_so(ask, write_run):
     files.write_truth(run.directory / TRUTH_FILE, Truth(nothing, nothing, nothing), {}, synthetic=True)
     answer = ask(run)
     assert (answer.picture, answer.reason) == (None, NO_NUMBERS)
+
+
+@pytest.mark.parametrize("tab", ["truncation", "cells", "all sizes", "levels", "all", "number", "worst"])
+def test_that_tables_hold_the_numbers_of_the_other_run(ask, write_run, tmp_path, tab):
+    run, other = write_run(trials=2), write_run(trials=3, root=tmp_path / "other")
+    other.add_trial()
+    mine, theirs = (ask(each, tab, query=PH3).picture.table for each in (run, other))
+    both = ask(run, tab, other=other, query=PH3).picture.table
+    added = [header for header in both.headers if header.endswith(", other run")]
+    assert added == (["Mean error, other run"] if tab == "worst" else added)
+    assert added
+    assert tuple(header for header in both.headers if header not in added) == mine.headers
+    if tab == "worst":
+        for row in theirs.rows:
+            key = (row[0], *row[3:7])
+            for each in (each for each in both.rows if (each[0], *each[4:8]) == key):
+                assert each[2] == pytest.approx(row[1])
+        return
+    words = [n for n, value in enumerate(mine.rows[0]) if isinstance(value, str)]
+    for mark in both.rows:
+        same = [row for row in theirs.rows if [row[n] for n in words] == [mark[n] for n in words]]
+        assert list(mark[len(mine.headers) :]) == [v for n, v in enumerate(same[0]) if n not in words]
