@@ -24,7 +24,6 @@ from phexplore.gui.binding.settings import (
     Settings,
 )
 from phexplore.gui.decision.status import DecisionTab
-from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import ActionTable, Subject
 from phexplore.gui.main.bars import HeaderBar
@@ -268,6 +267,8 @@ class Commands:
         ]
 
     def _show_proven(self) -> None:
+        from phexplore.gui.dialogs.proven_curve import ProvenCurve
+
         for curve in self._parent.findChildren(ProvenCurve):  # one is enough: it follows every edit
             curve.close()
         ProvenCurve(self._parent, self._window.session, self._add_less_noise).show()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 import threading
 import traceback
@@ -98,6 +97,8 @@ class FailureHook(QObject):
 
 def failure_details(error: BaseException) -> str:
     """Return what a maintainer needs to know: the program, the machine's kind, and where it happened. No data in it."""
+    import platform
+
     about = f"phexplore {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.system()}"
     return f"{about} {platform.machine()}\n{trace_without_data(error)}"
 

@@ -17,7 +17,6 @@ from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.room import Make, News, Room, Surroundings
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import GEOMETRY, INSPECTOR, ISSUES, LAYOUT, Settings
-from phexplore.gui.dialogs.proven_curve import ProvenCurve
 from phexplore.gui.editors.issues_panel import IssuesPanel
 from phexplore.gui.main.actions import edit_logger
 from phexplore.gui.main.bars import BottomBar, HeaderBar, HeadlineBar
@@ -163,6 +162,8 @@ class MainWindow(QMainWindow):
         if not self._leaves_without_asking and self.files.ask_if_needed(self.leave_without_asking):
             event.ignore()
             return
+        from phexplore.gui.dialogs.proven_curve import ProvenCurve
+
         project = self.session.project
         if self.isVisible():
             self.settings.keep(GEOMETRY, self.saveGeometry())

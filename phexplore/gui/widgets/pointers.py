@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
@@ -20,6 +18,8 @@ def points(text: str) -> bool:
 
 def with_links(text: str) -> str:
     """Return a text as markup in which every page it names is a link with the page's title."""
+    from html import escape
+
     parts, last = [], 0
     for found in POINTER.finditer(text):
         parts += [escape(text[last : found.start()]), f'<a href="{found[0]}">{escape(page_title(found[0]))}</a>']
