@@ -15,7 +15,17 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from phexplore.gui.binding.collector import collector
 
-LIBRARIES = ("numpy", "pyarrow", "pyarrow.parquet", "phexplore.metrics.accuracy_report", "phexplore.decide.agreement")
+LIBRARIES = (
+    "numpy",
+    "pyarrow",
+    "pyarrow.parquet",
+    "phexplore.metrics.accuracy_report",
+    "phexplore.decide.agreement",
+    "phexplore.accuracy.solving_separable",
+    "phexplore.decide.sweep_answer",
+    "phexplore.decide.trade_off",
+    "phexplore.decide.comparison_view",
+)
 """Without Qt, in this order; those of the rooms follow."""
 PARTS = (
     "phexplore.gui.binding.run_process",
@@ -26,6 +36,13 @@ PARTS = (
     "phexplore.gui.main.runs_area",
     "phexplore.gui.editors.conventions_editor",
     "phexplore.gui.decision.dialogs",
+    "phexplore.gui.targets.solve_view",
+    "phexplore.gui.targets.frontier_view",
+    "phexplore.gui.targets.targets_page",
+    "phexplore.gui.editors.scenario_manager",
+    "phexplore.gui.editors.plain_parameters",
+    "phexplore.gui.decision.compare_page",
+    "phexplore.gui.editors.history_panel",
 )
 """With Qt, each after what it needs; those of the rooms follow."""
 _PAUSE_MS = 5
