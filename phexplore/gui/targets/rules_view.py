@@ -37,6 +37,7 @@ from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import set_rules
+from phexplore.systems.registry import system_of
 
 _FILES = "Rules (*.json);;All files (*)"
 _MOST_RUNS = 20
@@ -84,6 +85,7 @@ class RuleForm(QWidget):
         for field in (self.limit, *self._only_for):
             field.setMaxLength(200)
         self._unit = Text("", look="muted")
+        self._counted = "people"
         # The unit stands below the limit: beside it there is no room in a narrow window.
         self._form = form(
             ("What", self.measure), ("Is", self.bound), ("Limit", column(self.limit, self._unit, gap=HALF), self.limit),
@@ -97,6 +99,7 @@ class RuleForm(QWidget):
         model = self.measure.model()
         if not isinstance(model, QStandardItemModel):
             raise TypeError("the chooser of measures has another model")
+        self._counted = system_of(scenario).counted(scenario, None)
         for row in range(self.measure.count()):
             reason = never_judged(self.measure.itemData(row), scenario)
             model.item(row).setEnabled(not reason)
@@ -105,6 +108,7 @@ class RuleForm(QWidget):
         if chosen is not None and not chosen.isEnabled() and not self.problem() and self.rule() == REDISTRICTING:
             self.show_rule(Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(0)))
             self.limit.clear()
+        self._follow_measure()
 
     def rule(self) -> Rule:
         """Return what the fields say.
@@ -152,7 +156,7 @@ class RuleForm(QWidget):
 
     def _follow_measure(self, _number: int = 0) -> None:
         measure = self.measure.currentData()
-        self._unit.setText(_MEASURES[measure][1])
+        self._unit.setText(self._counted if measure is Measure.MARGIN else _MEASURES[measure][1])
         for field, measures in self._only_for.items():
             self._form.setRowVisible(field, measure in measures)
 

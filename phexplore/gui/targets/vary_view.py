@@ -89,8 +89,9 @@ class Varied(QObject):
     def _follow(self, _row: object = None) -> None:
         path = self.parameter.currentData()
         self.values.setEnabled(bool(path))
-        self._now.setText(f"Now {_shown(self._known[path])}." if path in self._known else "")
-        self._now.setVisible(path in self._known)
+        now = _shown(self._known[path]) if path in self._known else ""
+        self._now.setText(f"Now {now}." if now else "")
+        self._now.setVisible(bool(now))
 
 
 class VaryView(QWidget):

@@ -50,6 +50,7 @@ _PHRASES = {
     "pure, no δ": "pure",
     "No ε or δ describes that": "No privacy loss describes that",
     "How privacy loss and δ become ε": "How the privacy loss becomes ε",
+    "L1 error (sum of errors)": "Sum of errors",
     "L1 error": "Sum of errors",
     "ε, or ρ under zCDP;": "The privacy loss;",
     "also Theorem 2, below the county and within the bypass cutoff": "also some below the county and within the bypass cutoff",

@@ -169,7 +169,7 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
     mean, deviation = lowest.mean, lowest.deviation
     share = mean / (2 * run.groups) if run.groups else 0.0
     error = TileContent(
-        f"L1 error, {run.tree.levels[-1]}",
+        f"L1 error (sum of errors), {run.tree.levels[-1]}",
         f"{round(mean):,}",
         "groups" if deviation is None else f"± {round(deviation):,} groups",
         f"{percent(share, places=2, toward=Toward.UP)} of the largest possible, two for every group",
@@ -206,11 +206,18 @@ def _by_level(run: SizeRun) -> Figure:
     return row_figure(
         "by-level",
         tuple(rows),
-        Axis("L1 error, groups (a group in another size counts twice)", Scale.COUNT),
+        Axis("L1 error (sum of errors), groups: a group in another size counts twice", Scale.COUNT),
         f"A release is {rows[-1].text} groups off at the level {run.tree.levels[-1]}, {rows[0].text} at {run.tree.levels[0]}",
         f"One dot per trial, the large one their mean.{run.coverage_sentence('all numbers')}",
         Table(
-            ("Level", "Regions", "Trials", "Mean L1 error, groups", "Standard deviation", "Mean error of a number"),
+            (
+                "Level",
+                "Regions",
+                "Trials",
+                "Mean L1 error (sum of errors), groups",
+                "Standard deviation",
+                "Mean error of a number",
+            ),
             tuple(table),
         ),
     )
@@ -317,10 +324,10 @@ def _by_size(run: SizeRun, number: int) -> Figure:
     return row_figure(
         "by-size",
         tuple(rows),
-        Axis("L1 error summed over regions, groups per trial", Scale.COUNT),
+        Axis("L1 error (sum of errors) over regions, groups per trial", Scale.COUNT),
         f"{name}: groups of size {worst.key} are farthest off: {worst.text} groups, summed over regions",
         f"Level {name}, mean of {trials:,} trials.",
-        Table(("Size", "True groups", "L1 error, groups", "Net error, groups"), tuple(table)),
+        Table(("Size", "True groups", "L1 error (sum of errors), groups", "Net error, groups"), tuple(table)),
     )
 
 

@@ -12,7 +12,7 @@ from phexplore.decide.rule_evaluation import never_judged
 from phexplore.decide.verdict_words import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.systems.phsafe.summary import phsafe_tiles
-from phexplore.gui.targets.rules_view import RulesView
+from phexplore.gui.targets.rules_view import RuleForm, RulesView
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, judged, not_judged
 from phexplore.model.workbook import Workbook, add_scenario, set_rules
 from phexplore.systems.phsafe.edits import set_budget
@@ -180,3 +180,17 @@ def test_that_a_rule_nothing_can_judge_is_not_offered_and_contradicts_nothing(qt
 @pytest.mark.defect("M16")
 def test_that_topdown_is_offered_the_criterion_of_2020() -> None:
     assert never_judged(Measure.LARGEST_GROUP, preset("pl94-2020-persons-us").scenario) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("group-sizes-census-2010", "groups"), ("dhc-2020-units-us", "households"), ("pl94-2020-persons-us", "people")],
+)
+def test_that_the_limit_of_a_margin_is_in_what_the_scenario_counts(qtbot, name, unit) -> None:
+    form = RuleForm()
+    qtbot.addWidget(form)
+    form.show_rule(MARGIN)
+    form.offer_for(preset(name).scenario)
+    assert form._unit.text() == unit
+    form.show_rule(LOSS)
+    assert form._unit.text() == "as stated"

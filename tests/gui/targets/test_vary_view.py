@@ -7,7 +7,10 @@ from PySide6.QtCore import Qt
 
 import phexplore as px
 from phexplore.decide.sweep_answer import PointRuns, SweepRequest, answer, read_values
+from phexplore.document.project import Project
+from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.vary_view import VaryView
+from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 
 WAIT = 120_000
@@ -94,3 +97,18 @@ def test_that_all_fields_begin_below_each_other(view) -> None:
     view.show()
     fields = (view.first.parameter, view.first.values, view.second.parameter, view.second.values, view.measure)
     assert len({field.x() for field in fields}) == 1
+
+
+def test_that_nothing_is_said_of_an_empty_value(qtbot, tmp_path) -> None:
+    scenario = preset("counties-invariant-2010").scenario
+    view = VaryView(Session(Project.new(Workbook((scenario,), scenario.name))), lambda: tmp_path / "sweeps")
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitUntil(lambda: view.first.parameter.count() > 1)
+    said = {}
+    for path in view.first.parameter.values:
+        _choose(view.first.parameter, path)
+        said[path] = "" if view.first._now.isHidden() else view.first._now.text()
+    assert "Now ." not in said.values()
+    assert any(words.startswith("Now ") for words in said.values())
+    view.stop()

@@ -89,6 +89,9 @@ class BudgetsEditor(QWidget):
         super().showEvent(event)
         self._count_rows()
 
+    def _fit_search(self, _colours: object = None) -> None:
+        self.search.setFixedWidth(20 * GRID * appearance().scale // 100)
+
     def clear_filter(self) -> None:
         """Show all rows."""
         with QSignalBlocker(self.search):
@@ -110,7 +113,8 @@ class BudgetsEditor(QWidget):
         self.search.setPlaceholderText(localised("Search, e.g. PH3"))
         self.search.setAccessibleName("Search the budget table")
         self.search.setClearButtonEnabled(True)
-        self.search.setFixedWidth(20 * GRID)
+        appearance().changed.connect(self._fit_search)
+        self._fit_search()
         self.search.textChanged.connect(self._idle.start)
         tables = [("All tables", ""), *((each.id, each.id) for each in all_tables().values() if each.measured)]
         self.tables = Chooser("Show the queries of one table", options=tables, letters=18, run=self._apply_filter)
