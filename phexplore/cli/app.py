@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import typer
 
+from phexplore import __version__
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
@@ -56,6 +57,20 @@ def gui(file: str = typer.Argument("", help="A project (.phx) or a production co
     raise typer.Exit(_window[-1](file or None))
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(f"phexplore {__version__}")  # noqa: T201 - the terminal asked for it
+        raise typer.Exit
+
+
+def _of_the_program(
+    version: bool = typer.Option(
+        False, "--version", callback=_say_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Take the options that need no command."""
+
+
 def program(first: str = "") -> typer.Typer:
     """Return the command line with the commands of every system that is known now.
 
@@ -83,6 +98,7 @@ def program(first: str = "") -> typer.Typer:
                 system.commands(app)
         lazy("phexplore.cli.demo_commands", "register")(app)
     app.command()(gui)
+    app.callback()(_of_the_program)
     return app
 
 

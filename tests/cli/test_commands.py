@@ -12,6 +12,7 @@ import pytest
 import typer
 from population_files import with_value, write_csv
 
+from phexplore import __version__
 from phexplore.cli.app import BAD_INPUT, CANCELLED, DONE, EXPECTED_FAILURE, PARTS, program, run
 from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
@@ -370,3 +371,7 @@ def test_that_the_short_way_to_the_help_prints_what_the_commands_print(capsys):
     program()(["--help"], prog_name="phexplore", standalone_mode=False)
     assert short == capsys.readouterr().out
     assert all(f"  {name} " in short for names, _ in PARTS for name in names.split())
+
+
+def test_that_the_program_says_its_version(capsys):
+    assert call(capsys, "--version")[:2] == (DONE, f"phexplore {__version__}\n")
