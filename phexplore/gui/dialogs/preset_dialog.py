@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QKeyEvent
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.catalog.presets import Preset
 from phexplore.gui.theme.appearance import appearance
@@ -26,10 +26,11 @@ _CHOSEN = {
     "tables": "added on Levels and thresholds, chosen as counts of exact sums, or filled in by runs",
     "rules": "added on Targets, Decision rules",
 }
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class PresetDialog(QDialog):
-    """Lists the presets by product; says where each comes from before it is chosen."""
+    """Lists the presets by product, found by any of their words; says where each comes from before it is chosen."""
 
     def __init__(self, parent: QWidget | None, choose: Callable[[Preset], object]) -> None:
         super().__init__(parent)
@@ -38,6 +39,10 @@ class PresetDialog(QDialog):
         self.setProperty(PAGE, "docs/library.md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumSize(72 * GRID, 56 * GRID)
+        self.search = QLineEdit()
+        self.search.setAccessibleName("Search the presets")
+        self.search.setPlaceholderText("Search, for example housing 2021")
+        self.search.setClearButtonEnabled(True)
         self.list = QListWidget()
         self.list.setAccessibleName("Presets")
         self.list.ensurePolished()  # rows are measured when they come, with the paddings of the style sheet
@@ -54,6 +59,9 @@ class PresetDialog(QDialog):
             self.list.addItem(item)
         self.list.currentItemChanged.connect(self._describe)
         self.list.itemActivated.connect(self._take)
+        self.search.textChanged.connect(self._find)
+        self.search.installEventFilter(self)
+        self.list.installEventFilter(self)
         self._about = Text(look="muted", wrap=True)
         beside = Text("\n".join(_own_lines()), look="muted", wrap=True)
         beside.setVisible(bool(beside.text()))
@@ -64,8 +72,48 @@ class PresetDialog(QDialog):
         create.clicked.connect(self._take)
         title = Text("Start from published parameters", bold=True, relative=1.25, wrap=True)
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
-        column(title, (self.list, 1), self._about, beside, row(folder, 1, cancel, create), of=self, margins=margins)
+        column(
+            title,
+            self.search,
+            (self.list, 1),
+            self._about,
+            beside,
+            row(folder, 1, cancel, create),
+            of=self,
+            margins=margins,
+        )
         self.list.setCurrentRow(1)
+        self.search.setFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the arrow keys of the field move in the list, and words typed over the list search."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if watched is self.search and event.key() in _MOVES:
+                return self.list.event(event)
+            typed = event.text() if event.text().isprintable() else ""
+            if watched is self.list and typed and (typed != " " or self.search.text()):
+                self.search.setFocus()
+                return self.search.event(event)
+        return False
+
+    def _find(self, typed: str) -> None:
+        wanted = typed.lower().split()
+        heading, found = self.list.item(0), []
+        for item in map(self.list.item, range(self.list.count())):
+            preset = item.data(Qt.ItemDataRole.UserRole)
+            if preset is None:
+                heading = item
+                heading.setHidden(True)
+                continue
+            words = f"{heading.text()} {preset.title} {preset.product} {preset.id}".lower()
+            item.setHidden(not all(word in words for word in wanted))
+            if not item.isHidden():
+                heading.setHidden(False)
+                found.append(item)
+        if self.list.currentItem() not in found:
+            self.list.setCurrentRow(self.list.row(found[0]) if found else -1)
+        if not found:
+            self._about.setText("No preset has these words. Try fewer or other words.")
 
     def _describe(self) -> None:
         preset = self._chosen()

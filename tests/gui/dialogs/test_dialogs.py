@@ -108,6 +108,30 @@ def test_that_the_chosen_preset_stays_in_sight_where_its_source_takes_more_lines
     qtbot.waitUntil(lambda: dialog.list.viewport().rect().contains(dialog.list.visualItemRect(last)))
 
 
+def test_that_a_preset_is_found_by_words_of_its_title_or_system_typed_over_the_list(qtbot, parent) -> None:
+    chosen = []
+    dialog = PresetDialog(parent, chosen.append)
+    dialog.show()
+    qtbot.keyClicks(dialog.list, "puerto topdown")
+    items = [dialog.list.item(n) for n in range(dialog.list.count())]
+    shown = [item.text().strip() for item in items if not item.isHidden()]
+    assert dialog.search.text() == "puerto topdown"
+    assert shown[0] == "TopDown"
+    assert len(shown) > 2
+    assert all("Puerto Rico" in title for title in shown[1:])
+    assert dialog.list.currentItem().text().strip() == shown[1]
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Down)
+    assert dialog.list.currentItem().text().strip() == shown[2]
+    dialog.search.setText("atlantis")
+    assert all(item.isHidden() for item in items)
+    assert "No preset" in dialog._about.text()
+    _press(qtbot, dialog, "Create")
+    assert chosen == []
+    dialog.search.clear()
+    assert not any(item.isHidden() for item in items)
+    assert dialog.list.currentItem() is not None
+
+
 def test_that_details_are_as_large_as_the_text(qtbot, parent) -> None:
     sizes = []
     for scale in (100, 200):
