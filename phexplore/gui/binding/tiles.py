@@ -10,6 +10,7 @@ from typing import Any
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import bound_text, signed_budget
 from phexplore.gui.binding.scenario_view import ScenarioView
+from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget, Unlimited, exact_text
 from phexplore.model.rounded import percent
 from phexplore.systems.registry import absurd_epsilon
@@ -38,11 +39,13 @@ class DecisionPart:
         loss: the tile of the privacy loss.
         changes: every difference to the reference, in people where it has an effect on them.
         entries: more that is to be known, e.g. targets that are missed.
+        told: issues that an entry tells already.
     """
 
     loss: TileContent
     changes: tuple[str, ...]
     entries: tuple[SummaryEntry, ...] = ()
+    told: tuple[Issue, ...] = ()
 
 
 def run_tile(result: TileContent | None) -> TileContent:

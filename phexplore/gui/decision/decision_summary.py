@@ -8,9 +8,12 @@ from phexplore.decide.verdict_words import verdict_summary
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
-from phexplore.model.issues import Severity
+from phexplore.model.issues import Issue, Severity
 from phexplore.model.rounded import epsilon_bound
 from phexplore.model.rules import Outcome, Verdict
+
+_FEW = 3
+"""Lines of an entry that stands before the long ones."""
 
 
 def decision_summary(
@@ -24,16 +27,18 @@ def decision_summary(
         runs: titles of the runs that will be cited.
         verdicts: on the decision rules of the project.
     """
-    entries = [_loss(shown, part.loss), _changed(shown, part.changes), *part.entries]
+    none = "none: the decision rests on the forecast alone"
+    cited = SummaryEntry("Runs cited", tuple(runs) or (none,), Tone.NEUTRAL if runs else Tone.ATTENTION)
+    entries = [_loss(shown, part.loss), cited]
     if verdicts:
         failed = any(each.outcome is not Outcome.PASS for each in verdicts)
         entries.append(
             SummaryEntry("Decision rules", (verdict_summary(verdicts),), Tone.ATTENTION if failed else Tone.GOOD)
         )
-    entries.append(_issues(shown))
-    none = "none: the decision rests on the forecast alone"
-    entries.append(SummaryEntry("Runs cited", tuple(runs) or (none,), Tone.NEUTRAL if runs else Tone.ATTENTION))
-    return tuple(entries)
+    entries += [*part.entries, _issues(shown, part.told), _changed(shown, part.changes)]
+    return tuple(
+        sorted(entries, key=lambda entry: len(entry.lines) > _FEW)
+    )  # a long list hides nothing short below the fold
 
 
 def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
@@ -64,9 +69,9 @@ def _epsilon_words(shown: ScenarioView) -> str:
     return "" if pure is None else f"ε {epsilon_bound(pure.value)}, pure DP, {neighbours}"
 
 
-def _issues(shown: ScenarioView) -> SummaryEntry:
-    issues = shown.issues
+def _issues(shown: ScenarioView, told: Sequence[Issue]) -> SummaryEntry:
+    issues = [issue for issue in shown.issues if issue not in told]
     if not issues:
-        return SummaryEntry("Open issues", ("none",), Tone.GOOD)
+        return SummaryEntry("Open issues", ("none but the targets missed",) if told else ("none",), Tone.GOOD)
     worst = Tone.REFUSED if any(issue.severity is Severity.ERROR for issue in issues) else Tone.ATTENTION
     return SummaryEntry(f"Open issues: {len(issues)}", tuple(each.sentence for each in issues), worst)

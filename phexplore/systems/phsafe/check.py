@@ -102,7 +102,7 @@ def _states(method: PhSafe) -> Iterator[Issue]:
 
 def _consistent(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
     yield from _budgets(scenario.phsafe)
-    yield from _targets(scenario, figures)
+    yield from missed_target_issues(scenario, figures)
     yield from _ratios(scenario.phsafe)
     if scenario.conventions.margin is MarginConvention.PAPER and scenario.phsafe.framework is PrivacyFramework.PURE_DP:
         yield Issue(
@@ -133,7 +133,13 @@ def _budgets(method: PhSafe) -> Iterator[Issue]:
             )
 
 
-def _targets(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
+def missed_target_issues(scenario: Scenario, figures: Forecast) -> Iterator[Issue]:
+    """Yield an issue for every margin that is wider than its target.
+
+    Args:
+        scenario: with its targets.
+        figures: its forecast.
+    """
     known = {entry.query: entry.margins for entry in figures.queries}
     for query, target in scenario.phsafe.targets.items():
         margins = known[query]

@@ -18,6 +18,7 @@ from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_model import numbers_of
 from phexplore.systems.phsafe.changes import change_sentence
+from phexplore.systems.phsafe.check import missed_target_issues
 from phexplore.systems.phsafe.forecast import Forecast, QueryForecast
 
 
@@ -163,7 +164,8 @@ def decision_part(shown: ScenarioView) -> DecisionPart:
     """Return loss, changes in people, and what became of the targets."""
     lines = () if shown.reference is None else change_lines(shown)
     changes = tuple(line.text for line in lines if line.field != "target")
-    return DecisionPart(phsafe_loss_tile(shown), changes, (_missed(shown), _moved_targets(shown)))
+    told = tuple(missed_target_issues(shown.scenario, shown.figures))
+    return DecisionPart(phsafe_loss_tile(shown), changes, (_missed(shown), _moved_targets(shown)), told)
 
 
 def _missed(shown: ScenarioView) -> SummaryEntry:
