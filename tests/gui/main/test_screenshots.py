@@ -13,7 +13,7 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     names = {f"{area.name.lower()}-{theme}.png" for area in offered_areas("phsafe") for theme in ("light", "dark")}
-    own = ("overview", "budgets", "levels", "spine", "scenario", "runs")
+    own = ("overview", "budgets", "levels", "spine", "scenario", "experiment", "runs")
     names |= {f"topdown-{area}-{theme}.png" for area in own for theme in ("light", "dark")}
     steps = ("compare", "committee", "meeting", "approve", "bundle", "check")
     decisions = ("meeting", *(f"decision-{step}" for step in steps))
@@ -23,9 +23,9 @@ def test_that_every_view_is_drawn_in_both_themes(tmp_path) -> None:
     for system in ("group-sizes", "subspace"):
         names |= {f"{system}-{area}-{theme}.png" for area in mechanisms for theme in ("light", "dark")}
     maps = {f"spine-map-{theme}.png" for theme in ("light", "dark")}  # where there are real blocks with shapes
-    asked = ("solve", "trade", "rules", "studio", "published")
+    asked = ("solve", "trade", "rules", "vary", "studio", "published")
     names |= {f"targets-{tab}-{theme}.png" for tab in asked for theme in ("light", "dark")}
-    names |= {f"topdown-targets-{tab}-{theme}.png" for tab in (*asked[:3], "tune") for theme in ("light", "dark")}
+    names |= {f"topdown-targets-{tab}-{theme}.png" for tab in (*asked[:4], "tune") for theme in ("light", "dark")}
     assert {file.name for file in tmp_path.iterdir()} - maps == names
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]
     assert min(sizes) > 10_000
