@@ -227,6 +227,7 @@ class RulesView(QuestionView):
         columns = self.answer.columns
         rules = self.answer.request.rules
         self.pages.setCurrentIndex(1 if rules else 0)
+        self.published.setVisible(bool(rules))  # the empty place offers it
         name, verdicts = columns[0]
         self.finding.setText(f"{name}: {verdict_summary(verdicts)}" if rules else "")
         judged = [verdicts for _, verdicts in columns]
@@ -278,6 +279,7 @@ class RulesView(QuestionView):
     def _lay_out(self) -> None:
         words, name = "Add the criterion of 2020", "Add the redistricting criterion of 2020"
         self.published = TextButton(words, name=name, run=self.add_published)
+        self.published.hide()
         files = self.file_buttons("rules", _FILES, self.read_file, self.write_file)
         self.pages = Stack()
         self._empty = EmptyPlace("targets", _NO_RULES, _TEACHING, action=words, run=self.add_published)

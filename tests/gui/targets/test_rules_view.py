@@ -194,3 +194,11 @@ def test_that_the_limit_of_a_margin_is_in_what_the_scenario_counts(qtbot, name, 
     assert form._unit.text() == unit
     form.show_rule(LOSS)
     assert form._unit.text() == "as stated"
+
+
+def test_that_the_criterion_of_2020_is_offered_in_one_place(qtbot, view) -> None:
+    assert view.published.isHidden()
+    assert view.pages.currentIndex() == 0
+    view.add_published()
+    _wait(qtbot, view)
+    assert not view.published.isHidden()
