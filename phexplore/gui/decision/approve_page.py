@@ -308,7 +308,9 @@ class ApprovePage(Page):
                 "These parameters are decided about. Edit the scenario to make a new draft"
                 + (", or withdraw them below." if not self.withdraw.isHidden() else ".")
             )
+            self.button.setToolTip(self._hint.text())
             return
+        self.button.setToolTip("")
         self.button.setText(f"{DEEDS[status]}…")
         self.button.setAccessibleName(DEEDS[status])
         is_clean = self._session.project.is_clean

@@ -89,6 +89,13 @@ def test_that_only_what_may_follow_is_offered(qtbot, page) -> None:
     assert [page.next.itemText(n) for n in range(page.next.count())] == ["Approved"]
 
 
+def test_that_the_button_says_why_no_decision_may_follow(qtbot, page) -> None:
+    assert page.button.toolTip() == ""
+    _approve(qtbot, page)
+    assert not page.button.isEnabled()
+    assert "Edit the scenario to make a new draft" in page.button.toolTip()
+
+
 def test_that_an_edit_after_the_approval_shows_a_new_draft(qtbot, page, session, query) -> None:
     _approve(qtbot, page)
     session.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
