@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QImage,
     QKeySequence,
     QShortcut,
+    QShowEvent,
     QTextCursor,
     QTextDocument,
     QTextFrameFormat,
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 
 from phexplore.catalog import manual
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.metrics import FRAME_HEIGHT, GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row, split, stacked
@@ -139,6 +140,13 @@ class ManualWindow(QDialog):
         self._fill()
         self._say_ways()
         QTimer.singleShot(0, self, lambda: manual.search("manual"))  # reads all pages before the first word is typed
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Leave room for the title bar: centred over a window as tall as the screen it would stand above the screen's edge."""
+        super().showEvent(event)
+        top = self.screen().availableGeometry().top() + FRAME_HEIGHT
+        if self.y() < top:
+            self.move(self.x(), top)
 
     @property
     def here(self) -> tuple[str, str]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from phexplore.gui.main.window import MainWindow
 
 DONE, EXPECTED_FAILURE, BAD_INPUT = 0, 1, 2
-FRAME_HEIGHT = 40
-"""Pixels a window manager takes for the title; it is not known before the window is shown."""
 _SCREEN_PART = 0.88
 """Of a screen with room, at a first start."""
 _LARGEST = 1680, 1050
@@ -126,6 +124,8 @@ def _dress(settings: Settings) -> None:
 def _fit_screen(window: MainWindow) -> bool:
     """Take most of a large screen; return whether the screen shows the whole window with a frame around it."""
     from PySide6.QtCore import QSize
+
+    from phexplore.gui.theme.metrics import FRAME_HEIGHT
 
     room, size = window.screen().availableSize(), window.size()
     wanted = size.expandedTo((room * _SCREEN_PART).boundedTo(QSize(*_LARGEST)))

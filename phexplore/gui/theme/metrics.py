@@ -14,6 +14,8 @@ ROW_PADDING = 10
 """Added to the height of a text line to make a table row."""
 CORNER = 6
 """Radius of rounded corners."""
+FRAME_HEIGHT = 40
+"""Pixels a window manager takes for the title; it is not known before the window is shown."""
 
 PICTURE_HEIGHT = 53 * GRID
 """Height of a picture at first: 55 % of a laptop's screen, 768 pixels high."""

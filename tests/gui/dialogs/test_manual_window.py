@@ -14,6 +14,7 @@ from phexplore.gui.dialogs.manual import ManualWindow
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.main.manual_reader import KEY, ManualReader
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.metrics import FRAME_HEIGHT
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.pointers import PAGE
@@ -39,6 +40,17 @@ def test_that_every_page_is_shown_with_its_words(viewer, page) -> None:
 
 def test_that_a_small_screen_has_room_for_the_frame_of_the_manual(viewer) -> None:
     assert viewer.height() <= 0.9 * viewer.screen().availableSize().height()
+
+
+def test_that_the_title_bar_of_the_manual_stays_on_the_screen(qtbot) -> None:
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    room = owner.screen().availableGeometry()
+    owner.setGeometry(room.left(), room.top() - 60, room.width(), room.height())
+    owner.show()
+    viewer = ManualWindow(owner)
+    viewer.show()
+    assert viewer.geometry().top() >= room.top() + FRAME_HEIGHT
 
 
 def test_that_links_lead_on_and_keys_lead_back(qtbot, viewer) -> None:
