@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -13,16 +14,21 @@ from phexplore.systems.phsafe.budget_edits import edit_margin
 
 
 class _Painted(QObject):
-    """Adds up the pixels of paint events, by widget."""
+    """Adds up the pixels of paint events, by widget, and knows how long nothing was painted."""
 
     def __init__(self):
         super().__init__()
         self.pixels = {}
+        self.last = time.monotonic()
+
+    def still(self):
+        return time.monotonic() - self.last > 0.3
 
     def eventFilter(self, watched, event):
         if event.type() == QEvent.Type.Paint and isinstance(watched, QWidget):
             exposed = sum(part.width() * part.height() for part in event.region())
             self.pixels[watched] = self.pixels.get(watched, 0) + exposed
+            self.last = time.monotonic()
         return False
 
 
@@ -34,9 +40,10 @@ def test_that_an_edit_of_the_overview_paints_nothing_behind_the_page(window, qtb
     window.session.select(query)
     qtbot.waitUntil(lambda: not window.pages.currentWidget().charts[0].is_empty)
     window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(76)))  # now it is not saved
-    qtbot.wait(300)
     painted = _Painted()
     QApplication.instance().installEventFilter(painted)
+    qtbot.waitUntil(painted.still)  # the proof has followed and the pages made ahead are made
+    painted.pixels.clear()
     window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(77)))
     tile = window.headline.tiles[0]
     qtbot.waitUntil(lambda: tile in painted.pixels and window.pages.currentWidget().charts[0].canvas in painted.pixels)
