@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass
 from fractions import Fraction
 from statistics import median_low
 from typing import Any, ClassVar, Protocol
 
 from phexplore.accuracy.proven_loss import Answers
+from phexplore.catalog.tables import counted_together
 from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.goals import Key
 from phexplore.model.numbers import Budget, Unlimited
@@ -73,7 +74,22 @@ class LeavingOut(Protocol):
         """
 
 
-class BudgetModel(Protocol):
+class KnownScenario(Protocol):
+    """A scenario with what is told of its numbers; a frozen dataclass."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario itself."""
+
+    @property
+    def conventions(self) -> Conventions:
+        """Margins and rounding."""
+
+    def counted_in(self, key: Key) -> str:
+        """Return what an answer of a query and its margin count, plural, e.g. people or households."""
+
+
+class BudgetModel(KnownScenario, Protocol):
     """One scenario with its budgets, and how a budget and a margin go together; a frozen dataclass.
 
     Attributes:
@@ -88,16 +104,8 @@ class BudgetModel(Protocol):
     gives_way: ClassVar[bool]
 
     @property
-    def scenario(self) -> Scenario:
-        """The scenario itself."""
-
-    @property
     def framework(self) -> PrivacyFramework:
         """What the budgets are: ρ or ε."""
-
-    @property
-    def conventions(self) -> Conventions:
-        """Margins and rounding."""
 
     @property
     def budgets(self) -> Mapping[Key, Budget]:
@@ -205,6 +213,16 @@ class ScenarioBudgets:
         """Margins and rounding."""
         return self.scenario.conventions
 
+    def counted_in(self, key: Key) -> str:
+        """Return "people", unless queries of a system count something else."""
+        del key
+        return "people"
+
+    @property
+    def targets(self) -> Mapping[Key, Fraction]:
+        """None, unless scenarios of a system keep targets of their own."""
+        return {}
+
 
 def middle_of(proposals: Sequence[Numbers], kind: str, key: Hashable) -> Fraction | None:
     """Return the lower median of one number over all proposals that have it, None when nobody has.
@@ -216,6 +234,16 @@ def middle_of(proposals: Sequence[Numbers], kind: str, key: Hashable) -> Fractio
     """
     known = [value for table in proposals if (value := table.get((kind, key))) is not None]
     return median_low(known) if known else None
+
+
+def unit_of(model: BudgetModel, keys: Iterable[Key]) -> str:
+    """Return what the margins of some queries count where they stand together, e.g. people, or people or households.
+
+    Args:
+        model: of the scenario.
+        keys: of the queries; none stand for all of the scenario.
+    """
+    return counted_together(map(model.counted_in, tuple(keys) or model.budgets))
 
 
 def margin_of(model: BudgetModel, key: Key, budget: Budget) -> float | None:

@@ -159,7 +159,7 @@ def _paper_margin(noises: list[Noise]) -> int | None:
 
 
 def budget_for_margin(
-    margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions
+    margin: Fraction, sensitivity: int, framework: PrivacyFramework, conventions: Conventions, unit: str = "people"
 ) -> Fraction:
     """Return the budget whose basis-cell margin is `margin` under the scenario's convention.
 
@@ -170,6 +170,7 @@ def budget_for_margin(
         sensitivity: L2 sensitivity Δ of the query in people.
         framework: decides whether the result is ρ or ε.
         conventions: margin convention, confidence, z, rounding.
+        unit: what the query counts, e.g. people.
 
     Raises:
         MarginError: the margin is not positive, below 1 for a whole-number convention, or so wide that the
@@ -179,7 +180,7 @@ def budget_for_margin(
     budget = round_exact(needed, conventions.rounding_step, conventions.rounding)
     if budget == 0:
         raise MarginError(
-            f"A margin of {exact_text(margin)} people needs a budget below the rounding step "
+            f"A margin of {exact_text(margin)} {unit} needs a budget below the rounding step "
             f"{exact_text(conventions.rounding_step)}, which would round to 0 (not published).",
             "Choose a smaller margin or step, or publish nothing by entering a budget of 0.",
         )
@@ -205,9 +206,7 @@ def unrounded_budget(
         MarginError: the margin is not positive, or below 1 for a whole-number convention.
     """
     if margin <= 0:
-        raise MarginError(
-            f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter a positive number."
-        )
+        raise MarginError(f"A margin of error is more than 0, got {exact_text(margin)}.", "Enter a positive number.")
     if framework is PrivacyFramework.PURE_DP or conventions.margin is MarginConvention.EXACT:
         return _search_budget(margin, sensitivity, framework, conventions)
     return _gaussian_budget(margin, sensitivity, conventions)
@@ -225,7 +224,7 @@ def _gaussian_budget(margin: Fraction, sensitivity: int, conventions: Convention
 def _whole(margin: Fraction) -> Fraction:
     if margin < 1:
         raise MarginError(
-            f"This convention counts whole people; a margin of {exact_text(margin)} is below 1.", "Enter 1 or more."
+            f"This convention counts in whole numbers; a margin of {exact_text(margin)} is below 1.", "Enter 1 or more."
         )
     return Fraction(math.floor(margin))
 

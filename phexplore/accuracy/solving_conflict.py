@@ -64,7 +64,7 @@ class Relaxation:
 
     Attributes:
         kind: what sort of change.
-        text: in words, with the people it costs and the budget it frees.
+        text: in words, with the people or units it costs and the budget it frees.
         margins: old and new margin of every target that moves, in people; new is None for a query left out.
         frees: unbounded budget, exact.
         people: sum over the targets of the people added to their margins.
@@ -179,7 +179,7 @@ def _lock_against_target(
         budget = scale * member.weight
         margin = system.margin(member.query, budget) if budget else math.inf
         if not keeps_target(margin, target):
-            text = f"{title_of(member.query)} aims at {exact_text(target)} people"
+            text = f"{title_of(member.query)} aims at {exact_text(target)} {system.counted_in(member.query)}"
             parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
                      *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip
             reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f}"
@@ -255,7 +255,7 @@ def cap_conflict(
     total = base
     for increment, member in leading:
         total += increment
-        parts_list.append(_asked_by(goals, member.query))
+        parts_list.append(_asked_by(system, goals, member.query))
         if total > allowed:
             break
     symbol = (
@@ -271,11 +271,12 @@ def cap_conflict(
     return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)
 
 
-def _asked_by(goals: Goals, query: Key) -> ConflictPart:
+def _asked_by(system: BudgetModel, goals: Goals, query: Key) -> ConflictPart:
     """Return what asks for the budget of a query: its target, or the tie to the most accurate of queries without one."""
     if (margin := goals.margins.get(query)) is None:
         return _tie_of(goals, query)[0]
-    return ConflictPart(ConflictKind.TARGET, f"{title_of(query)} within {exact_text(margin)} people", query)
+    text = f"{title_of(query)} within {exact_text(margin)} {system.counted_in(query)}"
+    return ConflictPart(ConflictKind.TARGET, text, query)
 
 
 def _fixed_parts(separated: Separated, cap: Cap, allowed: Fraction) -> list[ConflictPart]:

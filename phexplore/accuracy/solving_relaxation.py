@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from phexplore.accuracy.budget_model import BudgetModel
+from phexplore.accuracy.budget_model import BudgetModel, unit_of
 from phexplore.accuracy.solving_conflict import (
     InfeasibleError,
     Ledger,
@@ -287,7 +287,7 @@ def _relaxation(trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping
             text = f"leave {name} unpublished, which {frees}"
         case _:
             targets = "1 target" if len(moved) == 1 else f"{len(moved)} targets"
-            size = f"{targets}, {math.ceil(people):,} people together, at most × {widening:.3f}"
+            size = f"{targets}, {math.ceil(people):,} {unit_of(trial.system, moved)} together, at most × {widening:.3f}"
             text = f"{name} ({size}) {frees}"
     return Relaxation(kind, text, moved, freed, people, widening)
 
@@ -328,7 +328,7 @@ def _fewest_people(trial: _Trial) -> list[Relaxation]:
         trial,
         targets,
         lambda factor: {query: max(trial.widths[query], factor * unit * root) for query, root in roots.items()},
-        "the fewest people in all",
+        f"the fewest {unit_of(trial.system, targets)} in all",
         RelaxationKind.FEWEST_PEOPLE,
     )
 

@@ -170,7 +170,7 @@ def _solved(
     if spend:
         needs = _spent(separated, needs)
         budgets = separated.budgets(needs)
-    _confirm_published(asked, budgets, model.conventions)
+    _confirm_published(model, asked, budgets)
     caps = tuple((cap, allowed, sum_under(cap, budgets)) for cap, allowed in separated.caps)
     entries = tuple(_entries(model, asked, separated, needs, budgets))
     most = min((allowed for cap, allowed in separated.caps if cap.queries is None), default=None)
@@ -227,12 +227,12 @@ def _spent(separated: Separated, needs: Mapping[Key, Fraction]) -> dict[Key, Fra
     return {query: need * low / 10**6 for query, need in needs.items()}
 
 
-def _confirm_published(goals: Goals, budgets: Mapping[Key, Budget], conventions: Conventions) -> None:
+def _confirm_published(model: BudgetModel, goals: Goals, budgets: Mapping[Key, Budget]) -> None:
     for query, margin in goals.margins.items():
         if budgets[query] == 0:
             raise MarginError(
-                f"{title_of(query)}: a margin of {exact_text(margin)} people needs a budget below the rounding step "
-                f"{exact_text(conventions.rounding_step)}, which would round to 0 (not published).",
+                f"{title_of(query)}: a margin of {exact_text(margin)} {model.counted_in(query)} needs a budget below the rounding step "
+                f"{exact_text(model.conventions.rounding_step)}, which would round to 0 (not published).",
                 "Choose a smaller margin or step, or leave the query out.",
             )
 

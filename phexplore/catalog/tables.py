@@ -52,6 +52,9 @@ class Counted(enum.Enum):
 PEOPLE_OR_HOUSEHOLDS = "people or households"
 """What numbers of several tables count, where they stand together: on an axis, or in a heading."""
 
+_HOUSING_UNITS = "housing units"
+"""What households, families and occupied housing units all are."""
+
 
 class RaceOf(enum.Enum):
     """Whose race and ethnicity decide the iteration a record belongs to."""
@@ -188,7 +191,7 @@ class TableProduct:
         """What a number of the table and its error count: people, or its housing units as the universe calls them."""
         if self.counts is Counted.PERSONS:
             return "people"
-        return self.universe.lower() if self.id in production_tables() else "housing units"
+        return self.universe.lower() if self.id in production_tables() else _HOUSING_UNITS
 
     @property
     def totals(self) -> tuple[TableCell, ...]:
@@ -255,6 +258,18 @@ def counted_in(table_id: str) -> str:
     """Return what a number of a table counts, e.g. people or families; people or households for a table that is gone."""
     product = tables().get(TableId(table_id))
     return PEOPLE_OR_HOUSEHOLDS if product is None else product.counted_in
+
+
+def counted_together(units: Iterable[str]) -> str:
+    """Return what numbers count that stand together: the one unit of all, else a word that holds for each.
+
+    Args:
+        units: what each of them counts, at least one.
+    """
+    found = set(units)
+    if len(found) == 1:
+        return found.pop()
+    return PEOPLE_OR_HOUSEHOLDS if found & {"people", PEOPLE_OR_HOUSEHOLDS} else _HOUSING_UNITS
 
 
 @lru_cache(maxsize=1)

@@ -27,6 +27,7 @@ from phexplore.model.rounded import Toward, epsilon_bound, percent, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.report.terminal import print_json, print_table, say, tell
+from phexplore.systems.registry import system_of
 from phexplore.systems.sources import load_scenario
 
 _MOST_ROWS = 60
@@ -67,9 +68,11 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
     proven = ["-" if value is None else f"≤ {rounded_up(value, 4)}" for value in comparison.proven]
     converted = ["-" if value is None else epsilon_bound(value) for _, value in comparison.totals]
     print_table(("", *names), [("total", *totals), ("proven ε", *proven), (f"ε, {CONVERTED}", *converted)])
+    scenario = comparison.columns[0].scenario
+    unit = system_of(scenario).counted(scenario, None)
     for title, rows in (
         ("Parameters that differ", [(row.path, *map(_short, row.values)) for row in comparison.parameters]),
-        ("Margins that differ, in people", [(row.place, *map(_number, row.values)) for row in comparison.effects]),
+        (f"Margins that differ, in {unit}", [(row.place, *map(_number, row.values)) for row in comparison.effects]),
         ("Measured in runs", [(f"{row.name} {row.place}", *map(_number, row.values)) for row in comparison.measured]),
     ):
         if rows:
@@ -146,11 +149,11 @@ def print_frontier(found: Frontier, *, as_json: bool) -> None:
         f"The scenario spends {float(found.present_total):.6f} for {found.present_margin:.3f}; the best for that is "
         f"{found.best_margin:.3f}, and {percent(found.waste, toward=Toward.DOWN)} of the budget could be saved at the same weighted margin."
     )
-    tell("One per cent more of the total would buy most people at:")
+    tell("One per cent more of the total would narrow margins most at:")
     step = float(found.present_total) / 100
     best = sorted(found.queries, key=lambda query: -query.people_bought(step))[:8]
     prices = [(q.name, f"{q.margin:,.1f}", f"{q.people_bought(step):,.1f}") for q in best]
-    print_table(("query", "margin now", "people fewer"), prices, right=(1, 2))
+    print_table(("query", "margin now", "narrower by"), prices, right=(1, 2))
 
 
 def frontier_json(found: Frontier) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.proven_caps import proven_under
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.rounded import rounded_up
@@ -54,11 +55,16 @@ def solve_after_least_squares(
     return solved, {key: margins[key] for key in targeted if key in margins}
 
 
-def print_tree_margins(margins: dict[Key, float]) -> None:
-    """Print the margins of estimates after least squares, the worst answer and unit of each query."""
+def print_tree_margins(margins: dict[Key, float], model: BudgetModel) -> None:
+    """Print the margins of estimates after least squares, the worst answer and unit of each query.
+
+    Args:
+        margins: by query.
+        model: of the scenario; says what each query counts.
+    """
     tell("Margins after least squares (worst unit and answer):")
     for key, margin in margins.items():
-        tell(f"  {key.text}: {margin:.3f} people")
+        tell(f"  {key.text}: {margin:.3f} {model.counted_in(key)}")
 
 
 def print_infeasible(error: InfeasibleError, *, as_json: bool) -> None:
@@ -160,7 +166,7 @@ def print_solution(solved: SolvedGoals, margins: dict[Key, float] | None, *, as_
         proven = "" if known is None else f"; proven ε ≤ {rounded_up(known, 6)}"
         tell(f"{cap.title}: {float(spent):.6f} of {float(allowed):.6f} used (unbounded){proven}")
     if margins is not None:
-        print_tree_margins(margins)
+        print_tree_margins(margins, system)
 
 
 def _short(budget: Budget) -> str:

@@ -316,7 +316,12 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
         title = "No one has the narrowest margin anywhere"
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
     confidence = percent(found.columns[0].scenario.conventions.confidence, places=None)
-    axis = Axis(f"Margin of error in people, {confidence} (logarithmic)", Scale.LOG, text=people, most=12)
+    axis = Axis(
+        f"Margin of error in {system.counted(found.columns[0].scenario, None)}, {confidence} (logarithmic)",
+        Scale.LOG,
+        text=people,
+        most=12,
+    )
     series = (f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
     key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), words) for n, words in enumerate(series))
     return Figure("overlay", title, summary, axis, ROWS, rows, numbers, key=key, stretch=1.0)

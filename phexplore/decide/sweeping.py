@@ -193,7 +193,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
             lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
     what = _LOSS_TITLES.get(shown, shown)
     if shown in found.points[0].margins:
-        what = f"Margin of {shown}, people"
+        what = f"Margin of {shown}"
     known = [value for value in y if value is not None]
     if not known:
         return nothing("sweep", f"No point of the sweep has a number for {what}.")

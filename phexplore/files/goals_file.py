@@ -317,9 +317,7 @@ class _GoalsReader:
             exact = parse_exact(margin)
             chosen = select_queries(f"{table}/{level}", self.known)
             if exact <= 0:
-                raise GoalError(
-                    f"A margin of error is more than 0 people, got {margin}.", "Leave the line out instead."
-                )
+                raise GoalError(f"A margin of error is more than 0, got {margin}.", "Leave the line out instead.")
             margins.update(dict.fromkeys(chosen, exact))
         except PhexploreError as error:
             self.issues.append(Issue((self.name,), error.sentence, error.remedy, line=line))

@@ -189,7 +189,7 @@ KNOWN: Mapping[str, Metric] = MappingProxyType(
             Metric("off-2-to-5", "Share off by 2 to 5 %", "share", share_of_percent_between(2, 5)),
             Metric("off-over-5", "Share off by more than 5 %", "share", share_of_percent_above(5)),
             Metric("off-over-10", "Share off by more than 10 %", "share", share_of_percent_above(10)),
-            Metric("off-over-200-people", "Share off by more than 200 people", "share", share_of_people_above(200)),
+            Metric("off-over-200-people", "Share off by more than 200", "share", share_of_people_above(200)),
             Metric("taes", "Total absolute error of shares", "share", total_absolute_error_of_shares),
         )
     }

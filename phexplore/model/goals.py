@@ -144,7 +144,7 @@ class Goals:
         for query, margin in self.margins.items():
             if margin <= 0:
                 raise GoalError(
-                    f"A margin of error is more than 0 people, got {exact_text(margin)} for {title_of(query)}.",
+                    f"A margin of error is more than 0, got {exact_text(margin)} for {title_of(query)}.",
                     "Enter a positive number, or leave the query out.",
                 )
         for query, floor in self.floors.items():

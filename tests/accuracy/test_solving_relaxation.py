@@ -10,14 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phexplore.accuracy.margins import MarginError
 from phexplore.accuracy.solving_conflict import ConflictKind, InfeasibleError, RelaxationKind
 from phexplore.accuracy.solving_separable import solve
 from phexplore.catalog.tables import queries
-from phexplore.model.edits import set_item
+from phexplore.model.edits import EditRefusedError, set_item
 from phexplore.model.goals import Cap, CapOn, Goals, Tie, TiedBy
 from phexplore.model.keys import parse_query
-from phexplore.systems.phsafe.edits import set_budget
-from phexplore.systems.registry import budgets_of
+from phexplore.model.numbers import Rounding
+from phexplore.systems.phsafe.budget_edits import edit_margin
+from phexplore.systems.phsafe.edits import set_budget, set_target
+from phexplore.systems.registry import budgets_of, preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 TENURE = parse_query("PH7/state_A-G")
@@ -188,3 +191,59 @@ def test_that_a_tie_without_targets_that_exceeds_a_cap_is_the_conflict(us, equal
     error = conflict_of(scenario, Goals(ties=(tie,), caps=(Cap(CapOn.UNBOUNDED, Fraction(51, 100)),)))
     assert [part.text for part in error.conflict if part.kind is ConflictKind.TIE] == [tie.title]
     assert error.needed > error.allowed == Fraction(51, 100)
+
+
+HOUSEHOLDS, FAMILIES = parse_query("PH1_denom/state_A-G"), parse_query("PH5_denom/state_A-G")
+
+
+def texts_of(scenario, margins, cap):
+    """Return the conflict in words, and the ways out in words by their kind."""
+    error = conflict_of(scenario, Goals(margins=margins, caps=(Cap(CapOn.UNBOUNDED, Fraction(cap)),)))
+    return error.sentence, {way.kind: way.text for way in error.relaxations}
+
+
+def test_that_goals_in_conflict_are_worded_in_what_each_table_counts(us):
+    sentence, _ = texts_of(bare(us), {HOUSEHOLDS: Fraction(3), FAMILIES: Fraction(3)}, "1")
+    assert "PH1_denom (State, A-G) within 3 households, PH5_denom (State, A-G) within 3 families." in sentence
+    assert "PH3 (State, A-G) within 9 people." in texts_of(bare(us), {CHILDREN: Fraction(9)}, "0.1")[0]
+
+
+@pytest.mark.parametrize(
+    ("tables", "unit"),
+    [
+        ({"PH3"}, "people"),
+        ({"PH1_denom"}, "households"),
+        ({"PH1_denom", "PH5_denom"}, "housing units"),
+        ({"PH1_denom", "PH3"}, "people or households"),
+    ],
+)
+def test_that_a_joint_way_out_counts_what_its_targets_count(us, tables, unit):
+    goals = {query: Fraction(9) for query in queries() if query.table in tables}
+    _, ways = texts_of(bare(us), goals, "0.1")
+    assert f" {unit} together" in ways[RelaxationKind.IN_PROPORTION]
+    assert ways.get(RelaxationKind.FEWEST_PEOPLE, f"the fewest {unit} in all (").startswith(
+        f"the fewest {unit} in all ("
+    )
+
+
+@pytest.mark.parametrize(("what", "unit"), [("persons", "people"), ("units", "housing units")])
+def test_that_goals_of_a_census_are_worded_in_what_its_schema_counts(what, unit):
+    scenario = preset(f"pl94-2020-{what}-us").scenario
+    goals = dict.fromkeys(budgets_of(scenario).budgets, Fraction(3))
+    sentence, ways = texts_of(scenario, goals, "0.1")
+    assert f" within 3 {unit}." in sentence
+    assert f" {unit} together" in ways[RelaxationKind.IN_PROPORTION]
+
+
+def test_that_a_lock_and_a_missing_budget_name_what_is_counted(us):
+    locked = set_item(set_budget(us, HOUSEHOLDS, Fraction("0.0001")), "locks", HOUSEHOLDS, value=True)
+    error = conflict_of(locked, Goals(margins={HOUSEHOLDS: Fraction(2)}))
+    assert "PH1_denom (State, A-G) aims at 2 households, but" in error.sentence
+    us = replace(us, conventions=replace(us.conventions, rounding=Rounding.NEAREST))
+    with pytest.raises(MarginError, match="a margin of 100000000 households needs a budget below"):
+        solve(budgets_of(bare(us)), Goals(margins={HOUSEHOLDS: Fraction(10**8)}))
+    for refused, words in ((Fraction(0), "more than 0 households"), (Fraction(-1), "got -1")):
+        with pytest.raises(EditRefusedError, match=words):
+            set_target(us, HOUSEHOLDS, refused)
+    with pytest.raises(MarginError, match="A margin of 100000000 families needs"):
+        edit_margin(us, FAMILIES, Fraction(10**8))

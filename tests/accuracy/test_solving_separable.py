@@ -192,7 +192,7 @@ def test_that_spending_the_rest_reaches_the_cap_but_keeps_it(us):
 @pytest.mark.parametrize(
     ("goals", "sentence"),
     [
-        (lambda: Goals(margins={CHILDREN: Fraction(0)}), "more than 0 people"),
+        (lambda: Goals(margins={CHILDREN: Fraction(0)}), "more than 0, got 0"),
         (lambda: Goals(floors={CHILDREN: Fraction(-1)}), "A floor is 0 or more"),
         (lambda: Goals(ties=(Tie((CHILDREN,)),)), "at least two"),
         (lambda: Goals(ties=(Tie((CHILDREN, TENURE)), Tie((TENURE, UNITS)))), "tied twice"),

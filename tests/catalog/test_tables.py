@@ -14,6 +14,7 @@ from phexplore.catalog.tables import (
     RaceOf,
     config_tables,
     counted_in,
+    counted_together,
     parse_codes,
     queries,
     sensitivity,
@@ -258,3 +259,16 @@ def test_that_a_number_is_worded_in_what_its_table_counts():
         assert any(each.person for each in asked) <= (product.counted_in == "people")
         assert product.truncated == (product.counted_in == "people")
     assert counted_in("gone") == "people or households"
+
+
+@pytest.mark.parametrize(
+    ("units", "word"),
+    [
+        (("families", "families"), "families"),
+        (("people", "families"), "people or households"),
+        (("people or households", "households"), "people or households"),
+        (("households", "families"), "housing units"),
+    ],
+)
+def test_that_numbers_of_several_tables_are_worded_in_what_holds_for_each(units, word):
+    assert counted_together(units) == word

@@ -20,10 +20,10 @@ Step = tuple[str, Callable[[Any], Any]]
 
 
 def set_targets(keys: Sequence[Key], value: Fraction | None) -> Step:
-    """Ask for a margin of at most this many people, None for none."""
+    """Ask for a margin of at most this much, None for none."""
     label = f"Remove the target{'s' if len(keys) > 1 else ''} of {_named(keys)}"
     if value is not None:
-        label = f"Set{label.removeprefix('Remove')} to {exact_text(value)} people"
+        label = f"Set{label.removeprefix('Remove')} to {exact_text(value)}"
     return label, lambda book: with_targets(book, dict.fromkeys(keys, value))
 
 

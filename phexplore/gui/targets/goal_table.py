@@ -214,11 +214,11 @@ def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
             words,
             row_names=lambda row: spellings(row.title) | {row.key.text.lower()},
         ),
-        column(of.MARGIN, "MOE", "Margin of error now, people", lambda row: _people(row.margin)),
+        column(of.MARGIN, "MOE", "Margin of error now", lambda row: _people(row.margin)),
         column(
             of.TARGET,
             "MOE ≤",
-            "The largest margin of error allowed, people. Type a number; empty asks for nothing.",
+            "The largest margin of error allowed. Type a number; empty asks for nothing.",
             lambda row: target_text(row.target),
             exact=lambda row: "" if row.target is None else exact_text(row.target),
             step=lambda row, typed: set_targets((row.key,), parse_goal(typed, of.TARGET)),
@@ -234,7 +234,7 @@ def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
         column(
             of.SOLVED_MARGIN,
             "MOE then",
-            "Margin of error with that budget, people",
+            "Margin of error with that budget",
             lambda row: "" if row.solved is None else _people(row.solved_margin),
         ),
         column(

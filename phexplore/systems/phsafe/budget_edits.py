@@ -18,7 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from phexplore.accuracy.margins import budget_for_margin
-from phexplore.catalog.tables import sensitivity, tables
+from phexplore.catalog.tables import counted_in, sensitivity, tables
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget
@@ -50,7 +50,7 @@ def solved_budget(scenario: Scenario, query: QueryKey, margin: Fraction) -> Frac
     """
     method = scenario.phsafe
     reach = sensitivity(tables()[query.table], method.thresholds.get(query.table))
-    return budget_for_margin(margin, reach, method.framework, scenario.conventions)
+    return budget_for_margin(margin, reach, method.framework, scenario.conventions, counted_in(query.table))
 
 
 def edit_margin(scenario: Scenario, query: QueryKey, margin: Fraction) -> Scenario:

@@ -39,18 +39,21 @@ from phexplore.systems.phsafe.forecast import noise_of_release
 
 
 @dataclass(frozen=True, slots=True)
-class PhSafeBudgets(ScenarioBudgets):
+class _OfPhSafe(ScenarioBudgets):
+    @property
+    def method(self) -> PhSafe:
+        """Its parameters."""
+        return self.scenario.phsafe
+
+
+@dataclass(frozen=True, slots=True)
+class PhSafeBudgets(_OfPhSafe):
     """An S-DHC scenario."""
 
     # A target is kept by the scenario, the bounded loss is twice the unbounded one, and every query has a purpose of its own.
     keeps_targets: ClassVar[bool] = True
     doubles: ClassVar[bool] = True
     gives_way: ClassVar[bool] = False
-
-    @property
-    def method(self) -> PhSafe:
-        """Its parameters."""
-        return self.scenario.phsafe
 
     @property
     def framework(self) -> PrivacyFramework:
@@ -81,6 +84,10 @@ class PhSafeBudgets(ScenarioBudgets):
     def reach(self, key: Key) -> int:
         """Return the sensitivity Δ of a query in people (or units)."""
         return reach_of(self.method, _query(key))
+
+    def counted_in(self, key: Key) -> str:
+        """Return what the table counts."""
+        return counted_by(self.scenario, key)
 
     def spread(self, key: Key) -> Fraction:
         """Return Δ² under zCDP (σ² = Δ²/(2ρ)), Δ under pure DP (scale Δ/ε)."""
@@ -177,13 +184,8 @@ class PhSafeBudgets(ScenarioBudgets):
 
 
 @dataclass(frozen=True, slots=True)
-class PhSafeCommittee(ScenarioBudgets):
+class PhSafeCommittee(_OfPhSafe):
     """An S-DHC scenario as a committee moves it."""
-
-    @property
-    def method(self) -> PhSafe:
-        """Its parameters."""
-        return self.scenario.phsafe
 
     def numbers(self) -> Numbers:
         """Return budgets, targets and thresholds."""
@@ -218,13 +220,8 @@ class PhSafeCommittee(ScenarioBudgets):
 
 
 @dataclass(frozen=True, slots=True)
-class PhSafeLeavingOut(ScenarioBudgets):
+class PhSafeLeavingOut(_OfPhSafe):
     """An S-DHC scenario without some of its queries."""
-
-    @property
-    def method(self) -> PhSafe:
-        """Its parameters."""
-        return self.scenario.phsafe
 
     def by_level(self) -> tuple[LeftOut, ...]:
         """Return what leaving out a population-group level of all tables frees and loses."""

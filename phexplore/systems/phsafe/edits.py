@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from phexplore.catalog.tables import tables
+from phexplore.catalog.tables import counted_in, tables
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.numbers import Budget, Unlimited
@@ -79,7 +79,9 @@ def set_target(scenario: Scenario, query: QueryKey, margin: Fraction | None) -> 
     """
     method = _unlocked(scenario, query)
     if margin is not None and margin <= 0:
-        raise EditRefusedError(f"A margin of error is more than 0 people, got {margin}.", "Enter a positive number.")
+        raise EditRefusedError(
+            f"A margin of error is more than 0 {counted_in(query.table)}, got {margin}.", "Enter a positive number."
+        )
     targets = {key: value for key, value in method.targets.items() if key != query}
     if margin is not None:
         targets[query] = margin

@@ -250,7 +250,7 @@ class _Lines:
             return None
         target = self.number(cell, parse_exact)
         if target is not None and target <= 0:
-            self.report(cell, f"a margin of error is more than 0 people, got {cell.text}", "Enter a positive number.")
+            self.report(cell, f"a margin of error is more than 0, got {cell.text}", "Enter a positive number.")
         return target
 
     def budget(self, cells: Sequence[GridCell]) -> Budget | None:

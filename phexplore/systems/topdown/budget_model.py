@@ -46,6 +46,10 @@ class TopDownBudgets(ScenarioBudgets):
         """Its parameters."""
         return self.scenario.topdown
 
+    def counted_in(self, key: Key) -> str:
+        """Return what the schema counts: the same at every level."""
+        return counted_by(self.scenario, key)
+
     @property
     def framework(self) -> PrivacyFramework:
         """ZCDP or pure DP."""
@@ -60,11 +64,6 @@ class TopDownBudgets(ScenarioBudgets):
     def total(self) -> Budget:
         """ρ or ε of the whole."""
         return self.method.total
-
-    @property
-    def targets(self) -> Mapping[Key, Fraction]:
-        """A TopDown scenario keeps no targets."""
-        return {}
 
     @property
     def locks(self) -> frozenset[Key]:

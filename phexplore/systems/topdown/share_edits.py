@@ -15,6 +15,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.shares import SHARE_STEP
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import noise_of
+from phexplore.systems.topdown.wording import counted, level_title
 
 
 def share_for_budget(method: TopDown, key: LevelQuery, budget: Fraction) -> Fraction:
@@ -31,7 +32,7 @@ def share_for_budget(method: TopDown, key: LevelQuery, budget: Fraction) -> Frac
     whole = method.total * method.level_shares[key.level]
     if not 0 <= budget <= whole:
         raise EditRefusedError(
-            f"{key.level} has {float(whole):.6g} in all, so {key.query} cannot have {exact_text(budget)}.",
+            f"{level_title(key.level)} has {float(whole):.6g} in all, so {key.query} cannot have {exact_text(budget)}.",
             "Give the level or the total more, or enter less.",
         )
     return budget / whole if whole else Fraction(0)
@@ -63,7 +64,7 @@ def share_for_margin(method: TopDown, key: LevelQuery, margin: Fraction, convent
     Args:
         method: gives total and level share.
         key: the query group.
-        margin: half-width in people, > 0.
+        margin: half-width in what is counted, > 0.
         conventions: margin convention, confidence and z.
 
     Raises:
@@ -71,13 +72,14 @@ def share_for_margin(method: TopDown, key: LevelQuery, margin: Fraction, convent
     """
     if margin <= 0:
         raise EditRefusedError(
-            f"A margin of error is more than 0 people, got {exact_text(margin)}.", "Enter a positive number."
+            f"A margin of error is more than 0 {counted(method.schema)}, got {exact_text(margin)}.",
+            "Enter a positive number.",
         )
     whole = method.total * method.level_shares[key.level]
     keeps = _margin_test(method.framework, whole, margin, conventions)
     if whole == 0 or not keeps(Fraction(1)):
         raise EditRefusedError(
-            f"All of {key.level} together cannot keep a margin of {exact_text(margin)} people.",
+            f"All of {level_title(key.level)} together cannot keep a margin of {exact_text(margin)} {counted(method.schema)}.",
             "Give the level a larger share, or enter a wider margin.",
         )
     low, high = 0, int(1 / SHARE_STEP)

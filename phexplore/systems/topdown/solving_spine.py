@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.accuracy.budget_model import unit_of
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.solving_conflict import (
     ConflictKind,
@@ -293,7 +294,11 @@ def _infeasible(
     needed = sum_under(cap, budgets)
     chosen = _conflicting(system, separated, goals, spine, cap, allowed)
     parts = tuple(
-        ConflictPart(ConflictKind.TARGET, f"{title_of(key)} within {exact_text(goals.margins[key])} people", key)
+        ConflictPart(
+            ConflictKind.TARGET,
+            f"{title_of(key)} within {exact_text(goals.margins[key])} {system.counted_in(key)}",
+            key,
+        )
         for key in chosen
     )
     sentence = (
@@ -346,7 +351,7 @@ def _widened(system: TopDownBudgets, separated: Separated, goals: Goals, spine: 
             widening = max(float(margins[key] / margin) for key, margin in goals.margins.items())
             freed = before - _total(separated, needs)
             text = (
-                f"all {len(moved)} targets by one factor, at most × {widening:.3f} ({math.ceil(people):,} people together) "
+                f"all {len(moved)} targets by one factor, at most × {widening:.3f} ({math.ceil(people):,} {unit_of(system, moved)} together) "
                 f"frees {short_text(freed)}"
             )
             return (Relaxation(RelaxationKind.IN_PROPORTION, text, moved, freed, people, widening),)

@@ -38,6 +38,7 @@ from phexplore.systems.topdown.spine_views import (
     SpineStyle,
     TreeContent,
 )
+from phexplore.systems.topdown.wording import counted, plural
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 from phexplore.workload.schema_reduction import image_of
@@ -135,6 +136,7 @@ def tree_content(work: Work, *, has_margins: bool = True) -> TreeContent:
         title,
         parts,
         kept if has_margins else "",
+        counted(work.method.schema),
     )
 
 
@@ -230,7 +232,7 @@ def area_margins(work: Work, observed: ObservedErrors) -> SpineContent:
         (found.this.distance, found.standard.distance, "off-spine distance"),
         seen,
         _kept_finding(pair, margins)
-        or margin_finding(f"{entities.areas:,} {noun(look.name, entities.areas)}", before, margins),
+        or margin_finding(f"{entities.areas:,} {noun(look.name, entities.areas)}", before, margins, pair.unit),
     )
 
 
@@ -262,7 +264,7 @@ def level_margins(work: Work, observed: ObservedErrors) -> SpineContent:
             "units",
         ),
         seen,
-        _kept_finding(pair, shown) or _level_finding(names, shown),
+        _kept_finding(pair, shown) or _level_finding(names, shown, pair.unit),
     )
 
 
@@ -276,6 +278,11 @@ class _Pair:
     query: str
     run: ObservedRun | None
     why_no_run: str
+
+    @property
+    def unit(self) -> str:
+        """What is counted, plural."""
+        return plural(self.this.prediction.shape.measured.schema.record)
 
     @property
     def is_chained(self) -> bool:
@@ -325,6 +332,7 @@ def _margins_content(
         finding,
         "" if pair.run is None or pair.run.schema == work.method.schema else load_schema(pair.run.schema).title,
         kept=KEPT if pair.is_chained else "",
+        unit=pair.unit,
     )
 
 
@@ -339,7 +347,7 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _level_finding(names: Sequence[str], margins: NDArray[np.float64]) -> str:
+def _level_finding(names: Sequence[str], margins: NDArray[np.float64], unit: str) -> str:
     open_ones = [
         (name, value) for name, value in zip(names, margins.tolist(), strict=True) if np.isfinite(value) and value > 0
     ]
@@ -348,7 +356,7 @@ def _level_finding(names: Sequence[str], margins: NDArray[np.float64]) -> str:
     exact = [_level(name).lower() for name, value in zip(names, margins.tolist(), strict=True) if value == 0]
     widest, narrowest = max(open_ones, key=lambda each: each[1]), min(open_ones, key=lambda each: each[1])
     found = (
-        f"Predicted margins run from ±{narrowest[1]:,.2f} people for a {_level(narrowest[0]).lower()} to ±{widest[1]:,.2f} for a "
+        f"Predicted margins run from ±{narrowest[1]:,.2f} {unit} for a {_level(narrowest[0]).lower()} to ±{widest[1]:,.2f} for a "
         f"{_level(widest[0]).lower()}"
     )
     return f"{found}; exact: {', '.join(exact)}" if exact else found
@@ -473,6 +481,7 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         np.where(leaves >= 0, np.diff(level.first_block)[np.maximum(units, 0)], 0),
         tuple(outline.name for outline in outlines),
         *_units_of_area(work, level),
+        unit=counted(work.method.schema),
     )
 
 

@@ -95,13 +95,14 @@ def summary(classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> tupl
     return distance_finding(first, targeted=named[first.name][1]), " ".join(part for part in parts if part)
 
 
-def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray[np.float64]) -> str:
+def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray[np.float64], unit: str) -> str:
     """Return what a spine does to the predicted margins of areas.
 
     Args:
         name: what has the margins, plural.
         before: ``float64[areas]`` on the other spine, None where it cannot be predicted.
         after: on this one.
+        unit: what the margins count, plural.
     """
     finite = np.isfinite(after)
     if not len(after):
@@ -110,15 +111,15 @@ def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray
         return f"Nothing measured determines the counts of {name}."
     now = f"±{_people(float(after[finite].mean()))}"
     if before is None or not (finite & np.isfinite(before)).any():
-        return f"Predicted margin of {name}: {now} people on average"
+        return f"Predicted margin of {name}: {now} {unit} on average"
     both = finite & np.isfinite(before)
     was = f"±{_people(float(before[both].mean()))}"
     now = f"±{_people(float(after[both].mean()))}"
     smaller = int((after[both] < before[both] * (1 - 1e-9)).sum())
     larger = int((after[both] > before[both] * (1 + 1e-9)).sum())
     if not smaller and not larger:
-        return f"Predicted margin of {name}: {now} people on average, as before"
-    change = f"Predicted margin of {name}: {was} → {now} people"
+        return f"Predicted margin of {name}: {now} {unit} on average, as before"
+    change = f"Predicted margin of {name}: {was} → {now} {unit}"
     if int(both.sum()) == 1:
         return change
     counts = f"smaller for {smaller:,}" if smaller >= larger else f"larger for {larger:,}"

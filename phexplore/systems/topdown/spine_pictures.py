@@ -92,7 +92,7 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     return row_figure(
         "margin-rows",
         rows,
-        Axis(f"predicted margin of {content.answers}, people", _scale(content)),
+        Axis(f"predicted margin of {content.answers}, {content.unit}", _scale(content)),
         _area_finding(content, order, other) or content.finding,
         summary + content.unseen,
         _margin_numbers(content, order, this, other),
@@ -190,14 +190,17 @@ def _margin_numbers(content: MarginsContent, order: list[int], this: str, other:
     seen = content.observed
     headers = [
         "Level" if content.what == "levels" else "Area",
-        f"Margin: {other}, people",
-        f"Margin: {this}, people",
-        "Change, people",
+        f"Margin: {other}, {content.unit}",
+        f"Margin: {this}, {content.unit}",
+        f"Change, {content.unit}",
         f"{content.units_title.capitalize()}: {other}",
         f"{content.units_title.capitalize()}: {this}",
     ]
     if seen is not None:
-        headers += [f"{_z(content)} × error of {_run_words(seen.run)}, people", "Squared errors ÷ predicted variance"]
+        headers += [
+            f"{_z(content)} × error of {_run_words(seen.run)}, {content.unit}",
+            "Squared errors ÷ predicted variance",
+        ]
     rows: list[tuple[Value, ...]] = []
     for place in order:
         now = float(content.this[place])
@@ -284,7 +287,7 @@ def map_words(content: SpineMap) -> tuple[str, str, str]:
     finite = content.values[np.isfinite(content.values)]
     unit = {
         MapColour.UNITS: "",
-        MapColour.MARGIN: "people",
+        MapColour.MARGIN: content.unit,
         MapColour.CHILDREN: "children",
         MapColour.BLOCKS: "blocks",
     }[content.colour]

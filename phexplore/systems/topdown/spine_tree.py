@@ -234,11 +234,18 @@ class SpineTree:
         if shares:
             total = sum(shares, Fraction(0))
             rows.append(("Whole path", "", None, total, total * self.content.total, None))
-        headers = ("Level", "Unit", "Children", "Share of the total", symbol, "Margin of the total, people")
+        headers = (
+            "Level",
+            "Unit",
+            "Children",
+            "Share of the total",
+            symbol,
+            f"Margin of the total, {self.content.unit}",
+        )
         return Table(headers, tuple(rows))
 
     def margin(self, unit: Unit) -> float | None:
-        """Return the predicted margin of a unit's total in people, None where it is not predicted."""
+        """Return the predicted margin of a unit's total, None where it is not predicted."""
         variance = self.levels[unit.level].variance
         return None if variance is None else float(self.content.z) * float(variance[unit.place]) ** 0.5
 
@@ -269,7 +276,7 @@ class SpineTree:
             else:
                 words.append(f" It has {budget}.")
         if (margin := self.margin(unit)) is not None:
-            spread = f"±{margin:,.2f} people" if margin else "none, it is published exactly"
+            spread = f"±{margin:,.2f} {self.content.unit}" if margin else "none, it is published exactly"
             words.append(f" Predicted margin of its total: {spread}.")
         elif self.content.kept:
             words.append(f" {self.content.kept}")

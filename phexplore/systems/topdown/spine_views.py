@@ -193,6 +193,7 @@ class TreeContent:
         area: title of the chosen area, "" without one.
         parts: how many units make it up.
         kept: why totals have no margin of their own, "" where they have one.
+        unit: what totals count, plural.
     """
 
     levels: tuple[IcicleLevel, ...]
@@ -205,6 +206,7 @@ class TreeContent:
     area: str = ""
     parts: int = 0
     kept: str = ""
+    unit: str = "people"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,7 +260,7 @@ class MarginsContent:
     Attributes:
         what: the things that have margins, plural.
         names: of each.
-        this: ``float64[rows]``, people.
+        this: ``float64[rows]``, in the unit that is counted.
         other: on the other spine; None where the scenario cannot be predicted on it.
         why_not: why not.
         units: ``int64[rows]``: off-spine distance of an area, or units of a level, on this spine.
@@ -275,6 +277,7 @@ class MarginsContent:
         titles: names of areas by code, as far as somebody gives them.
         found: code of the area that was looked for, "" for none.
         kept: what a margin of 0 means where counts are those of an earlier release, "" where it means exactness.
+        unit: what is counted, plural.
     """
 
     what: str
@@ -296,6 +299,7 @@ class MarginsContent:
     titles: Mapping[str, str] = field(default_factory=dict)
     found: str = ""
     kept: str = ""
+    unit: str = "people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +369,7 @@ class SpineMap:
         marked: units in which the area lies that was looked for, the one with most of its blocks first.
         partly: how many of them lie in other areas, too.
         margins: of the class of that area, None where no area was looked for or nothing can be predicted.
+        unit: what is counted, plural.
     """
 
     level: str
@@ -380,6 +385,7 @@ class SpineMap:
     marked: tuple[str, ...] = ()
     partly: int = 0
     margins: MarginsContent | None = None
+    unit: str = "people"
 
 
 @dataclass(frozen=True, slots=True)

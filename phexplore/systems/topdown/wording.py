@@ -100,8 +100,10 @@ def counted(schema: str) -> str:
 
 
 def plural(record: str) -> str:
-    """Return the plural of what one record is."""
-    return {"person": "people"}.get(record, f"{record}s")
+    """Return the plural of what one record is, which may be one thing or another."""
+    one, _, rest = record.partition(" or ")
+    many = {"person": "people"}.get(one) or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
+    return f"{many} or {plural(rest)}" if rest else many
 
 
 def schema_sentence(schema_id: str) -> str:

@@ -20,6 +20,7 @@ from phexplore.report.workbook_settings import (
     YES,
 )
 from phexplore.systems.topdown.forecast import LevelQueryForecast, forecast_topdown
+from phexplore.systems.topdown.wording import counted
 
 LEVELS_SHEET, BUDGETS_SHEET, PASSES_SHEET, RULES_SHEET, SPINE_SHEET, ABOUT_SHEET = (
     "Levels", "Budgets", "Passes", "Rules", "Spine", "About",
@@ -98,7 +99,7 @@ class _Writer:
         figures = (
             "Share, %",
             f"{symbol} of the query",
-            "Noise scale (people)",
+            f"Noise scale ({counted(self._method.schema)})",
             f"Margin of one answer, {confidence} %",
         )
         sheet = self._sheet(BUDGETS_SHEET, BUDGET_COLUMNS, figures)

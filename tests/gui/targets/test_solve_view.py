@@ -166,7 +166,7 @@ def test_that_a_whole_level_is_asked_and_forgotten_at_once(view, session) -> Non
     assert len(keys) == 7
     assert view.take_for_chosen(GoalColumn.TARGET, "400") == ""
     assert {session.scenario.phsafe.targets[key] for key in keys} == {Fraction(400)}
-    assert session.project.labels[-1] == "Set the targets of 7 queries to 400 people"
+    assert session.project.labels[-1] == "Set the targets of 7 queries to 400"
     assert view.take_for_chosen(GoalColumn.TARGET, "") == ""
     assert not set(keys) & set(session.scenario.phsafe.targets)
 

@@ -50,16 +50,16 @@ def test_that_blocks_without_areas_say_so():
 
 def test_that_margins_are_compared_where_both_are_known():
     before, after = np.array([10.0, 20.0, np.inf]), np.array([5.0, 25.0, np.inf])
-    assert margin_finding("3 places", before, after) == (
+    assert margin_finding("3 places", before, after, "people") == (
         "Predicted margin of 3 places: ±15.0 → ±15.0 people on average, smaller for 1 of 2"
     )
     assert (
-        margin_finding("1 place", np.array([10.0]), np.array([5.0]))
-        == "Predicted margin of 1 place: ±10.0 → ±5.0 people"
+        margin_finding("1 place", np.array([10.0]), np.array([5.0]), "households")
+        == "Predicted margin of 1 place: ±10.0 → ±5.0 households"
     )
-    assert "as before" in margin_finding("2 places", after[:2], after[:2])
-    assert margin_finding("0 places", None, np.empty(0)) == "There are no places."
-    assert "Nothing measured" in margin_finding("1 place", None, np.array([np.inf]))
+    assert "as before" in margin_finding("2 places", after[:2], after[:2], "people")
+    assert margin_finding("0 places", None, np.empty(0), "people") == "There are no places."
+    assert "Nothing measured" in margin_finding("1 place", None, np.array([np.inf]), "people")
 
 
 def test_that_one_and_many_have_their_words():

@@ -112,7 +112,7 @@ def test_that_a_byte_order_mark_a_title_and_other_columns_do_no_harm():
         ('PH3,0,"(State, A-G)",1,1,2', "t.csv:2:2", "got '0'"),
         ('PH3,6.5,"(State, A-G)",1,1,2', "t.csv:2:2", "got '6.5'"),
         ('PH1_denom,3,"(State, A-G)",1,1,2', "t.csv:2:2", "PH1_denom is not truncated"),
-        ('PH3,6,"(State, A-G)",0,1,2', "t.csv:2:4", "more than 0 people, got 0"),
+        ('PH3,6,"(State, A-G)",0,1,2', "t.csv:2:4", "more than 0, got 0"),
         ('PH3,6,"(State, A-G)",1,-1,', "t.csv:2:5", "got -1"),
         ('PH3,6,"(State, A-G)",1,3-Jan,', "t.csv:2:5", "'3-Jan' is not a number"),
         ('PH3,6,"(State, A-G)","1,000",1,2', "t.csv:2:4", "1,000 can mean 1000 or a decimal number"),
