@@ -26,6 +26,14 @@ _PHRASES = {
     "Bun–Steinke": "simple conversion",
     "converted from ρ": "by the usual conversion",
     "budget ρ": "budget",
+    "Privacy loss ε": "Privacy loss",
+    "whole ε": "whole privacy loss",
+    "within ε = ": "within a privacy loss of ",
+    "ε adds up": "the privacy loss adds up",
+    "The total is ε; noise": "The total is the privacy loss; noise",
+    "Coverage of the margins": "Numbers within their margins",
+    "truncation bias": "truncation effect",
+    "families, all rounded at once": "groups of areas, none of which needed a repair",
     "Whole privacy loss, ρ": "Total privacy loss",
     "Whole privacy loss, ε": "Total privacy loss",
     "zero-concentrated (zCDP)": "the definition of 2020",
@@ -93,7 +101,7 @@ _FOR_EXPERTS = re.compile(
 """The half beside the figure that committees decide on, and what only formulas need: two figures of one loss are one too many."""
 _VARIANCE = re.compile(r"Predicted variances are those of [^.]*\.")
 """Said of predicted margins, whose committee asks what a run adds to them."""
-_BESIDE_SHARE = re.compile(r"(?<=%)( +)ρ (?=\d)")
+_BESIDE_SHARE = re.compile(r"(?<=%)( +)[ρε] (?=\d)")
 """A loss beside its share needs no name: the axis has it."""
 
 
