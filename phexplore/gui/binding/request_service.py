@@ -109,7 +109,10 @@ class RequestProcess(QObject):
         process.start(self._command)
 
     def _read(self, chunk: bytes) -> None:
+        process = self._process
         for reply in self._decoder.feed(chunk):
+            if self._process is not process:
+                return  # ended by who heard the reply before: the rest answers what nobody asks any more
             if isinstance(reply, Progress):
                 if self._asked is not None:
                     self._asked.take_progress(reply.value)
