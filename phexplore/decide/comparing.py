@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from phexplore.model.fields import logged_fields
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.rules import Rule, Verdict
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, stated_as
 from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
 from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
 
@@ -119,7 +119,7 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
             f"These belong to different systems: {', '.join(sorted(kinds))}.", "Compare scenarios of one system."
         )
     named = _unique(columns)
-    stated = [replace(column.scenario, conventions=named[0].scenario.conventions) for column in named]
+    stated = [stated_as(column.scenario, named[0].scenario) for column in named]
     verdicts = tuple(
         tuple(judge((rule,), scenario, column.summary)[0] for scenario, column in zip(stated, named, strict=True))
         for rule in rules

@@ -146,6 +146,19 @@ def value_text(value: Any) -> str:
     return text
 
 
+def changed_values(change: Change) -> tuple[str, str]:
+    """Return the values before and after for people; of what is shown part by part only the parts that differ."""
+    parts = in_parts(change)
+    if len(parts) == 1 and parts[0][0] == change.path:
+        return value_text(change.before), value_text(change.after)
+    names = [path.removeprefix(f"{change.path}: ") for path, _, _ in parts]
+    before, after = (
+        ", ".join(f"{name} {value_text(part[side])}" for name, part in zip(names, parts, strict=True))
+        for side in (1, 2)
+    )
+    return before, after
+
+
 def _depth(value: tuple[Any, ...]) -> int:
     return 1 + max((_depth(part) for part in value if isinstance(part, tuple)), default=0)
 

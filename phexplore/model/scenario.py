@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from phexplore.model.comment import Comment
@@ -145,3 +146,17 @@ class Scenario(Declared):
         if not isinstance(self.method, kind):
             raise TypeError(f"the scenario {self.name!r} holds {type(self.method).__name__}, not {kind.__name__}")
         return self.method
+
+
+def stated_as(scenario: Scenario, other: Scenario) -> Scenario:
+    """Return a scenario with the conventions of the one it stands beside.
+
+    A margin at 95 % beside one at 90 % would be a difference of words.
+
+    Args:
+        scenario: any.
+        other: whose conventions hold for both.
+    """
+    if scenario.conventions == other.conventions:
+        return scenario
+    return replace(scenario, conventions=other.conventions)

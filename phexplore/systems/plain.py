@@ -16,11 +16,11 @@ from phexplore.figures.table import Value
 from phexplore.figures.table_files import table_csv
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.figures.wording import bound_text, budget_text
-from phexplore.model.diff import diff, parameters_only, value_text
+from phexplore.model.diff import changed_values, diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, stated_as
 from phexplore.report.document import Column, Document, Part, TableView, Tile, colophon, table_of
 from phexplore.report.forecast_json import conventions_json, epsilon_json, margins_json
 from phexplore.report.provenance import Section, conventions_section, epsilon_name, epsilon_text
@@ -85,7 +85,7 @@ def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Fig
         scenario: of any system.
         compared: of the same system, None for nothing.
     """
-    before = None if compared is None else forecast(compared)
+    before = None if compared is None else forecast(stated_as(compared, scenario))
     return (entries_figure(system_of(scenario), scenario.conventions, forecast(scenario), before),)
 
 
@@ -147,10 +147,7 @@ def _changes(scenario: Scenario, compared: Scenario) -> Part:
         return Part("changes", f"Compared with {compared.name}", ("The parameters are the same.",))
     whole = f"the whole {forecast(scenario).loss.framework.symbol}"
     titles = {"total": whole, "epsilon": whole}
-    said = tuple(
-        f"{titles.get(change.path, change.path)}: {value_text(change.before)} → {value_text(change.after)}"
-        for change in changes
-    )
+    said = tuple(f"{titles.get(change.path, change.path)}: {' → '.join(changed_values(change))}" for change in changes)
     return Part("changes", f"What changed against {compared.name}", findings=said)
 
 

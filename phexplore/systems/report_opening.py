@@ -15,7 +15,7 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Severity
 from phexplore.model.moments import day_text
 from phexplore.model.rounded import percent
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, stated_as
 from phexplore.report.document import Part
 from phexplore.report.provenance import Section
 from phexplore.systems.protocol import Entry, Forecast
@@ -35,7 +35,7 @@ def opening(scenario: Scenario, compared: Scenario | None, decisions: Sequence[D
         compared: what its figures are set beside, None for nothing.
         decisions: of its project, oldest first.
     """
-    after, before = forecast(scenario), None if compared is None else forecast(compared)
+    after, before = forecast(scenario), None if compared is None else forecast(stated_as(compared, scenario))
     name = "" if compared is None else compared.name
     figure = changes_figure(scenario, after, before, name)
     sentences = (

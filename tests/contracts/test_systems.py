@@ -27,7 +27,8 @@ from phexplore.runs.events import Finished, TrialDone
 from phexplore.runs.launch import WorkerProcess, run_worker
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.runs.store import load_summary, prepare_directory, trial_file, verify_run
-from phexplore.systems.registry import check, presets
+from phexplore.systems.registry import check, forecast, presets, system_of
+from phexplore.systems.report_opening import opening
 
 FROZEN = json.loads((Path(__file__).parents[1] / "golden" / "contracts.json").read_text(encoding="utf-8"))
 EVERY = sorted(presets())
@@ -162,3 +163,15 @@ def test_that_exported_parameters_are_the_same_bytes_and_come_back(name, tmp_pat
     found = printed(capsys, "diff", name, str(tmp_path / file), "--json")
     assert found["effects"]["margins"] == []
     assert found["effects"]["total"]["before"] == found["effects"]["total"]["after"]
+
+
+@pytest.mark.parametrize("name", ONE_EACH)
+def test_that_other_conventions_alone_set_no_number_apart_from_what_it_stands_beside(name):
+    before = scenario_of(name)
+    scenario = replace(before, name="Proposal", conventions=replace(before.conventions, confidence=Fraction(19, 20)))
+    stated, system = replace(before, conventions=scenario.conventions), system_of(scenario)
+    shown = [figure.table.rows for figure in system.figures(scenario, before)]
+    assert shown == [figure.table.rows for figure in system.figures(scenario, stated)]
+    margins = len(forecast(scenario).entries)
+    (*_, changed) = opening(scenario, before, ()).paragraphs
+    assert changed == f"Changes: all {margins} margins are those of {before.name}."

@@ -8,7 +8,8 @@ from generators import SCENARIOS
 from hypothesis import given, settings
 
 from phexplore.catalog.tables import queries
-from phexplore.model.diff import apply, diff, in_parts, parameters_only, value_text
+from phexplore.model.conventions import Neighbours
+from phexplore.model.diff import apply, changed_values, diff, in_parts, parameters_only, value_text
 from phexplore.model.topdown import SpineChoice
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import preset
@@ -67,6 +68,19 @@ def test_that_a_spine_is_compared_setting_by_setting():
     )
     (change,) = diff(scenario, replace(scenario, method=replace(scenario.topdown, spine=spine)))
     assert in_parts(change) == (("spine: kind", "optimised", "prim"), ("spine: fanout cutoff", "12", "16"))
+
+
+def test_that_of_conventions_only_what_differs_is_told(us):
+    other = replace(
+        us, conventions=replace(us.conventions, confidence=Fraction(19, 20), neighbours=Neighbours.UNBOUNDED)
+    )
+    (change,) = diff(us, other)
+    assert changed_values(change) == (
+        "neighbours bounded, confidence 0.9",
+        "neighbours unbounded, confidence 0.95",
+    )
+    (budget,) = diff(us, set_budget(us, queries()[0], Fraction(1, 3)))
+    assert changed_values(budget) == ("0.002619", "1/3")
 
 
 def test_that_a_release_is_compared_part_by_part():

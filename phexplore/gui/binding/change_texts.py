@@ -9,7 +9,7 @@ from typing import Any
 from phexplore.figures.wording import capital, share_percent
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.scenario_view import ScenarioView
-from phexplore.model.diff import Change, diff, parameters_only
+from phexplore.model.diff import Change, changed_values, diff, parameters_only
 from phexplore.model.kinds import Choice
 from phexplore.model.numbers import exact_text
 from phexplore.model.subspace import Axis
@@ -49,6 +49,8 @@ def _sentence(change: Change) -> str:
             return f"Share of {key} " + ("locked" if change.after else "unlocked")
         case "release":
             return f"Release {key}: {_word(change.before)} → {_word(change.after)}"
+        case "conventions":
+            return f"Conventions: {' → '.join(changed_values(change))}"
         case _:
             name, kind = capital(change.word) + (f" of {key}" if key else ""), change.field.kind.entry
             before, after = (

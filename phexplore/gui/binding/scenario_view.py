@@ -14,7 +14,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.wording import epsilon_words
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, stated_as
 from phexplore.model.workbook import Workbook
 from phexplore.systems.protocol import Forecast
 from phexplore.systems.registry import check, find_preset, forecast, system_of
@@ -39,15 +39,17 @@ class Reference:
     Attributes:
         title: for people.
         scenario: its parameters.
+        stated: the same with the conventions of the current scenario, in which all of its figures are.
     """
 
     title: str
     scenario: Scenario
+    stated: Scenario
 
     @cached_property
     def forecast(self) -> Forecast | None:
         """All figures, None while an error stands in their way."""
-        return _forecast(self.scenario)
+        return _forecast(self.stated)
 
     @property
     def figures(self) -> Any:
@@ -95,7 +97,7 @@ class ScenarioView:
     @cached_property
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the scenario, errors first; found when first asked for, which a drag does once per frame."""
-        return tuple(check(self.scenario, None if self.reference is None else self.reference.scenario))
+        return tuple(check(self.scenario, None if self.reference is None else self.reference.stated))
 
     @cached_property
     def proven(self) -> float | None:
@@ -172,10 +174,12 @@ def _reference(workbook: Workbook, before: Reference | None, kept: tuple[str, Sc
         title, scenario = preset.title, preset.scenario
     if type(scenario.method) is not type(workbook.scenario.method):
         return None
-    if before is not None and before.scenario is scenario and before.title == title:
+    is_known = before is not None and before.scenario is scenario and before.title == title
+    if before is not None and is_known and before.stated.conventions == workbook.scenario.conventions:
         return before
+    stated = stated_as(scenario, workbook.scenario)
     try:
-        require_figures(scenario)
+        require_figures(stated)
     except PhexploreError:  # a version of a damaged file: there is nothing to compare with
         return None
-    return Reference(title, scenario)
+    return Reference(title, scenario, stated)

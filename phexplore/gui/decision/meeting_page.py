@@ -95,7 +95,7 @@ class MeetingSlider(QFrame):
         self.value.setText(parameter.words(value))
         self.slider.set_value(value)
         reference = self._session.shown.reference
-        before = parameter.read(reference.scenario) if reference is not None else None
+        before = parameter.read(reference.stated) if reference is not None else None
         self.slider.set_mark(before)
         self._before.setText("" if before is None or before == value else f"was {parameter.words(before)}")
         self._effect.set_look("muted")

@@ -7,7 +7,7 @@ from typing import Any
 
 from phexplore.catalog.tables import counted_in
 from phexplore.figures.wording import people
-from phexplore.model.diff import Change
+from phexplore.model.diff import Change, changed_values
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.systems.phsafe.forecast import Forecast
@@ -33,7 +33,7 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
             old, new = _sensitivity(before, change.key), _sensitivity(after, change.key)
             return f"{key}: truncation threshold {values}; sensitivity {old} → {new} people"
         case _:
-            return f"{change.word.capitalize()}: {values}"
+            return f"{change.word.capitalize()}: {' → '.join(changed_values(change))}"
 
 
 def _margin(forecast: Forecast, query: QueryKey) -> str:
@@ -53,7 +53,5 @@ def _shown(value: Any) -> str:
             return "none"
         case Fraction() | Unlimited():
             return exact_text(value)
-        case tuple():
-            return ", ".join(map(str, value))
         case _:
-            return str(getattr(value, "value", value))
+            return str(value)

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from phexplore import __version__
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, stated_as
 from phexplore.systems.phsafe.forecast import Forecast, forecast
 
 
@@ -72,5 +72,7 @@ def scenario_snapshot(scenario: Scenario, now: datetime, compared_with: Scenario
         now: time that the document states.
         compared_with: None for no comparison.
     """
-    comparison = None if compared_with is None else Comparison(compared_with, forecast(compared_with))
+    comparison = None
+    if compared_with is not None:
+        comparison = Comparison(compared_with, forecast(stated_as(compared_with, scenario)))
     return ScenarioSnapshot(scenario, forecast(scenario), now, comparison)

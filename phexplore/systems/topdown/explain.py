@@ -219,7 +219,7 @@ def explain_joint(joint: JointRelease, total: Fraction, delta: Fraction) -> Expl
         f"{_short(total)} + {_short(joint.rho - total)} = {_short(joint.rho)}",
         f"ε = {rounded_up(joint.epsilon, 3)}",
         f"Converted one by one and added they would make {rounded_up(joint.sum_of_epsilons, 3)}, which is often quoted; this part "
-        f"alone is {alone:.3f}.",
+        f"alone is {rounded_up(alone, 3)}.",
         "zCDP composes in ρ (Bun and Steinke 2016, Lemma 1.7); δ = 10⁻¹⁰",
     )
 

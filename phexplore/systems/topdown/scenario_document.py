@@ -15,14 +15,13 @@ from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.figures.wording import bound_text, power_text
 from phexplore.model.conventions import Conversion
-from phexplore.model.diff import diff, parameters_only
+from phexplore.model.diff import changed_values, diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import errors_first
 from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text
-from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import percent
-from phexplore.model.scenario import Scenario
+from phexplore.model.scenario import Scenario, stated_as
 from phexplore.model.topdown import TopDown
 from phexplore.report.document import (
     Cell,
@@ -85,7 +84,7 @@ def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Fig
         scenario: of TopDown.
         compared: what its figures are set beside, None for nothing.
     """
-    before = None if compared is None else _version(compared)
+    before = None if compared is None else _version(stated_as(compared, scenario))
     shown = _version(scenario, before)
     figures = [
         level_figure(scenario.topdown, None if compared is None else compared.topdown),
@@ -99,7 +98,7 @@ def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Fig
 
 def named_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Figure, ...]:
     """Return the pictures of a scenario with the heat table of every quantity; arguments as in `scenario_figures`."""
-    shown = _version(scenario, None if compared is None else _version(compared))
+    shown = _version(scenario, None if compared is None else _version(stated_as(compared, scenario)))
     others = (quantity for quantity in QUANTITIES if quantity is not Quantity.MARGIN)
     heats = (replace(heat_figure(shown, each), id=f"heat-{each.name.lower().replace('_', '-')}") for each in others)
     return (*scenario_figures(scenario, compared), *heats)
@@ -156,8 +155,8 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     symbol, total = figures.framework.symbol, exact_text(figures.total)
     value = total if len(total) <= _TILE_CHARACTERS else bound_text(figures.total)
     tiles = [Tile(f"Whole {symbol}", value, "one record replaced" if value == total else f"exactly {total}")]
-    headline = next((each for each in figures.epsilons if each.conversion is Conversion.ZCDP_OPTIMAL_ALPHA), None)
-    if headline is not None and figures.framework is PrivacyFramework.ZCDP:
+    asked = (Conversion.ZCDP_OPTIMAL_ALPHA, scenario.conventions.delta)
+    if headline := next((each for each in figures.epsilons if (each.conversion, each.delta) == asked), None):
         proven = forecast(scenario).proven(headline.delta)
         tiles.append(epsilon_tile(proven, headline.value, f"at δ = {power_text(headline.delta)}"))
     convention = scenario.conventions.margin
@@ -179,7 +178,7 @@ def _changes(scenario: Scenario, compared: Scenario | None) -> Part | None:
     if not changes:
         return Part("changes", f"Compared with {compared.name}", ("The parameters are the same.",))
     sentences = tuple(
-        f"{_title(scenario.topdown, change.path)}: {_value(change.before)} → {_value(change.after)}"
+        f"{_title(scenario.topdown, change.path)}: {' → '.join(map(_shortened, changed_values(change)))}"
         for change in changes
     )
     before = forecast_topdown(compared.topdown, scenario.conventions)
@@ -211,8 +210,7 @@ def _title(method: TopDown, text: str) -> str:
     return query_title(re.sub(known, lambda found: level_title(found[1]) + (": " if found[2] else ""), text))
 
 
-def _value(value: object) -> str:
-    text = "–" if value is None else exact_text(value) if isinstance(value, Fraction) else str(value)
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from phexplore.document.project import Project
+from phexplore.gui.binding.change_texts import change_lines
 from phexplore.gui.binding.session import Session
 from phexplore.model.edits import set_item
 from phexplore.model.workbook import Workbook, add_scenario, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.registry import preset
 
 
 def test_that_an_edit_updates_at_once_and_settles_once_per_frame(qtbot, session, query) -> None:
@@ -118,3 +121,17 @@ def test_that_the_journal_is_forced_to_disk_within_a_second(qtbot, us, query, tm
     session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
     qtbot.waitUntil(lambda: bool(flushed))
     project.close()
+
+
+@pytest.mark.parametrize("name", ["sdhc-2020-us", "pl94-2020-persons-us"])
+def test_that_the_reference_is_told_in_the_conventions_of_the_scenario(qapp, name) -> None:
+    scenario = replace(preset(name).scenario, name="Proposal")
+    session = Session(Project.new(Workbook((scenario,), "Proposal", name)))
+    for confidence in (Fraction(9, 10), Fraction(19, 20)):
+        conventions = replace(scenario.conventions, confidence=confidence)
+        session.edit("Set", lambda s, c=conventions: replace(s, conventions=c))
+        pairs = zip(session.shown.forecast.entries, session.shown.reference.forecast.entries, strict=True)
+        assert all(entry.margins == before.margins for entry, before in pairs)
+    assert session.shown.reference.scenario.conventions == scenario.conventions
+    (line,) = change_lines(session.shown)
+    assert line.text == "Conventions: confidence 0.9 → confidence 0.95"

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore.accounting.zcdp import epsilon
 from phexplore.document.project import Project
 from phexplore.figures.tile import Tone
 from phexplore.figures.wording import share_percent, significant
@@ -25,7 +26,9 @@ from phexplore.gui.systems.topdown.summary import (
     topdown_margin_tile,
     topics,
 )
+from phexplore.model.conventions import Conversion
 from phexplore.model.edits import set_field, set_item
+from phexplore.model.rounded import epsilon_bound
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
@@ -48,6 +51,16 @@ def test_that_the_tiles_show_the_certificate(session):
     assert topdown_loss_tile(session.shown).change == "as in the reference"
     margin = topdown_margin_tile(session.shown)
     assert (margin.caption, margin.value) == ("Margin of a total, the spine's block group", "±2.88")
+
+
+def test_that_both_parts_together_are_converted_at_the_same_delta(session):
+    delta = Fraction(1, 10**6)
+    session.edit("δ", lambda s: replace(s, conventions=replace(s.conventions, delta=delta)))
+    tile, joint = topdown_epsilon_tile(session.shown), session.shown.joint
+    both = epsilon(joint.rho, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
+    assert tile.beside == "at δ = 10⁻⁶"
+    assert tile.change == f"{epsilon_bound(both)} with {joint.partner}"
+    assert both < joint.epsilon - 3
 
 
 def test_that_a_larger_total_asks_for_attention(session):

@@ -11,9 +11,11 @@ import pytest
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import UnknownNameError
+from phexplore.figures.wording import power_text
+from phexplore.model.rounded import rounded_up
 from phexplore.model.topdown import TopDown
 from phexplore.report.pdf import PdfUnavailableError
-from phexplore.systems.registry import presets, system_of
+from phexplore.systems.registry import forecast, presets, system_of
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.scenario_document import scenario_charts, scenario_document
@@ -40,6 +42,16 @@ def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
     tiles = {tile.label: tile.value for tile in scenario_document(persons, None, NOW).tiles}
     assert tiles["Proven ε"] == "≤ 16.468"
     assert tiles["Whole ρ"] == "2.556226"
+
+
+@pytest.mark.parametrize("exponent", [6, 12])
+def test_that_the_headline_is_told_at_the_delta_of_the_conventions(persons, exponent) -> None:
+    conventions = replace(persons.conventions, delta=Fraction(1, 10**exponent))
+    scenario = replace(persons, conventions=conventions)
+    (tile,) = [tile for tile in scenario_document(scenario, None, NOW).tiles if tile.label == "Proven ε"]
+    proven = forecast(scenario).proven(conventions.delta)
+    assert tile.value == f"≤ {rounded_up(proven, 3)}"
+    assert tile.detail.startswith(f"at δ = {power_text(conventions.delta)}; ")
 
 
 def test_that_pictures_say_their_finding_and_their_numbers_in_words(persons) -> None:

@@ -93,7 +93,7 @@ def topdown_shown(whole: ScenarioView, before: TopDownShown | None = None) -> To
     found = before.reference if before is not None else None
     if reference is None:
         found = None
-    elif found is None or found.scenario is not reference.scenario or found.title != reference.title:
+    elif found is None or found.figures is not reference.figures or found.title != reference.title:
         found = TopDownReference(reference.title, reference.scenario, reference.figures)
     return TopDownShown(whole, found)
 

@@ -28,7 +28,7 @@ from phexplore.gui.binding.inspection import Inspection, Topic, field_history, m
 from phexplore.gui.binding.tiles import loss_tile
 from phexplore.gui.systems.topdown.session import Place, TopDownShown
 from phexplore.model.conventions import Conversion
-from phexplore.model.diff import Change, diff, parameters_only
+from phexplore.model.diff import Change, changed_values, diff, parameters_only
 from phexplore.model.issues import Issue
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound, percent
@@ -80,7 +80,10 @@ def topdown_epsilon_tile(shown: TopDownShown) -> TileContent:
     beside = f"at δ = {power_text(conventions.delta)}"
     caption = f"ε, {CONVERTED}"
     joint, exact = shown.joint, f"{value:.12g}, shown rounded up; {conversion_title(Conversion.ZCDP_OPTIMAL_ALPHA)}"
-    change = "" if joint is None else f"{epsilon_bound(joint.epsilon)} with {joint.partner}"
+    change = ""
+    if joint is not None:
+        both = epsilon(joint.rho, conventions.delta, Conversion.ZCDP_OPTIMAL_ALPHA)
+        change = f"{epsilon_bound(both)} with {joint.partner}"
     if said:
         return TileContent(caption, epsilon_bound(value), beside, said, Tone.ATTENTION, exact)
     return TileContent(caption, epsilon_bound(value), beside, change, exact=exact)
@@ -149,7 +152,7 @@ def _single(change: Change, shown: TopDownShown) -> ChangeLine:
             words = f"Order of the passes at {level_title(key or '')} changed"
         case _:
             name = change.word.capitalize()
-            words = f"{name}: {_value_words(change.before)} → {_value_words(change.after)}"
+            words = f"{name}: {' → '.join(changed_values(change))}"
     return ChangeLine(words, key, _AREAS.get(change.word, Area.BUDGETS))
 
 
@@ -190,12 +193,6 @@ def _names(before: Any, after: Any) -> str:
     was, now = set(before or ()), set(after or ())
     words = [f"{name} added" for name in sorted(now - was)] + [f"{name} dropped" for name in sorted(was - now)]
     return ", ".join(words) or "another order"
-
-
-def _value_words(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return str(getattr(value, "value", value))
 
 
 def inspect(shown: TopDownShown, place: Place, project: Project) -> Inspection:
