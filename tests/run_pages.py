@@ -101,8 +101,10 @@ def run_data(tmp_path):
 def write_run(tmp_path, us, run_data):
     """Write a run of some tables with given truncation, and as many trials as asked."""
 
-    def write(trials=2, *, names=("PH1_num", "PH1_denom", "PH3", "PH7", "PH8_num"), root=None, **changes):
-        spec = RunSpec(us, run_data, changes.pop("wanted", 5), 1, **changes)
+    def write(
+        trials=2, *, names=("PH1_num", "PH1_denom", "PH3", "PH7", "PH8_num"), root=None, scenario=None, **changes
+    ):
+        spec = RunSpec(scenario or us, run_data, changes.pop("wanted", 5), 1, **changes)
         directory = RunStore(root or tmp_path / "runs").create(spec, MADE)
         keys = all_keys(names)
         rng = np.random.default_rng(11)

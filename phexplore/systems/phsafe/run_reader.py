@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +17,9 @@ from phexplore.figures.figure import Figure, nothing
 from phexplore.metrics.accuracy_report import covered
 from phexplore.metrics.coverage import Coverage, coverage_of, error_between_trials
 from phexplore.metrics.numbers import REGION_TYPES
+from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.scenario import stated_as
 from phexplore.noise.distributions import DiscreteGaussian, Noise
 from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.spec import RunMode
@@ -88,7 +91,7 @@ class OpenRun:
         """
         self.results = RunResults.open(directory)
         self.spec = self.results.spec
-        self._held: dict[int, int] = {}
+        self._held: dict[Conventions, dict[int, int]] = {}
 
     @cached_property
     def forecast(self) -> Forecast:
@@ -146,18 +149,19 @@ class OpenRun:
         if not self.is_noisy:
             return None, math.inf
         truncated, margin = results.truth().truncated, results.expectation.margin
+        known = self._held.setdefault(self.spec.scenario.conventions, {})
         for trial in results.trials:
-            if trial not in self._held:
+            if trial not in known:
                 try:
                     noise = results.released(trial) - truncated
                 except RunUnreadableError:
                     continue
-                self._held[trial], _ = covered(results.keys, self.measured, noise, margin)
+                known[trial], _ = covered(results.keys, self.measured, noise, margin)
         numbers = int(np.count_nonzero(self.measured))
-        if not self._held or not numbers:
+        if not known or not numbers:
             return None, math.inf
-        shares = np.array(list(self._held.values()), dtype=np.float64) / numbers
-        return coverage_of(sum(self._held.values()), numbers * len(self._held)), error_between_trials(shares)
+        shares = np.array(list(known.values()), dtype=np.float64) / numbers
+        return coverage_of(sum(known.values()), numbers * len(known)), error_between_trials(shares)
 
     def _expected_coverage(self) -> float:
         """Return how often the margins of the directly measured numbers hold exactly, averaged over the numbers."""
@@ -408,7 +412,8 @@ class PhSafeRunReader:
         """
         tab = ResultTab(request.tab) if request.tab else None
         directory = next((each for each in request.others if str(each) == request.chosen("other")), None)
-        run, other = self._open(request.directory), None if directory is None else self._open(directory)
+        run = self._open(request.directory)
+        other = None if directory is None else _beside(run, self._open(directory))
         headline, compared = run.headline(), None if other is None else other.headline()
         choosers = [_other_runs(request, directory)]
         reason = "" if run.results.has_truth else COUNTING
@@ -446,6 +451,18 @@ class PhSafeRunReader:
         run = self._runs.get(directory)
         run.results.refresh()
         return run
+
+
+def _beside(run: OpenRun, other: OpenRun) -> OpenRun:
+    """Return another run with the conventions of a run, in which its margins and what they hold are counted anew."""
+    stated = stated_as(other.spec.scenario, run.spec.scenario)
+    if stated is other.spec.scenario:
+        return other
+    found = copy(other)
+    found.spec = replace(other.spec, scenario=stated)
+    found.results = other.results.with_spec(found.spec)
+    found.__dict__.pop("forecast", None)
+    return found
 
 
 def kind_of(request: RunRequest, tab: ResultTab) -> _Kind:

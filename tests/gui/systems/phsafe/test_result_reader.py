@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -131,6 +132,18 @@ def test_that_errors_are_drawn_with_those_of_the_run_compared_with(ask, write_ru
     boxes = ask(run, "boxes", query=PH3, other=other).picture.table
     assert boxes.column("Other run: Median") == tuple(each.quantiles[3] for each in cells)
     assert "Other run, %" not in ask(run, query=PH3).picture.table.headers
+
+
+def test_that_a_run_at_another_confidence_is_compared_at_that_of_the_run(ask, write_run, tmp_path, us):
+    at_95 = replace(us, conventions=replace(us.conventions, confidence=Fraction(19, 20)))
+    run, alike = write_run(trials=3), write_run(trials=2, root=tmp_path / "alike")
+    other = write_run(trials=2, root=tmp_path / "other", scenario=at_95)
+    for tab in ("errors", "boxes", "all", "observed", "cells", "worst"):
+        found, wanted = (ask(run, tab, query=PH3, other=each) for each in (other, alike))
+        assert found.picture.table.rows == wanted.picture.table.rows
+        assert [tile.change for tile in found.tiles] == [tile.change for tile in wanted.tiles]
+    own = ask(other, query=PH3).picture
+    assert "95 % margin" in str(own.over)
 
 
 def test_that_one_cell_is_compared_with_all_of_its_table(ask, write_run):
