@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAccessible, QAction, QColor, QGuiApplication, QPainter, QPaintEvent
+import math
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessible, QAction, QColor, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.errors import visible_lines
@@ -21,10 +23,9 @@ _INKS = {
     "accent": "accent_ink",
 }
 _LEAST_WIDTH = 24
-_LETTERS_IN_LINE, _WIDEST_HINT, _HIGHEST = 60, 480, 10_000
+_LETTERS_IN_LINE, _WIDEST_HINT = 60, 480
 _SAID = "said in chosen words"
 """Property of a control: its name, tool tip and description with production's codes."""
-_WRAPPED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
 
 class Text(QLabel):
@@ -141,7 +142,7 @@ class Figure(QWidget):
         self._least = least
         self._text, self._look = text, look
         self._relative, self._bold = relative, bold
-        self._heights: dict[int, int] = {}
+        self._laid: dict[int, QStaticText] = {}
         self._instead = ""
         self._name()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -158,7 +159,7 @@ class Figure(QWidget):
             return
         room = self._room()
         self._text = text
-        self._heights.clear()
+        self._laid.clear()
         self._name()
         if self._room() != room:
             self.updateGeometry()
@@ -195,12 +196,12 @@ class Figure(QWidget):
         tip = whole if shown != whole else ""
         if self.toolTip() != tip:
             self.setToolTip(tip)
-        self._draw(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), shown)
+        self._painter().drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), shown)
 
-    def _draw(self, room: QRect, flags: int, text: str) -> None:
+    def _painter(self) -> QPainter:
         painter = QPainter(self)
         painter.setPen(QColor(getattr(appearance().colours, _INKS.get(self._look, "text"))))
-        painter.drawText(room, flags, text)
+        return painter
 
     def _offer_copy(self) -> None:
         copy = QAction("Copy", self)
@@ -220,7 +221,7 @@ class Figure(QWidget):
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
         self._name()
-        self._heights.clear()
+        self._laid.clear()
         self.updateGeometry()
         self.update()
 
@@ -258,9 +259,7 @@ class Paragraph(Figure):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        if (height := self._heights.get(width)) is None:
-            height = self._heights[width] = self._measure(width) if self._text else 0
-        return height
+        return math.ceil(self._in_lines(width).size().height()) if self._text else 0
 
     def sizeHint(self) -> QSize:
         width = min(self.fontMetrics().averageCharWidth() * _LETTERS_IN_LINE, _WIDEST_HINT)
@@ -270,14 +269,16 @@ class Paragraph(Figure):
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() if self._text else 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        self._draw(self.rect(), _WRAPPED, unbroken(localised(self._text)))
+        self._painter().drawStaticText(0, 0, self._in_lines(self.width()))
 
-    def _measure(self, width: int) -> int:
-        return (
-            self.fontMetrics()
-            .boundingRect(QRect(0, 0, width, _HIGHEST), _WRAPPED, unbroken(localised(self._text)))
-            .height()
-        )
+    def _in_lines(self, width: int) -> QStaticText:
+        """Return the text wrapped at a width, once for its height and all its paintings: that costs ten times a painting."""
+        if (found := self._laid.get(width)) is None:
+            found = self._laid[width] = QStaticText(unbroken(localised(self._text)))
+            found.setTextFormat(Qt.TextFormat.PlainText)
+            found.setTextWidth(width)
+            found.prepare(font=self.font())
+        return found
 
     def _room(self) -> int:
         return self.heightForWidth(self.width())
