@@ -6,7 +6,6 @@ untruncated), and the total against production's non-private count.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -105,13 +104,6 @@ class RunResults:
         results = cls(directory, load_spec(directory))
         results.refresh()
         return results
-
-    def with_spec(self, spec: RunSpec) -> RunResults:
-        """Return the same files read by another specification, whose margins they are held against."""
-        found = copy(self)
-        found.spec = spec
-        found.__dict__.pop("expectation", None)
-        return found
 
     @property
     def state(self) -> RunState:

@@ -459,9 +459,10 @@ def _beside(run: OpenRun, other: OpenRun) -> OpenRun:
     if stated is other.spec.scenario:
         return other
     found = copy(other)
-    found.spec = replace(other.spec, scenario=stated)
-    found.results = other.results.with_spec(found.spec)
-    found.__dict__.pop("forecast", None)
+    found.results = copy(other.results)
+    found.spec = found.results.spec = replace(other.spec, scenario=stated)
+    for owner, name in ((found, "forecast"), (found.results, "expectation")):
+        vars(owner).pop(name, None)
     return found
 
 
