@@ -244,6 +244,15 @@ def geography_of(population: BlockPopulation, source: str = "") -> Geography:
         areas[name] = codes_of_texts(found)
     quarters = None
     if population.facilities is not None and population.schema.record == "person":
-        present = population.facilities[:, 1:] > 0
-        quarters = (present.astype(np.int32) << np.arange(present.shape[1], dtype=np.int32)).sum(1, dtype=np.int32)
+        quarters = quarters_of(population.facilities)
     return Geography(population.geoids, areas, quarters, source=source)
+
+
+def quarters_of(facilities: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Return which types of group quarters each block holds, ``int32[blocks]``: bit i is set where it holds type i + 1.
+
+    Args:
+        facilities: ``[blocks, types]``, how many of each, housing units first.
+    """
+    present = facilities[:, 1:] > 0
+    return (present.astype(np.int32) << np.arange(present.shape[1], dtype=np.int32)).sum(1, dtype=np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people
 from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.topdown.histograms import Histograms
-from phexplore.systems.topdown.area_margins import predicted_margin
+from phexplore.systems.topdown.area_margins import predicted_margins
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
 from phexplore.systems.topdown.folds import AreaFold, PlaceFold
 from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
@@ -24,7 +23,7 @@ from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.run_choice import EVERY_QUERY, TopDownChoice
 from phexplore.systems.topdown.summary import answers
 from phexplore.systems.topdown.wording import heading, level_title, query_title
-from phexplore.workload.queries import MarginalQuery, parse_query
+from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 
 SHOWN_TRIALS = 5
 """Trials whose noisy answers are read: their files are large."""
@@ -57,13 +56,13 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         truth = answers(run.truth[run.place(choice.level)].part(unit, unit + 1), query)[0]
         published = run.folded(PlaceFold, choice.level, unit, query).published
         measured, sigma = _measured(run, choice.level, unit, query)
-    before = predicted_margin(run, choice)
+    before = predicted_margins(run, choice, query)
     labels = answer_labels(query)
     order = np.argsort(-np.maximum(truth, published.max(axis=0)), kind="stable")
     order = order[(truth[order] > 0) | (published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
     if not len(order):
         order = np.arange(min(1, len(labels)))
-    margin = before if choice.area else None if sigma is None else _NORMAL_90 * sigma
+    margins = before if sigma is None else np.full(len(labels), _NORMAL_90 * sigma)
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for answer in order.tolist():
@@ -71,6 +70,8 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         noisy = () if measured is None else tuple(measured[:, answer].tolist())
         given = published[:, answer].tolist()
         mean = float(published[:, answer].mean())
+        error = _error(published[:, answer] - exact)
+        margin = None if margins is None else float(margins[answer])
         rows.append(
             Row(
                 None,
@@ -83,16 +84,22 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 dots=tuple(map(float, given)),
                 crosses=tuple(map(float, noisy)),
                 text=" → ".join((f"{exact:,}", *(f"{each:,}" for each in noisy[:1]), people(mean))),
-                tip=f"{label}: true {exact:,}, published {people(mean)} on average\n{_measured_words(noisy, sigma)}",
+                tip="\n".join(
+                    (
+                        f"{label}: true {exact:,}, published {people(mean)} on average",
+                        *(() if before is None else (_margin_words(float(before[answer]), error),)),
+                        *((_measured_words(noisy, sigma),) if noisy or before is None else ()),
+                    )
+                ),
             )
         )
-        table.append((label, exact, mean, *noisy, *given))
+        table.append((label, exact, mean, *(() if before is None else (float(before[answer]),)), error, *noisy, *given))
     trials, kept = len(published), 0 if measured is None else len(measured)
     name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
     is_whole = bool((query.cell_map() >= 0).all())
-    whole = predicted_margin(run, replace(choice, query="total")) if is_whole else None
-    error = float(np.sqrt(np.square(published.sum(axis=1) - truth.sum()).mean()))
-    stands = "" if whole is None else f" (margin ±{people(whole)} before, error {people(error)} after)"
+    whole = predicted_margins(run, choice, total_query(run.schema)) if is_whole and before is not None else None
+    error = _error(published.sum(axis=1) - truth.sum())
+    stands = "" if whole is None else f" ({_margin_words(float(whole[0]), error)})"
     return row_figure(
         "place",
         tuple(rows),
@@ -100,12 +107,14 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         f"{name[:1].upper()}{name[1:]}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
-        + _whisker_words(sigma, before if choice.area else None),
+        + _whisker_words(sigma, is_predicted=before is not None),
         Table(
             (
                 "Answer",
                 "True",
                 "Published, mean",
+                *(() if before is None else ("Margin before",)),
+                "Error after, root mean square",
                 *(f"Measured, trial {number + 1}" for number in range(kept)),
                 *(f"Published, trial {number + 1}" for number in range(trials)),
             ),
@@ -114,10 +123,19 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     )
 
 
-def _whisker_words(sigma: float | None, before: float | None) -> str:
-    if before is not None:
-        return ", whiskers are the margin that was predicted for one answer of this area."
-    return ", whiskers hold 90 % of the noisy answers." if sigma is not None else "; not measured by itself here."
+def _error(errors: Integers) -> float:
+    """Return the root mean square of the errors of all trials, ``int64[trials]``."""
+    return float(np.sqrt(np.square(errors).mean()))
+
+
+def _margin_words(margin: float, error: float) -> str:
+    return f"margin ±{people(margin)} before, error {people(error)} after"
+
+
+def _whisker_words(sigma: float | None, *, is_predicted: bool) -> str:
+    if sigma is not None:
+        return ", whiskers hold 90 % of the noisy answers."
+    return ", whiskers are the margins predicted before the run." if is_predicted else "; not measured by itself here."
 
 
 def _unit(run: TopDownRun, choice: TopDownChoice) -> int | str:
@@ -136,7 +154,9 @@ def _geoids(run: TopDownRun, level: str, unit: int) -> NDArray[np.str_]:
 
 def _measured(run: TopDownRun, level: str, unit: int, query: MarginalQuery) -> tuple[Integers | None, float | None]:
     """Return noisy answers, ``int64[trials, answers]``, where the spine measured exactly this unit and query, and their σ."""
-    kept, sigma, geoids = run.measured, run.sigma(level, query), _geoids(run, level, unit)
+    # Of a level in between, the units of the spine may be others than the tabulated ones.
+    sigma = None if level in run.levels[1:-1] else run.sigma(level, query)
+    kept, geoids = run.measured, _geoids(run, level, unit)
     if isinstance(kept, str):
         return None, sigma
     try:

@@ -11,16 +11,22 @@ from topdown_runs import ask as ask_reader
 from topdown_runs import records
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
-from phexplore.runs.spec import RunSpec, describe_blocks
+from phexplore.runs.spec import RunMode, RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
+from phexplore.spine.building import build_spine
+from phexplore.spine.description import class_entities
+from phexplore.spine.geography_reading import read_geography
+from phexplore.spine.settings import settings_for
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.area_names import area_name
 from phexplore.systems.topdown.measurements import measurement_file
-from phexplore.systems.topdown.open_run import NOT_KEPT
+from phexplore.systems.topdown.open_run import NOT_KEPT, TopDownRun
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_choice import EVERY_QUERY
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.simulation import make_simulation
+from phexplore.systems.topdown.spine_forecast import Fit, forecast_spine
+from phexplore.workload.schema import load_schema
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 
@@ -189,3 +195,55 @@ def test_that_the_place_first_shown_is_named_in_its_field(folder, tab):
     assert field.words
     found = ask(folder / "kept", tab, unit=field.words)  # what the field shows can be typed
     assert [each.chosen for each in found.choosers if each.id == "unit"] == [field.chosen]
+
+
+def predicted(folder, kind, code, query):
+    """The predicted margins of an area, for the 16 cells of the data."""
+    geography = read_geography(folder / "blocks.csv.gz")
+    spine = build_spine(geography, settings_for(SCENARIO.topdown))
+    schema = load_schema("pl94_reduced16")
+    found = forecast_spine(
+        spine, SCENARIO.topdown, SCENARIO.conventions, queries=[query], onto=schema, fit=Fit.TOP_DOWN
+    )
+    margins = float(found.z) * np.sqrt(found.of_class(kind))
+    return margins[class_entities(spine, kind).codes.tolist().index(code)]
+
+
+def test_that_margins_before_are_those_of_the_schema_that_was_run(folder):
+    code = np.unique([geoid[:12] for geoid in synthesize_blocks(400, 5).geoids.tolist()])[0]
+    picture = ask(folder / "plain", "place", unit=code, query="total").picture
+    (row,) = records(picture)
+    (margin,) = predicted(folder, "block_group", code, "total")
+    assert row["Margin before"] == pytest.approx(margin)
+    assert row["Margin before"] == pytest.approx(picture.marks[0].high - row["True"])
+    assert f"margin ±{margin:.3g} before" in picture.title
+
+
+def test_that_each_group_of_a_town_has_its_own_margin_before_and_its_own_error_after(folder):
+    population = with_towns(synthesize_blocks(400, 5))
+    code = next(str(code) for code in np.unique(population.places["cousub"]) if code)
+    rows = records(ask(folder / "plain", "place", unit=code, query="race_ethnicity").picture)
+    margins = {row["Answer"]: row["Margin before"] for row in rows}
+    known = predicted(folder, "cousub", code, "race_ethnicity")
+    assert sorted(set(np.round(list(margins.values()), 6))) == pytest.approx(sorted(set(np.round(known, 6))))
+    assert margins["Hispanic or Latino"] != margins["Not Hispanic, White alone"]
+    for row in rows:
+        errors = np.array([value - row["True"] for value in numbers(row, "Published")])
+        assert row["Error after, root mean square"] == pytest.approx(np.sqrt((errors**2).mean()))
+
+
+def test_that_noise_of_the_spines_own_units_is_not_shown_of_tabulated_ones(folder):
+    """A block group of the optimised spine is measured; the tabulated one is made up of several, in part."""
+    run = TopDownRun(folder / "plain")
+    code = str(run.codes("Block_Group")[0])
+    (mark,) = ask(folder / "plain", "place", unit=code, query="total").picture.marks
+    sigma = run.sigma("Block_Group", run.query("total"))
+    assert mark.high - mark.tick > 2 * 1.645 * sigma
+
+
+def test_that_a_run_without_noise_has_no_margin_before(folder, tmp_path):
+    spec = RunSpec(SCENARIO, describe_blocks(folder / "blocks.csv.gz"), 1, None, RunMode.NO_NOISE)
+    make(tmp_path / "exact", spec)
+    picture = ask(tmp_path / "exact", "place", query="total").picture
+    assert "before" not in picture.title
+    assert "Margin before" not in picture.table.headers
