@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phexplore.metrics.topdown.redistricting import group_shares
+from phexplore.metrics.topdown.redistricting import ONE_IS_EMPTY, group_shares
 from phexplore.metrics.topdown.shapes import Floats, Integers, as_trials
 from phexplore.model.rounded import percent
 
@@ -28,7 +28,7 @@ class WorstBy(enum.Enum):
     CELLS = "cells"
     """Sum of the errors' sizes over the cells, people."""
     LARGEST_GROUP = "largest-group"
-    """Error of the largest group's share, in shares."""
+    """Error of the largest group's share, in shares; a trial where only one of truth and estimate has people has no share to compare."""
 
 
 class Reason(enum.Enum):
@@ -147,6 +147,7 @@ class WorstTally:
         """
         self._truth, self._by = truth, by
         self._measure = np.zeros(len(truth))
+        self._measured = np.zeros(len(truth), np.int64)
         self._sums = np.zeros(truth.shape, np.int64)
         self._sizes = np.zeros(truth.shape, np.int64)
         self.trials = 0
@@ -157,13 +158,16 @@ class WorstTally:
         Raises:
             ValueError: it has another shape.
         """
-        self._measure += _measure(self._truth, as_trials(self._truth, estimate), self._by)
+        found = _measure(self._truth, as_trials(self._truth, estimate)[0], self._by)
+        known = np.isfinite(found)
+        self._measure += np.where(known, found, 0.0)
+        self._measured += known
         self._sums += estimate
         self._sizes += np.abs(estimate - self._truth)
         self.trials += 1
 
     def units(self, count: int, least_people: int = 0) -> tuple[WorstUnit, ...]:
-        """Return the units that are farthest off, the worst first; ties go to the first unit; none without a trial.
+        """Return the units that are farthest off, the worst first; ties go to the first unit; none without a trial to measure.
 
         Args:
             count: how many at most.
@@ -171,8 +175,8 @@ class WorstTally:
         """
         if not self.trials:
             return ()
-        measure = self._measure / self.trials
-        eligible = np.flatnonzero(self._truth.sum(axis=1) >= least_people)
+        measure = self._measure / np.maximum(self._measured, 1)
+        eligible = np.flatnonzero((self._truth.sum(axis=1) >= least_people) & (self._measured > 0))
         chosen = eligible[np.argsort(-measure[eligible], kind="stable")[:count]].tolist()
         return tuple(
             _describe(
@@ -186,18 +190,18 @@ class WorstTally:
         )
 
 
-def _measure(truth: Integers, trials: Integers, by: WorstBy) -> Floats:
-    """Return the mean over trials of the chosen error, ``float64[units]``."""
+def _measure(truth: Integers, trial: Integers, by: WorstBy) -> Floats:
+    """Return the chosen error of one trial, ``float64[units]``; NaN where it has none."""
     if by is WorstBy.LARGEST_GROUP:
-        return np.asarray(group_shares(truth, trials).error.mean(axis=0))
+        error = group_shares(truth, trial).error[0]
+        return np.where(error == ONE_IS_EMPTY, np.nan, error)
     if by is WorstBy.CELLS:
-        return np.asarray(np.abs(trials - truth).sum(axis=2).mean(axis=0))
+        return np.abs(trial - truth).sum(axis=1).astype(np.float64)
     people = truth.sum(axis=1)
-    size = np.abs(trials.sum(axis=2) - people)
+    size = np.abs(trial.sum(axis=1) - people)
     if by is WorstBy.RELATIVE:
-        percent = np.divide(100.0 * size, people, out=np.where(size > 0, 200.0, 0.0), where=people != 0)
-        return np.asarray(percent.mean(axis=0))
-    return np.asarray(size.mean(axis=0))
+        return np.divide(100.0 * size, people, out=np.where(size > 0, 200.0, 0.0), where=people != 0)
+    return size.astype(np.float64)
 
 
 def _describe(unit: int, error: float, truth: Integers, estimate: Floats, sizes: Floats) -> WorstUnit:

@@ -435,7 +435,7 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     query, level = run.query(choice.query), level_title(choice.level)
     fold = run.folded(WorstFold, choice.level, query, choice.by)
     codes, labels = run.codes(choice.level), answer_labels(query)
-    percent = choice.by in {WorstBy.RELATIVE, WorstBy.LARGEST_GROUP}
+    symbol = {WorstBy.RELATIVE: " %", WorstBy.LARGEST_GROUP: " points"}.get(choice.by, "")
     factor = 100.0 if choice.by is WorstBy.LARGEST_GROUP else 1.0
     measure = {WorstBy.RELATIVE: "percent", WorstBy.LARGEST_GROUP: "percentage points"}.get(choice.by, run.unit)
     rows: list[Row] = []
@@ -453,7 +453,7 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 value=error,
                 inner_low=0.0,
                 inner_high=error,
-                text=f"{people(error)}{' %' if percent else ''}: {unit.brief(labels, run.unit)}",
+                text=f"{people(error)}{symbol}: {unit.brief(labels, run.unit)}",
                 tip=f"{sentence}\nEnter or double click shows this place.",
             )
         )

@@ -16,6 +16,14 @@ def worst_units(truth, trials, by=WorstBy.TOTAL, **chosen):
     return tally.units(**chosen)
 
 
+def share_errors(truth, trials):
+    """The mean over the trials in which both truth and estimate have people; as one from nobody to nobody is right."""
+    shares = group_shares(truth, trials)
+    has_share = shares.comparable | (shares.error == 0)
+    sums, trials_with_one = (shares.error * has_share).sum(axis=0), has_share.sum(axis=0)
+    return np.where(trials_with_one > 0, sums / np.maximum(trials_with_one, 1), -1.0)  # never listed
+
+
 @pytest.mark.parametrize("by", WorstBy)
 def test_that_units_are_ordered_by_the_mean_over_trials(drawn, by):
     truth, estimate = drawn
@@ -25,7 +33,7 @@ def test_that_units_are_ordered_by_the_mean_over_trials(drawn, by):
         WorstBy.TOTAL: size.mean(axis=0),
         WorstBy.RELATIVE: np.where(people > 0, 100 * size / np.maximum(people, 1), 200.0 * (size > 0)).mean(axis=0),
         WorstBy.CELLS: np.abs(estimate - truth).sum(axis=2).mean(axis=0),
-        WorstBy.LARGEST_GROUP: group_shares(truth, estimate).error.mean(axis=0),
+        WorstBy.LARGEST_GROUP: share_errors(truth, estimate),
     }[by]
     found = worst_units(truth, estimate, by=by, count=10)
     assert [unit.error for unit in found] == pytest.approx(sorted(expected, reverse=True)[:10])
@@ -73,3 +81,11 @@ def test_that_every_unit_has_the_reason_that_fits(truth, estimate, reason, said)
     of_units = unit.sentence("X", LABELS, "housing units")
     assert "people" not in of_units
     assert of_units.replace("housing units", "people") == unit.sentence("X", LABELS, "people")
+
+
+def test_that_a_unit_without_people_has_no_share_that_is_off():
+    """As in summaries and on the map: no mean counts a trial where only one of truth and estimate has people."""
+    truth = np.array([[0, 0], [6, 4], [8, 2]])
+    trials = np.array([[[3, 1], [5, 5], [0, 0]], [[0, 2], [7, 3], [6, 4]]])
+    found = worst_units(truth, trials, by=WorstBy.LARGEST_GROUP, count=3)
+    assert [(unit.unit, unit.error) for unit in found] == [(2, pytest.approx(0.2)), (1, pytest.approx(0.1))]
