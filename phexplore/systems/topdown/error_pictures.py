@@ -22,7 +22,7 @@ from phexplore.metrics.coverage import Coverage
 from phexplore.metrics.topdown.bias import BiasBySize
 from phexplore.metrics.topdown.distribution import ErrorDistribution
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED, MeetingCounts
-from phexplore.metrics.topdown.reliability import reliable_from
+from phexplore.metrics.topdown.reliability import LEAST_UNITS, reliable_from
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.rounded import Toward, percent
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold, SharesFold, TotalsFold, WorstFold
@@ -327,7 +327,8 @@ def criterion_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     for label, coverage in folds[choice.level].meeting.by_size().items():
         tip = f"{label} people: {coverage.held:,} of {coverage.errors:,}"
         judged.append(Judged(None, label, coverage, tip, group))
-    title = criterion_title(level_title(choice.level), reliable_from(folds[choice.level].meeting).people)
+    meeting = folds[choice.level].meeting
+    title = criterion_title(level_title(choice.level), reliable_from(meeting).people, len(meeting.people))
     return judged_figure(judged, title, query_title(run.groups.name), min(fold.trials for fold in folds.values()))
 
 
@@ -403,21 +404,25 @@ def _level_tip(title: str, meeting: MeetingCounts) -> str:
     words = f"{title}: {int(np.count_nonzero(meeting.people >= LEAST_PEOPLE)):,} units with 500 people or more"
     found = reliable_from(meeting)
     if found.people is None:
-        return f"{words}\nFrom no number of people on are 95 % within five points."
-    more = "" if found.lasting == found.people else f"; lost again above, kept for good from {found.lasting}"
+        return f"{words}\n{criterion_title(title, None, len(meeting.people))}."
+    kept = "not kept" if found.lasting is None else f"kept for good from {found.lasting:,}"
+    more = "" if found.lasting == found.people else f"; lost again above, {kept}"
     start = "any size" if found.people == 0 else f"{found.people:,} people"
     return f"{words}\nReliable from {start}{more}"
 
 
-def criterion_title(name: str, reliable: int | None) -> str:
+def criterion_title(name: str, reliable: int | None, units: int) -> str:
     """Return in words from how many people on the units of a level are reliable.
 
     Args:
         name: of the level, for people.
         reliable: people, 0 for any size, None for no size.
+        units: of the level, of every size.
     """
     if reliable == 0:
         return f"{name}: 95 % of the units of any size are within five points"
+    if units < LEAST_UNITS:
+        return f"{name}: too few units ({units}) to say from how many people on 95 % are within five points"
     if reliable is None:
         return f"{name}: in no class of size are 95 % of the units within five points"
     return f"{name}: reliable from {reliable:,} people"

@@ -50,15 +50,17 @@ def criterion_of_nation(summary: Summary) -> Figure:
     entries: Sequence[Entry] = summary.get("redistricting", ())
     if not entries:
         return nothing("criterion", "The schema has no race and ethnicity groups to judge.")
+    units = {entry["level"]: int(entry["units"]) for entry in summary["metrics"]}
     judged = []
     for entry in entries:
         title, criterion, reliable = level_title(entry["level"]), entry["criterion"], entry["reliable"]["people"]
         coverage = coverage_of(criterion["share"]["held"], criterion["share"]["of"])
-        words = f"{title}: {criterion['units']:,} units with 500 people or more\n{criterion_title(title, reliable)}"
+        said = criterion_title(title, reliable, units[entry["level"]])
+        words = f"{title}: {criterion['units']:,} units with 500 people or more\n{said}"
         judged.append(Judged(entry["level"], title, coverage, words))
     level = judged_level(summary)
     reliable = next(entry["reliable"]["people"] for entry in entries if entry["level"] == level)
-    title = criterion_title(level_title(level), reliable)
+    title = criterion_title(level_title(level), reliable, units[level])
     return judged_figure(judged, title, query_title(entries[0]["query"]), int(summary["trials"]))
 
 

@@ -161,6 +161,14 @@ def test_that_the_criterion_holds_every_level_with_its_interval(run):
     assert answer.headline.value.endswith("%")
 
 
+def test_that_a_level_of_few_units_is_not_called_unreliable(run):
+    run.add_trial()
+    picture = ask(run.directory, "criterion", level="State").picture
+    assert picture.title == "State: too few units (1) to say from how many people on 95 % are within five points"
+    (state,) = (row for row in picture.marks if row.key == "State")
+    assert picture.title in state.tip
+
+
 def test_that_the_worst_units_come_first_with_a_reason(run):
     run.add_trial(30)
     picture = ask(run.directory, "worst", level="Block", by=WorstBy.TOTAL.name).picture
