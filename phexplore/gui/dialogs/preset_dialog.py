@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from phexplore.catalog.names import words
 from phexplore.catalog.presets import Preset
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -105,8 +106,9 @@ class PresetDialog(QDialog):
                 heading = item
                 heading.setHidden(True)
                 continue
-            words = f"{heading.text()} {preset.title} {preset.product} {preset.id}".lower()
-            item.setHidden(not all(word in words for word in wanted))
+            called = words()["presets"].get(preset.id, "")
+            known = f"{heading.text()} {preset.title} {called} {preset.product} {preset.id}".lower()
+            item.setHidden(not all(word in known for word in wanted))
             if not item.isHidden():
                 heading.setHidden(False)
                 found.append(item)

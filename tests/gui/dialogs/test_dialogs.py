@@ -122,6 +122,9 @@ def test_that_a_preset_is_found_by_words_of_its_title_or_system_typed_over_the_l
     assert dialog.list.currentItem().text().strip() == shown[1]
     qtbot.keyClick(dialog.search, Qt.Key.Key_Down)
     assert dialog.list.currentItem().text().strip() == shown[2]
+    dialog.search.setText("redistricting")  # what members call P.L. 94-171
+    shown = [item.text().strip() for item in items if not item.isHidden()]
+    assert [title.startswith("P.L. 94-171") for title in shown[1:]] == [True] * 4
     dialog.search.setText("atlantis")
     assert all(item.isHidden() for item in items)
     assert "No preset" in dialog._about.text()
