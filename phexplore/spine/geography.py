@@ -255,4 +255,5 @@ def quarters_of(facilities: NDArray[np.integer]) -> NDArray[np.int32]:
         facilities: ``[blocks, types]``, how many of each, housing units first.
     """
     present = facilities[:, 1:] > 0
-    return (present.astype(np.int32) << np.arange(present.shape[1], dtype=np.int32)).sum(1, dtype=np.int32)
+    bits: NDArray[np.int32] = present.astype(np.int32) << np.arange(present.shape[1], dtype=np.int32)
+    return np.asarray(bits.sum(1, dtype=np.int32))

@@ -196,12 +196,12 @@ def _measure(truth: Integers, trial: Integers, by: WorstBy) -> Floats:
         error = group_shares(truth, trial).error[0]
         return np.where(error == ONE_IS_EMPTY, np.nan, error)
     if by is WorstBy.CELLS:
-        return np.abs(trial - truth).sum(axis=1).astype(np.float64)
+        return np.asarray(np.abs(trial - truth).sum(axis=1), np.float64)
     people = truth.sum(axis=1)
     size = np.abs(trial.sum(axis=1) - people)
     if by is WorstBy.RELATIVE:
-        return np.divide(100.0 * size, people, out=np.where(size > 0, 200.0, 0.0), where=people != 0)
-    return size.astype(np.float64)
+        return np.asarray(np.divide(100.0 * size, people, out=np.where(size > 0, 200.0, 0.0), where=people != 0))
+    return np.asarray(size, np.float64)
 
 
 def _describe(unit: int, error: float, truth: Integers, estimate: Floats, sizes: Floats) -> WorstUnit:

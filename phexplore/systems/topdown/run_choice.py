@@ -324,7 +324,8 @@ def choosers(
             "Some checks need people and housing units: choose a run of the other records of the same blocks.",
         ),
     )
-    shown = tuple(each for each in everything if each.id in names and each.id != grouped)
+    by_id = {each.id: each for each in everything}
+    shown = tuple(by_id[name] for name in names if name != grouped)
     if not run.states:
         return shown
     is_whole = request.tab in NATION_TABS and (run.directory / SUMMARY_FILE).exists()

@@ -24,7 +24,7 @@ _FITS = {
 }
 _SHOWN: Mapping[SpineTab, tuple[str, ...]] = {
     SpineTab.TREE: ("name", "area"),
-    SpineTab.DISTANCE: ("name", "other"),
+    SpineTab.DISTANCE: ("area", "name", "other"),
     SpineTab.MARGINS: ("area", "name", "query", "fit", "other", "run"),
     SpineTab.LEVELS: ("query", "fit", "other", "run"),
     SpineTab.FAN_OUT: ("level", "other"),
@@ -93,4 +93,5 @@ def spine_choosers(
             hint="Shapes (*.zip *.shp *.gpkg *.geojson *.geojson.gz *.json *.json.gz)",
         ),
     )
-    return tuple(offer for offer in offers if offer.id in _SHOWN[tab])
+    by_id = {offer.id: offer for offer in offers}
+    return tuple(by_id[name] for name in _SHOWN[tab])

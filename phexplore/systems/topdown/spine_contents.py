@@ -24,6 +24,7 @@ from phexplore.systems.topdown.spine_findings import distance_finding, margin_fi
 from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
 from phexplore.systems.topdown.spine_observed import ObservedErrors, ObservedRun
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
+from phexplore.systems.topdown.spine_tree import SpineTree, Unit, called
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
     BypassedParent,
@@ -53,6 +54,8 @@ MAP_TONES = 5
 MOST_LISTED = 3000
 """Bypassed units that are listed one by one; their number and budget are always those of all."""
 _MOST_PARTS = 200_000
+_MOST_NAMED = 20_000
+"""Units of a map that are named."""
 
 
 class Work:
@@ -482,7 +485,24 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         tuple(outline.name for outline in outlines),
         *_units_of_area(work, level),
         unit=counted(work.method.schema),
+        titles=_titles(work, number, np.unique(units[leaves >= 0])),
     )
+
+
+def _titles(work: Work, number: int, units: NDArray[np.int64]) -> dict[str, str]:
+    """Return what people call some units of a level, by code; of very many none is named."""
+    if len(units) > _MOST_NAMED:
+        return {}
+    levels = tuple(
+        IcicleLevel(each.name, np.char.encode(each.codes, "utf-8"), each.first_block, None, None, None)
+        for each in work.spine.tree.levels
+    )
+    method = work.method
+    tree = SpineTree(
+        TreeContent(levels, (), (None,) * len(levels), method.total, method.framework.symbol, Fraction(0), ())
+    )
+    named = ((tree.code(unit), called(tree, unit)) for unit in (Unit(number, each) for each in units.tolist()))
+    return {code: name for code, name in named if name}
 
 
 def _units_of_area(work: Work, level: TreeLevel) -> tuple[tuple[str, ...], int]:

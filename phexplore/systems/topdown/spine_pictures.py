@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,7 @@ from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people, share_percent
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.areas_on_maps import Holding
+from phexplore.systems.topdown.spine_tree import unit_name
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
     DistributionContent,
@@ -29,7 +30,7 @@ from phexplore.systems.topdown.spine_views import (
     MarginsContent,
     SpineMap,
 )
-from phexplore.systems.topdown.wording import level_title, plural_level, taken_over
+from phexplore.systems.topdown.wording import heading, level_title, plural_level, taken_over
 
 THIS = "this spine"
 MOST_ROWS = 1000
@@ -101,11 +102,14 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
 
 def _name_of(content: MarginsContent, place: int) -> str:
     code = content.names[place]
-    if content.what == "levels":
-        return level_title(code)
-    title = content.titles.get(code, "")
-    is_told_apart = chosen_naming() is Naming.NAMES and list(content.titles.values()).count(title) == 1
-    return code if not title else title if is_told_apart else f"{title} ({code})"
+    return level_title(code) if content.what == "levels" else _area_name(content.titles, code)
+
+
+def _area_name(titles: Mapping[str, str], code: str) -> str:
+    """Return the name of an area, which tells it apart, with its code where codes are wanted."""
+    title = titles.get(code, "")
+    is_enough = chosen_naming() is Naming.NAMES or title.endswith(f"({code})")
+    return code if not title else title if is_enough else f"{title} ({code})"
 
 
 def _run_words(run: str) -> str:
@@ -312,7 +316,9 @@ def map_tip(content: SpineMap, code: str, value: float, blocks: int, unit: str) 
     """
     if not code:
         return "no block here"
-    words = f"{level_title(content.level)} {code}: {blocks:,} block{'' if blocks == 1 else 's'}"
+    name = unit_name(code, content.titles.get(code, ""))
+    called = f"{level_title(content.level)} {code}" if name == code else heading(name)
+    words = f"{called}: {blocks:,} block{'' if blocks == 1 else 's'}"
     return f"{words}, {value:,.4g} {unit}" if unit not in {"", "blocks"} else words
 
 
@@ -333,8 +339,9 @@ def distribution_numbers(content: DistributionContent, edges: NDArray[np.int64],
         other: name of the spine it is compared with.
     """
     if len(content.codes) and content.other is not None:
-        listed = tuple(zip(content.codes.tolist(), content.other.tolist(), content.this.tolist(), strict=True))
-        return Table(("Area", other, this), listed)
+        names = (_area_name(content.titles, code) for code in content.codes.tolist())
+        listed = zip(names, content.other.tolist(), content.this.tolist(), strict=True)
+        return Table(("Area", other, this), tuple(listed))
     mine = np.histogram(content.this, edges)[0].tolist()
     theirs = [None] * len(mine) if content.other is None else np.histogram(content.other, edges)[0].tolist()
     labels = [
@@ -370,9 +377,19 @@ def _histograms(content: DistributionContent, other: str) -> Figure:
         _counts(THIS, content.this, edges),
         None if content.other is None else _counts(other, content.other, edges),
         (content.axis, content.what),
-        (content.finding, content.reason),
+        (_distance_finding(content, other) or content.finding, content.reason),
         distribution_numbers(content, edges, THIS, other),
     )
+
+
+def _distance_finding(content: DistributionContent, other: str) -> str:
+    """Return how far the area is that was looked for, "" without one."""
+    if not content.found or content.found not in content.codes:
+        return ""
+    place = content.codes.tolist().index(content.found)
+    now = int(content.this[place])
+    words = f"{_area_name(content.titles, content.found)}: {now:,} unit{'' if now == 1 else 's'} added or subtracted"
+    return words if content.other is None else f"{words} ({int(content.other[place]):,} on {other})"
 
 
 def _counts(title: str, values: NDArray[np.int64], edges: NDArray[np.int64]) -> Counts:
@@ -407,5 +424,6 @@ def map_picture(content: SpineMap, outlines: Sequence[Sequence[NDArray[np.float3
     if unit:
         header, values = f"{content.colour.value}, {unit}", {piece.key: piece.value for piece in pieces}
     values.pop("", None)
-    numbers = Table((level_title(content.level), header), tuple(sorted(values.items())))
+    listed = tuple((unit_name(code, content.titles.get(code, "")), value) for code, value in sorted(values.items()))
+    numbers = Table((level_title(content.level), header), listed)
     return replace(map_figure("map", pieces, unit, (title, summary), numbers), outlined=outlined)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,13 +138,14 @@ class SpineReader:
             return self._map(work)
         if work.look.tab is SpineTab.DISTANCE:
             place = [each.name for each in classes].index(work.look.name)
-            return distance_content(classes[place], aimed=targeted[place])
+            distances = distance_content(classes[place], aimed=targeted[place])
+            return replace(distances, titles=self._titles(work.look, distances.codes.tolist()), found=work.look.area)
         if work.look.tab is SpineTab.MARGINS:
             return self._margins(work)
         if work.look.tab is SpineTab.LEVELS:
             return level_margins(work, self._observed)
         makers: dict[SpineTab, Callable[[Work], SpineContent]]
-        makers = {SpineTab.TREE: tree_content, SpineTab.FAN_OUT: fan_out_content, SpineTab.BYPASSED: bypass_content}
+        makers = {SpineTab.TREE: self._tree, SpineTab.FAN_OUT: fan_out_content, SpineTab.BYPASSED: bypass_content}
         return makers[work.look.tab](work)
 
     def _map(self, work: Work) -> SpineContent:
@@ -164,9 +166,18 @@ class SpineReader:
         content = area_margins(work, self._observed)
         if not isinstance(content, MarginsContent):
             return content
+        return replace(content, titles=self._titles(work.look, content.names), found=work.look.area)
+
+    def _tree(self, work: Work) -> SpineContent:
+        area = work.look.area
+        return replace(tree_content(work), area_name=self._titles(work.look, (area,)).get(area, ""))
+
+    def _titles(self, look: SpineStyle, codes: Iterable[str]) -> dict[str, str]:
+        """Return what people call areas of the class looked at, by code, as far as somebody knows; with the code where several have a name."""
         own = self._own_names()
-        titles = {code: name for code in content.names if (name := area_name(work.look.name, code, own))}
-        return replace(content, titles=titles, found=work.look.area)
+        found = {code: name for code in codes if (name := area_name(look.name, code, own))}
+        areas = Counter(found.values())
+        return {code: name if areas[name] == 1 else f"{name} ({code})" for code, name in found.items()}
 
     def _own_names(self) -> Mapping[str, str]:
         return {**names_of_shapes(self._outlines[1]), **self._names}

@@ -132,10 +132,12 @@ class SpineTree:
 
     def name(self, unit: Unit) -> str:
         """Return what people call a unit, where names are chosen; its code where nobody knows."""
-        code, own = self.code(unit), "" if chosen_naming() is Naming.CODES else _called(self, unit)
-        if not own:
-            return code
-        return f"{code} ({own})" if chosen_naming() is Naming.BOTH else own
+        return unit_name(self.code(unit), called(self, unit))
+
+    @property
+    def area(self) -> str:
+        """What the area is called whose units are told apart, "" without one."""
+        return unit_name(self.content.area, self.content.area_name)
 
     def find(self, level: str, code: str) -> Unit | None:
         """Return the unit of this code, None where the tree has none.
@@ -282,7 +284,7 @@ class SpineTree:
             words.append(f" {self.content.kept}")
         sign = 0 if level.sign is None else int(level.sign[unit.place])
         if sign:
-            words.append(f" It is {'added' if sign > 0 else 'subtracted'} to make up {self.content.area}.")
+            words.append(f" It is {'added' if sign > 0 else 'subtracted'} to make up {self.area}.")
         return "".join(words)
 
     def level_numbers(self) -> Table:
@@ -339,11 +341,23 @@ def _fills(content: TreeContent, number: int) -> NDArray[np.int8]:
     return found
 
 
-def _called(tree: SpineTree, unit: Unit) -> str:
+def unit_name(code: str, name: str) -> str:
+    """Return a name where names are chosen, the code where codes are or nobody knows a name.
+
+    Args:
+        code: of a unit.
+        name: what people call it, "" where nobody knows.
+    """
+    if not name or chosen_naming() is Naming.CODES:
+        return code
+    return f"{code} ({name})" if chosen_naming() is Naming.BOTH else name
+
+
+def called(tree: SpineTree, unit: Unit) -> str:
     """Return what people call a unit, "" where nobody knows."""
     code, level, above = tree.code(unit), tree.levels[unit.level].name, tree.parent(unit)
     if level in _COUNTED:
-        within = "" if above is None else _called(tree, above)
+        within = "" if above is None else called(tree, above)
         return f"{_counted(tree, unit)} of {within}" if within else ""
     block = tree.levels[-1].codes[tree.interval(unit)[0]].decode()
     own = place(block[: _DIGITS.get(level, 0)])
@@ -440,5 +454,5 @@ def _finding(tree: SpineTree) -> str:
 def _summary(tree: SpineTree) -> str:
     bypassed = sum(units for _, units in tree.content.bypassed)
     first = f"{taken_over(bypassed)}. " if bypassed else ""
-    area = f"{tree.content.parts:,} units make up {tree.content.area}. " if tree.content.area else ""
+    area = f"{tree.content.parts:,} units make up {tree.area}. " if tree.area else ""
     return f"{first}{area}One row per level from the root down to blocks, each unit as wide as the blocks it holds."

@@ -190,10 +190,11 @@ class TreeContent:
         symbol: of the total.
         z: from a standard deviation to a margin.
         bypassed: units per level that were bypassed.
-        area: title of the chosen area, "" without one.
+        area: title of the chosen area with its code, "" without one.
         parts: how many units make it up.
         kept: why totals have no margin of their own, "" where they have one.
         unit: what totals count, plural.
+        area_name: what people call the chosen area, "" where nobody knows.
     """
 
     levels: tuple[IcicleLevel, ...]
@@ -207,6 +208,7 @@ class TreeContent:
     parts: int = 0
     kept: str = ""
     unit: str = "people"
+    area_name: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,6 +223,8 @@ class DistributionContent:
         codes: ``U[..]`` of what both list, in the same order; empty where they list different things.
         finding: one sentence.
         reason: why it is so, or "".
+        titles: names of areas by code, as far as somebody gives them.
+        found: code of the area that was looked for, "" for none.
     """
 
     this: Integers
@@ -230,6 +234,8 @@ class DistributionContent:
     codes: NDArray[np.str_]
     finding: str
     reason: str
+    titles: Mapping[str, str] = field(default_factory=dict)
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -370,6 +376,7 @@ class SpineMap:
         partly: how many of them lie in other areas, too.
         margins: of the class of that area, None where no area was looked for or nothing can be predicted.
         unit: what is counted, plural.
+        titles: names of the units by code, as far as somebody gives them.
     """
 
     level: str
@@ -386,6 +393,7 @@ class SpineMap:
     partly: int = 0
     margins: MarginsContent | None = None
     unit: str = "people"
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

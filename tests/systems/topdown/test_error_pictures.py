@@ -169,6 +169,13 @@ def test_that_a_level_of_few_units_is_not_called_unreliable(run):
     assert picture.title in state.tip
 
 
+def test_that_a_place_is_asked_for_first_in_a_list_and_on_a_map(run):
+    run.add_trial()
+    for shown in ("list", "map"):
+        choosers = ask(run.directory, "worst", **{"as": shown}).choosers
+        assert [each.id for each in choosers][:3] == ["find", "as", "level"]
+
+
 def test_that_the_worst_units_come_first_with_a_reason(run):
     run.add_trial(30)
     picture = ask(run.directory, "worst", level="Block", by=WorstBy.TOTAL.name).picture

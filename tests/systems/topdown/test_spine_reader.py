@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from phexplore.catalog.names import Naming, called
 from phexplore.errors import PhexploreError
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.spine.building import build_spine
@@ -19,7 +20,7 @@ from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
 from phexplore.systems.topdown.spine_pictures import figure_of, map_picture, margin_rows
 from phexplore.systems.topdown.spine_reader import SpineReader
-from phexplore.systems.topdown.spine_tree import SpineTree, Unit
+from phexplore.systems.topdown.spine_tree import SpineTree, Unit, tree_figure
 from phexplore.systems.topdown.spine_views import (
     BlocksRefused,
     BypassContent,
@@ -285,3 +286,32 @@ def test_that_a_town_is_found_by_its_name_with_its_row_and_its_place_on_the_map(
     missing = ask(rhode_island, tab=SpineTab.MARGINS, area="Atlantis")
     assert "Atlantis" in missing.problem
     assert missing.look.area == ""
+
+
+def test_that_a_town_is_named_where_its_distance_its_units_and_its_place_on_the_map_are_told(
+    ask, rhode_island, real_data
+) -> None:
+    with called(Naming.NAMES):
+        far = ask(rhode_island, area="barrington").content
+        figure = figure_of(far, "standard spine")
+        assert figure.title == "Barrington town: 4 units added or subtracted (4 on standard spine)"
+        assert ("Barrington town", 4, 4) in figure.table.rows
+        tree = ask(rhode_island, tab=SpineTab.TREE, area="barrington").content
+        assert "4 units make up Barrington town." in tree_figure(SpineTree(tree)).summary
+        shapes = str(real_data / "blocks" / "providence_ri_2010_blocks.geojson.gz")
+        content = ask(rhode_island, tab=SpineTab.MAP, shapes=shapes).content
+        tips = {patch.tip for patch in map_picture(content, content.rings).patches}
+        assert "Block group 1 of tract 1.01, Providence County, RI: 20 blocks" in tips
+        assert not [tip for tip in tips if "0441000" in tip]
+    assert "4 units make up county subdivision 4400105140." in tree_figure(SpineTree(tree)).summary
+
+
+def test_that_areas_of_one_name_are_told_apart_by_their_codes(ask, tmp_path) -> None:
+    path = tmp_path / "two.csv"
+    rows = [f"06001000100100{n},06{n % 3:05d},{'Salem' if n % 3 else 'Hope'}" for n in range(9)]
+    path.write_text("\n".join(["geoid,place,place_name", *rows]) + "\n", "utf-8")
+    assert ask(path, name="place").content.titles == {
+        "0600000": "Hope",
+        "0600001": "Salem (0600001)",
+        "0600002": "Salem (0600002)",
+    }
