@@ -354,7 +354,12 @@ def unit_name(code: str, name: str) -> str:
 
 
 def called(tree: SpineTree, unit: Unit) -> str:
-    """Return what people call a unit, "" where nobody knows."""
+    """Return what people call a unit, "" where nobody knows.
+
+    Args:
+        tree: that has it.
+        unit: one of its.
+    """
     code, level, above = tree.code(unit), tree.levels[unit.level].name, tree.parent(unit)
     if level in _COUNTED:
         within = "" if above is None else called(tree, above)
