@@ -11,11 +11,9 @@ from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, share_percent, significant
 from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import ABSENT, percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
-
-"""Mechanisms as the paper's table names them: H measures sizes, C cumulative sizes."""
 
 
 def scenario_figures(scenario: Scenario, compared: Scenario | None) -> tuple[Figure, ...]:
@@ -93,6 +91,7 @@ def mechanisms_figure(scenario: Scenario) -> Figure:
     """Return one bar per mechanism: the noise of the number of groups of one size at the lowest level, on the same budget."""
     method = scenario.group_sizes
     bars, rows = [], []
+    noise: dict[bool, str] = {}
     for mechanism in SizeMechanism:
         try:
             figures = forecast_group_sizes(replace(method, mechanism=mechanism), scenario.conventions)
@@ -100,6 +99,7 @@ def mechanisms_figure(scenario: Scenario) -> Figure:
             continue
         level = figures.levels[-1]
         sigma = level.sigma * (math.sqrt(2) if mechanism.is_cumulative else 1)
+        noise[mechanism.is_cumulative] = people(sigma)
         kept = "sums always hold" if mechanism.is_exact else "sums break"
         bars.append(
             Bar(
@@ -113,16 +113,15 @@ def mechanisms_figure(scenario: Scenario) -> Figure:
             )
         )
         rows.append((SIZE_MECHANISMS[mechanism], sigma, kept, "yes" if mechanism is method.mechanism else "no"))
-    sigmas = {bar.value for bar in bars}
-    direct, cumulative = (max(sigmas), min(sigmas)) if sigmas else (0.0, 0.0)
+    direct, cumulative = noise.get(False, ABSENT), noise.get(True, ABSENT)
     lowest = method.levels[-1] if method.levels else ""
     return bar_figure(
         "mechanisms",
         tuple(bars),
         "standard deviation of a size, groups",
-        f"On this budget a size has σ {people(direct)} where sizes are measured, σ {people(cumulative)} from cumulative ones"
-        if direct > cumulative
-        else f"On this budget a size has σ {people(direct)} with every mechanism",
+        f"On this budget a size has σ {direct} where sizes are measured, σ {cumulative} from cumulative ones"
+        if direct != cumulative
+        else f"On this budget a size has σ {direct} with every mechanism",
         f"Noise of one size at the level {lowest} before post-processing, same budget. What consistency makes of it has no formula.",
         Table(("Mechanism", "σ of a size, groups", "Sums", "Chosen"), tuple(rows)),
     )

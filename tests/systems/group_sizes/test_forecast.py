@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
+from phexplore.systems.group_sizes.figures import mechanisms_figure
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes, published_chain_total
 from phexplore.systems.registry import preset
 
@@ -93,3 +95,30 @@ def test_that_no_noise_has_no_finite_cost():
         _ = LevelNoise("Nation", NoNoise(), 2).spends
     with pytest.raises(ValueError, match="positive"):
         noise_of(PrivacyFramework.ZCDP, 1, Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("framework", "quantity", "direct", "cumulative"),
+    [
+        (PrivacyFramework.PURE_DP, 1, 2, math.sqrt(2)),  # scale Δ/ε, Δ = 2; two answers of scale q/ε
+        (PrivacyFramework.PURE_DP, 3, 2, 3 * math.sqrt(2)),
+        (PrivacyFramework.ZCDP, 3, 1, math.sqrt(3)),  # σ² = Δ²/2ρ with Δ² = 2 and q
+    ],
+)
+def test_that_the_noise_of_both_ways_to_measure_is_told_of_the_right_one(framework, quantity, direct, cumulative):
+    """From two individuals on, cumulative sizes have more noise; the title said it of measured ones."""
+    scenario = preset("group-sizes-census-2010").scenario
+    method = replace(CENSUS, framework=framework, largest_quantity=quantity)
+    figure = mechanisms_figure(replace(scenario, method=method))
+    words = re.fullmatch(
+        r"On .* has σ ([0-9.,]+) where sizes are measured, σ ([0-9.,]+) from cumulative ones", figure.title
+    )
+    assert words is not None
+    first, second = (float(each.replace(",", "")) for each in words.groups())
+    assert second / first == pytest.approx(cumulative / direct, rel=0.02)
+
+
+def test_that_equal_noise_of_both_ways_is_said_once():
+    scenario = preset("group-sizes-census-2010").scenario
+    figure = mechanisms_figure(replace(scenario, method=replace(CENSUS, framework=PrivacyFramework.ZCDP)))
+    assert figure.title.endswith("with every mechanism")
