@@ -62,7 +62,7 @@ class Loss:
         total: exact, under `neighbours`; unlimited where something is published without noise.
         neighbours: which data sets the total compares.
         delta: of an (ε, δ) budget, 0 otherwise.
-        stated: ε at δ = 1e-10 of a loss that is given as (ε, δ), None where it follows from the total.
+        stated: ε at δ = 1e-10 of a loss that is given as (ε, δ), None of any other.
     """
 
     framework: PrivacyFramework
@@ -77,11 +77,19 @@ class Loss:
         return self.total if isinstance(self.total, Fraction) else None
 
     def epsilon_at(self, delta: Fraction) -> float | None:
-        """Return ε by the tightest conversion of zCDP; under pure DP the total itself; None without a bound, or of nothing."""
+        """Return ε by the tightest conversion of zCDP; under pure DP the total itself; None without a bound, or of nothing.
+
+        A loss given as (ε, δ) bounds ε from its own δ on, and by `stated` from 1e-10 on; nothing is known below both.
+
+        Args:
+            delta: at which ε is asked for.
+        """
         if not self.bound:
             return None
         if self.framework is PrivacyFramework.PURE_DP:
-            return float(self.bound)
+            if delta >= self.delta:
+                return float(self.bound)
+            return self.stated if delta >= HEADLINE_DELTA else None
         from phexplore.accounting.zcdp import epsilon  # noqa: PLC0415 - loads numpy; the window starts without
 
         return epsilon(self.bound, delta, Conversion.ZCDP_OPTIMAL_ALPHA)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.decide.sweeping import read_grid, sweep, sweep_figure
 from phexplore.model.conventions import Conversion
+from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.registry import preset
 
 
@@ -46,6 +51,37 @@ def test_that_numbers_of_a_grid_stay_exact() -> None:
         "1e-3",
         2,
     ]
+
+
+def test_that_epsilon_of_an_epsilon_and_delta_is_not_taken_for_that_of_a_smaller_delta() -> None:
+    """ε = 1 at δ = 1e-5 stood in the column of ε at 1e-10."""
+    releases = {"counties": Release(Histogram(), (Totals(()),), Mechanism.PROJECTED_GAUSSIAN)}
+    scenario = preset("counties-invariant-2010").scenario
+    method = replace(scenario.subspace, releases=releases, epsilon=Fraction(1), delta=Fraction(1, 10**5))
+    found = sweep(replace(scenario, method=method), {"conventions: delta": ["1e-3", "1e-5", "1e-10", "1e-12"]})
+    wide, own, headline, unknown = (point.epsilon for point in found.points)
+    assert (wide, own, unknown) == (1.0, 1.0, None)
+    assert headline == pytest.approx(_epsilon_of_gaussian(1.0, 1e-5, 1e-10), rel=1e-6)
+    pure = replace(method, releases={"counties": replace(releases["counties"], mechanism=Mechanism.PROJECTED_LAPLACE)})
+    (point,) = sweep(replace(scenario, method=pure), {"conventions: delta": ["1e-10"]}).points
+    assert point.epsilon == 1.0
+
+
+def _epsilon_of_gaussian(epsilon_: float, delta: float, other: float) -> float:
+    """Return ε at another δ of the Gaussian noise that has (ε, δ) exactly: Balle and Wang 2018, Theorem 8."""
+    normal = NormalDist()
+
+    def curve(mu: float, at: float) -> float:
+        return normal.cdf(mu / 2 - at / mu) - math.exp(at) * normal.cdf(-mu / 2 - at / mu)
+
+    def bisect(low: float, high: float, is_low: Callable[[float], bool]) -> float:
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_low(middle) else (low, middle)
+        return low
+
+    mu = bisect(1e-6, 10, lambda tried: curve(tried, epsilon_) < delta)
+    return bisect(0, 50, lambda tried: curve(mu, tried) > other)
 
 
 @pytest.mark.parametrize(

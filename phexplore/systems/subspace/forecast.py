@@ -384,8 +384,7 @@ def loss(scenario: Scenario) -> Loss:
     stated = None
     if method.delta:
         figures = forecast_subspace(method, scenario.conventions).epsilons
-        figure = next(figure for figure in figures if figure.delta == HEADLINE_DELTA)
-        stated = None if figure.conversion is None else figure.value
+        stated = next(figure.value for figure in figures if figure.delta == HEADLINE_DELTA)
     return Loss(PrivacyFramework.PURE_DP, method.epsilon, Neighbours.BOUNDED, method.delta, stated)
 
 
