@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -116,10 +116,16 @@ def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
             and entry["observed_margin"].get("value") is not None
         ]  # fmt: skip
         if observed:
-            return _worst(rule, observed, "")
+            return _in_its_unit(scenario, _worst(rule, observed, ""))
     values = [(place, _to_a_person(value, rule), None, None) for place, value in margins_of_entries(scenario).items()
               if value is not None and _matches(rule, place)]  # fmt: skip
-    return _worst(rule, values, f"nothing is published at {rule.place or 'any place'}")
+    return _in_its_unit(scenario, _worst(rule, values, f"nothing is published at {rule.place or 'any place'}"))
+
+
+def _in_its_unit(scenario: Scenario, verdict: Verdict) -> Verdict:
+    """Return a verdict on a margin with what the query that decides counts."""
+    key = next((entry.key for entry in forecast(scenario).entries if entry.place == verdict.where), None)
+    return replace(verdict, counted=system_of(scenario).counted(scenario, key))
 
 
 def _confidence(entry: Mapping[str, Any]) -> float | None:
@@ -197,10 +203,10 @@ def _coverage(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
 def _error(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     values = []
     for place, entry in _metrics(summary):
-        figure = entry.get("total", {}).get(rule.figure)
-        if _matches(rule, place) and isinstance(figure, dict) and figure.get("value") is not None:
+        value = _figure(entry, rule.figure)
+        if _matches(rule, place) and value is not None:
             # A bias is as bad below 0 as above: the limit is of its size.
-            values.append((place, abs(float(figure["value"])), None, None))
+            values.append((place, abs(value), None, None))
     return _worst(rule, values, f"the run has no figure {rule.figure!r} at {rule.place or 'any place'}")
 
 
@@ -225,12 +231,25 @@ _JUDGES: Mapping[Measure, Callable[[Rule, Scenario, Summary], Verdict]] = {
 
 
 def _metrics(summary: Summary) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield place and figures of every entry: ``PH3/state_A-G`` for PHSafe, ``Block/total`` for TopDown."""
+    """Yield place and figures of every entry.
+
+    ``PH3/state_A-G`` for PHSafe, ``Block/total`` for TopDown, ``County/one size`` for group sizes, the release under exact sums.
+    """
     for entry in summary.get("metrics", ()):
-        if "table" in entry:
+        if "release" in entry:
+            yield str(entry["release"]), entry
+        elif "table" in entry:
             yield f"{entry['table']}/{entry['level']}", entry
         else:
-            yield f"{entry.get('level', '')}/{entry.get('query', '')}", entry
+            yield f"{entry.get('level', '')}/{entry.get('query', 'one size')}", entry
+
+
+def _figure(entry: Mapping[str, Any], name: str) -> float | None:
+    """Return a figure of errors: with an interval of its own, as a mean over trials, or plain; None without it."""
+    found = entry.get("total", entry).get(name)
+    if isinstance(found, Mapping):
+        found = found.get("value", found.get("mean"))
+    return float(found) if isinstance(found, int | float) else None
 
 
 def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> dict[tuple[str, str], float]:
@@ -248,9 +267,8 @@ def run_metrics(summary: Summary, figures: Sequence[str] = ("mae", "rmse")) -> d
     for place, entry in _metrics(summary):
         cells = "".join(f", cell {cell}" for cell in entry.get("cells", ())) if entries[place] > 1 else ""
         for figure in figures:
-            value = entry.get("total", {}).get(figure, {}).get("value")
-            if value is not None:
-                found[place, f"{figure}{cells}"] = float(value)
+            if (value := _figure(entry, figure)) is not None:
+                found[place, f"{figure}{cells}"] = value
         observed = (
             entry.get("observed_margin", {}).get("value") if isinstance(entry.get("observed_margin"), dict) else None
         )

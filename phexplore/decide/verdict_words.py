@@ -3,7 +3,6 @@
 Args:
     rule: the decision rule.
     value: what the rule measured, in the unit of its measure.
-    distance: how far the value is from the rule's limit, in the unit of its measure.
     tiles: the tiles of the headline, of which the second receives the verdicts.
     workbook: the project, whose rules are evaluated.
     scenario: the scenario they are evaluated for.
@@ -36,13 +35,13 @@ def rule_title(rule: Rule) -> str:
     return rule.title[0].upper() + rule.title[1:]
 
 
-def amount(rule: Rule, value: float) -> str:
+def amount(verdict: Verdict, value: float) -> str:
     """Return a value of a rule's measure with its unit."""
-    match rule.measure:
+    match verdict.rule.measure:
         case Measure.LARGEST_GROUP | Measure.COVERAGE:
             return percent(Fraction(value).limit_denominator(10**9), places=2)
         case Measure.MARGIN:
-            return f"{people(value)} people"
+            return f"{people(value)} {verdict.counted}"
         case Measure.CHECKS:
             return f"{value:.0f}"
         case Measure.LOSS:
@@ -53,22 +52,23 @@ def amount(rule: Rule, value: float) -> str:
             return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def distance_text(rule: Rule, distance: float) -> str:
+def distance_text(verdict: Verdict) -> str:
     """Return how far a value is from the limit, in the measure's unit."""
-    if rule.measure.is_share:
+    distance, measure = verdict.distance or 0.0, verdict.rule.measure
+    if measure.is_share:
         return f"{abs(distance) * 100:.2f} points"
-    if rule.measure in LOSSES:
+    if measure in LOSSES:
         return shown(AtLeast(distance) if distance >= 0 else AtMost(-distance))
-    return amount(rule, abs(distance))
+    return amount(verdict, abs(distance))
 
 
 def verdict_text(verdict: Verdict) -> str:
     """Return a verdict in a few words, e.g. ``✓ 93.1 %, 2.10 points to spare``."""
-    rule, symbol = verdict.rule, SYMBOLS[verdict.outcome]
+    symbol = SYMBOLS[verdict.outcome]
     if verdict.value is None or verdict.distance is None:
         return f"{symbol} not judged"
     side = "to spare" if verdict.outcome is Outcome.PASS else "missing"
-    return f"{symbol} {amount(rule, verdict.value)}, {distance_text(rule, verdict.distance)} {side}"
+    return f"{symbol} {amount(verdict, verdict.value)}, {distance_text(verdict)} {side}"
 
 
 def verdict_detail(verdict: Verdict) -> str:
@@ -80,9 +80,7 @@ def verdict_detail(verdict: Verdict) -> str:
     if verdict.where:
         lines.append(f"{'For' if verdict.rule.measure in LOSSES else 'Decided by'} {verdict.where}")
     if verdict.low is not None and verdict.high is not None:
-        lines.append(
-            f"Between {amount(verdict.rule, verdict.low)} and {amount(verdict.rule, verdict.high)} over trials"
-        )
+        lines.append(f"Between {amount(verdict, verdict.low)} and {amount(verdict, verdict.high)} over trials")
     return "\n".join(lines)
 
 
@@ -99,7 +97,7 @@ def verdict_summary(verdicts: Sequence[Verdict]) -> str:
     text = f"{passed} of {len(verdicts)} rules pass"
     if failed:
         first = failed[0]
-        text += f"; ✗ {first.rule.title}: {distance_text(first.rule, first.distance or 0.0)} missing"
+        text += f"; ✗ {first.rule.title}: {distance_text(first)} missing"
     if waiting:
         text += f"; {waiting} not judged"
     return text

@@ -91,14 +91,14 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """The rule in words."""
+        """The rule in words; what a margin counts follows from the scenario that is judged."""
         where = f" of {self.place}" if self.place else ""
         side = "at most" if self.bound is Bound.AT_MOST else "at least"
         limit = _shown(self.limit)
         percent = _shown(self.limit * 100)
         sign = "≤" if self.bound is Bound.AT_MOST else "≥"
         words = {
-            Measure.MARGIN: f"margin of error{where} {side} {limit} people",
+            Measure.MARGIN: f"margin of error{where} {side} {limit}",
             Measure.LOSS: f"privacy loss {side} {limit}",
             Measure.EPSILON: f"ε {side} {limit}",
             Measure.PROVEN: f"proven ε {side} {limit}",
@@ -138,6 +138,7 @@ class Verdict:
         reason: why it was not judged, "" when it was.
         low: lower end of the value's interval over trials, None without one.
         high: upper end.
+        counted: what a margin counts there.
     """
 
     rule: Rule
@@ -148,6 +149,7 @@ class Verdict:
     reason: str = ""
     low: float | None = None
     high: float | None = None
+    counted: str = "people"
 
 
 REDISTRICTING = Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(95, 100))

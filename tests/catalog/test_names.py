@@ -90,7 +90,7 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("Group quarters 103: 12 became 9", "State prisons: 12 became 9"),
         ("Group quarters 101, 102, 103", "Group quarters 101, 102, 103"),
         ("sex × hhsize_all at County", "sex × household size at County"),
-        ("margin of error of state_A-G at most 68 people", "margin of error of State, by race at most 68 people"),
+        ("margin of error of state_A-G at most 68", "margin of error of State, by race at most 68"),
         ("state_totals of my_state_A-G", "state_totals of my_state_A-G"),
         ("County: detailed ±5.23; Block_Group: total", "County: every cell ±5.23; Block group: total"),
         (

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from phexplore.decide.rule_evaluation import judge, run_metrics
-from phexplore.decide.verdict_words import verdict_detail
+from phexplore.decide.verdict_words import verdict_detail, verdict_text
 from phexplore.model.conventions import Neighbours
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.runs.summary_shape import failed_checks
@@ -167,3 +167,52 @@ def test_that_the_loss_of_every_system_has_its_bound_and_is_judged_at_it(name, l
     found = verdict(Rule(measure, Bound.AT_MOST, loss), scenario, None)
     assert (found.outcome, found.value) == (Outcome.PASS, float(loss))
     assert verdict(Rule(measure, Bound.AT_MOST, loss / 2), scenario, None).outcome is Outcome.FAIL
+
+
+RUNS = {
+    "group-sizes-census-2010": (
+        {"level": "State", "l1": {"mean": 900.0, "sd": None}, "mae": 2.5},
+        {"level": "County", "l1": {"mean": 400.0, "sd": 3.0}, "mae": 4.0},
+    ),
+    "counties-invariant-2010": ({"release": "counties", "mae": 13.5, "rmse": 15.0},),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "figure", "place", "value", "where"),
+    [
+        ("group-sizes-census-2010", "mae", "", 4.0, "County/one size"),
+        ("group-sizes-census-2010", "l1", "", 900.0, "State/one size"),
+        ("group-sizes-census-2010", "mae", "State/one size", 2.5, "State/one size"),
+        ("counties-invariant-2010", "rmse", "counties", 15.0, "counties"),
+    ],
+)
+def test_that_errors_of_every_system_are_judged(name, figure, place, value, where):
+    """Summaries without a member "total" were said to have no such figure."""
+    rule = Rule(Measure.ERROR, Bound.AT_MOST, Fraction(3), place, figure)
+    found = verdict(rule, preset(name).scenario, {"metrics": RUNS[name]})
+    assert (found.value, found.where) == (value, where)
+
+
+def test_that_errors_of_every_system_stand_beside_those_of_other_runs():
+    found = [run_metrics({"metrics": metrics}) for metrics in RUNS.values()]
+    assert found == [
+        {("State/one size", "mae"): 2.5, ("County/one size", "mae"): 4.0},
+        {("counties", "mae"): 13.5, ("counties", "rmse"): 15.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "unit"),
+    [
+        ("group-sizes-census-2010", "County", "groups"),
+        ("sdhc-2020-us", "PH3/state_A-G", "people"),
+        ("sdhc-2020-us", "PH5_denom/usa_*", "families"),
+        ("dhc-2020-units-us", "County", "households"),
+    ],
+)
+def test_that_a_margin_is_judged_in_what_its_query_counts(name, place, unit):
+    rule = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(1, 10), place)
+    found = verdict(rule, preset(name).scenario, None)
+    assert verdict_text(found).endswith(f" {unit} missing")
+    assert "people" not in rule.title
