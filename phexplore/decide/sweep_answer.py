@@ -10,7 +10,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.decide.sweeping import MOST_POINTS, Sweep, sweep_figure, sweep_points, usual_column, with_runs
+from phexplore.decide.sweeping import (
+    MOST_POINTS,
+    Sweep,
+    column_title,
+    sweep_figure,
+    sweep_points,
+    usual_column,
+    with_runs,
+)
 from phexplore.figures.figure import Figure
 from phexplore.figures.table import Table
 from phexplore.model.numbers import exact_text, parse_exact
@@ -101,10 +109,12 @@ class SweepAnswer:
     Attributes:
         table: a row per point.
         figures: how each figure moves, by its column of the table; the one to begin with first.
+        titles: what each column of a figure is called.
     """
 
     table: Table
     figures: Mapping[str, Figure]
+    titles: Mapping[str, str]
 
 
 def answer(request: SweepRequest, tell: Callable[[object], None]) -> SweepAnswer:
@@ -131,7 +141,8 @@ def answer(request: SweepRequest, tell: Callable[[object], None]) -> SweepAnswer
     usual = usual_column(columns)
     moved = [column for column in (usual, *columns[2:]) if len(set(table.column(column))) > 1]
     ordered = dict.fromkeys((*moved[:1], usual, *columns))  # what does not move says nothing
-    return SweepAnswer(table, {column: sweep_figure(found, column) for column in ordered})
+    titles = {column: column_title(found, column) for column in ordered}
+    return SweepAnswer(table, {column: sweep_figure(found, column) for column in ordered}, titles)
 
 
 def _run(found: Sweep, asked: PointRuns, tell: Callable[[object], None]) -> Sweep:

@@ -22,12 +22,14 @@ from phexplore.figures.marks import Dot, Part, Points, Row, shape_of
 from phexplore.figures.marks import Path as Line
 from phexplore.figures.table import Table, Value
 from phexplore.figures.table import shown as shown_text
+from phexplore.figures.wording import CONVERTED
 from phexplore.files.json_text import plain_values
 from phexplore.model.diff import value_text
 from phexplore.model.edits import rename
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.paths import parameters, with_parameters
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import loss_of, margins_of_entries
 
@@ -170,6 +172,20 @@ def usual_column(figures: Sequence[str]) -> str:
     return figures[-1]
 
 
+def column_title(found: Sweep, column: str) -> str:
+    """Return what a column of figures is called: a margin, the loss, ε of a zCDP release with how it was converted.
+
+    Args:
+        found: the sweep.
+        column: of its table.
+    """
+    if column in found.points[0].margins:
+        return f"Margin of {column}"
+    title = _LOSS_TITLES.get(column, column)
+    is_converted = title == "ε" and loss_of(found.points[0].scenario).framework is PrivacyFramework.ZCDP
+    return f"{title}, {CONVERTED}" if is_converted else title
+
+
 def sweep_figure(found: Sweep, column: str = "") -> Figure:
     """Return how one figure moves with the first parameter, a line per combination of the others.
 
@@ -191,14 +207,14 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     for number, value in enumerate(y):
         if value is not None:
             lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
-    what = _LOSS_TITLES.get(shown, shown)
-    if shown in found.points[0].margins:
-        what = f"Margin of {shown}"
+    what = column_title(found, shown)
     known = [value for value in y if value is not None]
     if not known:
         return nothing("sweep", f"No point of the sweep has a number for {what}.")
     title = f"{what}: {min(known):,.6g} to {max(known):,.6g} over {grid[0]}"
-    summary = f"{len(known)} points of {len(found.points)}; a line per combination of the other parameters."
+    summary = f"{len(known)} of {len(found.points)} points" + (
+        "; a line per combination of the other parameters." if others else "."
+    )
     if not all(isinstance(value, int | Fraction | float) for value in x):
         rows = tuple(
             Row(
@@ -216,10 +232,9 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
         return row_figure("sweep", rows, what, title, summary, table)
     over, points, key = list[Part](), list[Points](), list[KeyEntry]()
     for series, (names, line) in enumerate(lines.items()):
-        xs, ys = (
-            [float(value) for value, _ in line if not isinstance(value, str) and value is not None],
-            [value for _, value in line],
-        )
+        # From left to right, in whatever order the values were given.
+        ordered = sorted((float(at), value) for at, value in line if not isinstance(at, str) and at is not None)
+        xs, ys = [at for at, _ in ordered], [value for _, value in ordered]
         name = ", ".join(f"{path} {shown_text(value)}" for path, value in zip(grid[1:], names, strict=True)) or what
         tips = tuple(f"{name}: {at:,.6g} gives {value:,.6g}" for at, value in zip(xs, ys, strict=True))
         over.append(Line(tuple(xs), tuple(ys), series))

@@ -11,7 +11,7 @@ from statistics import NormalDist
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
-from phexplore.decide.sweeping import read_grid, sweep, sweep_figure
+from phexplore.decide.sweeping import column_title, read_grid, sweep, sweep_figure
 from phexplore.model.conventions import Conversion
 from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.registry import preset
@@ -92,3 +92,20 @@ def test_that_the_picture_has_a_mark_per_point(persons, grid) -> None:
     figure = sweep_figure(found)
     assert sum(len(each.x) for each in figure.points) + len(figure.marks) == len(found.points)
     assert not figure.is_empty
+
+
+def test_that_a_line_goes_from_left_to_right(persons) -> None:
+    """It went back and forth in the order the values were given."""
+    figure = sweep_figure(sweep(persons, {"total": [4, 1, 2]}))
+    (points,) = figure.points
+    assert points.x.tolist() == [1.0, 2.0, 4.0]
+    assert sorted(points.y.tolist()) == points.y.tolist()
+    assert figure.summary == "3 of 3 points."
+
+
+def test_that_columns_are_called_what_they_are(persons) -> None:
+    found = sweep(persons, {"total": [1, 2]}, ["County/total"])
+    titles = [column_title(found, column) for column in ("whole loss", "epsilon", "County/total")]
+    assert titles == ["Whole loss", "ε, converted from ρ", "Margin of County/total"]
+    pure = sweep(preset("group-sizes-census-2010").scenario, {"total": [1, 2]})
+    assert column_title(pure, "epsilon") == "ε"

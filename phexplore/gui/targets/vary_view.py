@@ -241,7 +241,7 @@ class VaryView(QWidget):
     def _show_answer(self, answer: SweepAnswer) -> None:
         self._answer = answer
         self.doing.setText(f"{len(answer.table.rows):,} points; the picture and its table are saved from its menu.")
-        self.column.offer([(name, name) for name in answer.figures])
+        self.column.offer([(title, name) for name, title in answer.titles.items()])
         self.column.show()
         self._show_column()
 
