@@ -217,14 +217,15 @@ def _point(
     scenario: Scenario, queries: Sequence[PricedQuery], best: Mapping[Key, float], total: Fraction
 ) -> FrontierPoint:
     budgets = {query.key: Fraction(best[query.key]) if query.key in best else query.budget for query in queries}
-    named = replace(scenario, name=f"{scenario.name}, {float(total):.4g}")
-    made = budgets_of(named).with_traded(budgets)
+    made = budgets_of(scenario).with_traded(budgets)
     loss = loss_of(made)
     if (headline := loss.bound) is None:
         raise FrontierError("A locked query has no noise.", "Unlock it.")
     if (actual := _spent(made)) > max(total, _spent(scenario)):
         raise BudgetMismatchError(f"A point of the trade-off would spend {float(actual)}, more than {float(total)}.")
-    return FrontierPoint(actual, headline, loss.epsilon or 0.0, _weighted(queries, _present(made)), made)
+    # By the loss that the axis and the headline show: of PHSafe twice the total of its budgets.
+    named = replace(made, name=f"{scenario.name}, {loss.framework.symbol} {float(headline):.4g}")
+    return FrontierPoint(actual, headline, loss.epsilon or 0.0, _weighted(queries, _present(made)), named)
 
 
 def _spent(scenario: Scenario) -> Fraction:

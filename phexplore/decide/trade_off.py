@@ -166,7 +166,7 @@ def frontier_figure(found: Frontier, loss: str, counted: Counted) -> Figure:
         f"{_LOCKED if found.held else _UNLOCKED} Enter or a double click loads a point as a scenario.",
         Axis(f"{loss} (logarithmic)", Scale.LOG, _padded(xs), number_text, floor=_SMALLEST, most=8),
         Axis(
-            f"weighted margin of error, {unit}",
+            f"weighted margin, {unit}",
             Scale.LOG,
             _padded([*ys, found.present_margin, found.best_margin]),
             people,

@@ -156,3 +156,11 @@ def test_that_a_system_without_a_curve_is_not_said_to_lack_a_budget(name):
         frontier(preset(name).scenario)
     assert "without a budget" not in caught.value.sentence
     assert "query by query" in caught.value.sentence
+
+
+def test_that_a_point_is_named_by_the_loss_that_the_axis_shows(us) -> None:
+    """A point drawn at bounded ρ 2.5 was loaded as a scenario called “… 1.257”."""
+    found = frontier(us)
+    for point in found.points:
+        assert point.scenario.name == f"{us.name}, ρ {float(point.headline):.4g}"
+        assert point.headline == 2 * point.total

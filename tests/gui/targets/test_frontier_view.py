@@ -146,7 +146,7 @@ def test_that_an_empty_scenario_is_drawn(us) -> None:
 )
 def test_that_the_trade_off_says_what_is_counted(name, unit) -> None:
     found = trade_off(TradeRequest(preset(name).scenario))
-    assert found.frontier.y.title == f"weighted margin of error, {unit}"
+    assert found.frontier.y.title == f"weighted margin, {unit}"
     assert found.frontier.marks[0].tip.splitlines()[1].endswith(f" {unit}")
     assert found.prices.x.title.startswith(f"{unit} the margin shrinks by")
     assert found.leverage.numbers.headers[1] == f"Margin, {unit}"
