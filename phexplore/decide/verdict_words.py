@@ -2,6 +2,7 @@
 
 Args:
     rule: the decision rule.
+    verdict: what the rule says of a scenario or a run.
     value: what the rule measured, in the unit of its measure.
     tiles: the tiles of the headline, of which the second receives the verdicts.
     workbook: the project, whose rules are evaluated.
@@ -18,7 +19,7 @@ from phexplore.figures.table import AtLeast, AtMost, shown
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
 from phexplore.model.rounded import percent
-from phexplore.model.rules import Measure, Outcome, Rule, Verdict
+from phexplore.model.rules import Bound, Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
@@ -53,22 +54,25 @@ def amount(verdict: Verdict, value: float) -> str:
 
 
 def distance_text(verdict: Verdict) -> str:
-    """Return how far a value is from the limit, in the measure's unit."""
+    """Return how far a value is from the limit and on which side, e.g. ``12 people over``."""
     distance, measure = verdict.distance or 0.0, verdict.rule.measure
     if measure.is_share:
-        return f"{abs(distance) * 100:.2f} points"
-    if measure in LOSSES:
-        return shown(AtLeast(distance) if distance >= 0 else AtMost(-distance))
-    return amount(verdict, abs(distance))
+        text = f"{abs(distance) * 100:.2f} points"
+    elif measure in LOSSES:
+        text = shown(AtLeast(distance) if distance >= 0 else AtMost(-distance))
+    else:
+        text = amount(verdict, abs(distance))
+    if verdict.outcome is Outcome.PASS:
+        return f"{text} to spare"
+    return f"{text} {'over' if verdict.rule.bound is Bound.AT_MOST else 'short'}"
 
 
 def verdict_text(verdict: Verdict) -> str:
     """Return a verdict in a few words, e.g. ``✓ 93.1 %, 2.10 points to spare``."""
     symbol = SYMBOLS[verdict.outcome]
     if verdict.value is None or verdict.distance is None:
-        return f"{symbol} not judged"
-    side = "to spare" if verdict.outcome is Outcome.PASS else "missing"
-    return f"{symbol} {amount(verdict, verdict.value)}, {distance_text(verdict)} {side}"
+        return f"{symbol} not judged: {verdict.reason}"
+    return f"{symbol} {amount(verdict, verdict.value)}, {distance_text(verdict)}"
 
 
 def verdict_detail(verdict: Verdict) -> str:
@@ -97,7 +101,7 @@ def verdict_summary(verdicts: Sequence[Verdict]) -> str:
     text = f"{passed} of {len(verdicts)} rules pass"
     if failed:
         first = failed[0]
-        text += f"; ✗ {first.rule.title}: {distance_text(first)} missing"
+        text += f"; ✗ {first.rule.title}: {distance_text(first)}"
     if waiting:
         text += f"; {waiting} not judged"
     return text

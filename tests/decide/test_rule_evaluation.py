@@ -214,5 +214,5 @@ def test_that_errors_of_every_system_stand_beside_those_of_other_runs():
 def test_that_a_margin_is_judged_in_what_its_query_counts(name, place, unit):
     rule = Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(1, 10), place)
     found = verdict(rule, preset(name).scenario, None)
-    assert verdict_text(found).endswith(f" {unit} missing")
+    assert verdict_text(found).endswith(f" {unit} over")
     assert "people" not in rule.title

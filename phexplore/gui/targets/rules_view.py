@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QCompleter, QWidget
 
 from phexplore.decide.rule_evaluation import JudgeRequest, judge_everything, never_judged
 from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
@@ -23,6 +23,7 @@ from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.targets.project_runs import ProjectRuns, listed_title
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -73,6 +74,12 @@ class RuleForm(QWidget):
         self.place = LineField("Where the rule holds", example="everywhere")
         tip = "A table, a level, or a query of the scenario; empty = everywhere, the worst place decides"
         self.place.setToolTip(tip)
+        self._places = QStringListModel(self)
+        names = QCompleter(self._places, self)
+        names.setFilterMode(Qt.MatchFlag.MatchContains)
+        names.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.place.setCompleter(names)
+        self._codes: dict[str, str] = {}
         self.figure = LineField("Which figure of errors", example="e.g. mae")
         self.least = LineField("Least people of an area that counts")
         self.tolerance = LineField("How far a share may be off, points")
@@ -94,8 +101,17 @@ class RuleForm(QWidget):
         )  # fmt: skip
         self.show_rule(REDISTRICTING)
 
-    def offer_for(self, scenario: Scenario) -> None:
-        """Disable what no run of the scenario's system can judge; the tool tip says why."""
+    def offer_for(self, scenario: Scenario, places: Iterable[str] = ()) -> None:
+        """Disable what no run of the scenario's system can judge; the tool tip says why.
+
+        Args:
+            scenario: that is judged first.
+            places: of its forecast; they are offered by name while somebody types.
+        """
+        codes = dict.fromkeys(part for place in places for part in (place, *place.split("/")))
+        names = {localised(system_of(scenario).place_name(code).title): code for code in codes}
+        self._codes = {name.lower(): code for name, code in names.items()}
+        self._places.setStringList(sorted(names))
         model = self.measure.model()
         if not isinstance(model, QStandardItemModel):
             raise TypeError("the chooser of measures has another model")
@@ -127,11 +143,15 @@ class RuleForm(QWidget):
             measure,
             self.bound.currentData(),
             limit / 100 if measure.is_share else limit,
-            self.place.text().strip() if measure not in _EVERYWHERE else "",
+            self._place() if measure not in _EVERYWHERE else "",
             self.figure.text().strip() if measure is Measure.ERROR else "",
             int(people) if of_groups else 500,
             parse_exact(self.tolerance.text()) / 100 if of_groups else Fraction(1, 20),
         )
+
+    def _place(self) -> str:
+        typed = self.place.text().strip()
+        return self._codes.get(typed.lower(), typed)
 
     def problem(self) -> str:
         """Return why the fields are no rule, "" when they are one."""
@@ -148,7 +168,9 @@ class RuleForm(QWidget):
         self.measure.setCurrentIndex(self.measure.findData(rule.measure))
         self.bound.setCurrentIndex(self.bound.findData(rule.bound))
         self.limit.setText(exact_text(rule.limit * 100 if rule.measure.is_share else rule.limit))
-        self.place.setText(rule.place)
+        self.place.setText(
+            next((name for name in self._places.stringList() if self._codes[name.lower()] == rule.place), rule.place)
+        )
         self.figure.setText(rule.figure)
         self.least.setText(str(rule.least_people))
         self.tolerance.setText(exact_text(rule.tolerance * 100))
@@ -267,7 +289,8 @@ class RulesView(QuestionView):
         self.ask(JudgeRequest(book.rules, (active, *others), tuple(runs[:_MOST_RUNS])))
 
     def _offer_what_can_be_judged(self, scenario: Scenario) -> None:
-        self.form.offer_for(scenario)
+        known = self._session.shown.forecast
+        self.form.offer_for(scenario, () if known is None else [entry.place for entry in known.entries])
         reason = never_judged(REDISTRICTING.measure, scenario)
         for button in (self.published, self._empty.button):
             if button is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, Signal
 
+from phexplore.catalog import names
 from phexplore.decide.rule_evaluation import never_judged
 from phexplore.decide.verdict_words import verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.figures.tile import TileContent, Tone
@@ -87,8 +88,8 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     texts = dict(zip(view.table.numbers.headers, zip(*view.table.numbers.rows, strict=True), strict=True))
     assert list(texts) == ["Rule", "Generous", "Proposal", "Proposal, 3 trials (first)"]
     assert texts["Generous"][1].startswith("✗ 5.1887")
-    assert "missing" in texts["Generous"][1]
-    assert texts["Proposal"][2] == "– not judged"
+    assert texts["Generous"][1].endswith(" over")
+    assert texts["Proposal"][2] == "– not judged: only a run can tell"
     assert texts["Proposal, 3 trials (first)"][2] == "✓ 93.00 %, 3.00 points to spare"
 
 
@@ -140,7 +141,7 @@ def test_that_rules_go_to_a_file_and_back(qtbot, view, session, tmp_path) -> Non
 
 def test_that_words_of_verdicts_name_value_distance_and_place() -> None:
     missed = judged(REDISTRICTING, 0.931, "Place", low=0.92, high=0.94)
-    assert verdict_text(missed) == "✗ 93.10 %, 1.90 points missing"
+    assert verdict_text(missed) == "✗ 93.10 %, 1.90 points short"
     assert "Decided by Place" in verdict_detail(missed)
     assert "Between 92.00 % and 94.00 %" in verdict_detail(missed)
     waits = not_judged(REDISTRICTING, "only a run can tell")
@@ -202,3 +203,20 @@ def test_that_the_criterion_of_2020_is_offered_in_one_place(qtbot, view) -> None
     view.add_published()
     _wait(qtbot, view)
     assert not view.published.isHidden()
+
+
+@pytest.mark.parametrize(
+    "typed", ["Children by household type (State, by race)", "children by household type", "PH3", "Place"]
+)
+def test_that_the_place_of_a_rule_is_typed_by_name_or_by_code(view, typed, monkeypatch) -> None:
+    """A name matched no place, and the rule was never judged."""
+    monkeypatch.setattr(names, "_CHOSEN", [names.Naming.NAMES])
+    view._offer_what_can_be_judged(view._session.scenario)
+    view.form.show_rule(MARGIN)
+    assert view.form.place.text() == "State, by race"
+    view.form.place.setText(typed)
+    place = view.form.rule().place
+    assert place == {
+        "children by household type (state, by race)": "PH3/state_A-G",
+        "children by household type": "PH3",
+    }.get(typed.lower(), typed)
