@@ -145,8 +145,10 @@ def parse_people(text: str) -> Fraction:
     ``1,500`` is fifteen hundred people, as in every table; ``0,25`` and ``12,5`` are decimals.
 
     Raises:
-        ValueError: not a number.
+        ValueError: not a number, or a share: 50 % is not half a person.
     """
+    if "%" in text:
+        raise ValueError(f"{text.strip()!r} is a share; a number is needed, e.g. 50")
     return parse_exact(ungrouped(text))
 
 

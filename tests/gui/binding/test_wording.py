@@ -116,7 +116,7 @@ def test_that_a_margin_that_keeps_its_target_reads_as_any_number_of_people() -> 
 
 @pytest.mark.parametrize(
     ("typed", "value"),
-    [("1/3", "1/3"), ("0,25", "1/4"), ("0.25", "1/4"), ("25 %", "1/4"), ("2.2e-5", "0.000022"), ("20", "20")],
+    [("1/3", "1/3"), ("0,25", "1/4"), ("0.25", "1/4"), ("2.2e-5", "0.000022"), ("20", "20")],
 )
 def test_that_people_are_read_exactly(typed, value) -> None:
     assert parse_people(typed) == Fraction(value)
@@ -147,6 +147,12 @@ def test_that_every_printed_number_of_people_is_read_back(value) -> None:
 def test_that_a_number_with_other_separators_is_refused(typed) -> None:
     with pytest.raises(ValueError, match="write it"):
         parse_people(typed)
+
+
+def test_that_a_share_is_no_number_of_people() -> None:
+    """A margin of 50 % was half a person."""
+    with pytest.raises(ValueError, match="'50 %' is a share"):
+        parse_people("50 %")
 
 
 def test_that_sentences_and_powers_are_written_out() -> None:
