@@ -23,7 +23,7 @@ from phexplore.accuracy.proven_caps import proven_under
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import Reason, SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import budget_text, people, signed_budget
+from phexplore.figures.wording import budget_text, people, signed_budget, significant
 from phexplore.model.goal_edits import restricted, with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
@@ -127,7 +127,8 @@ def headline(found: SolvedGoals, before: Scenario) -> str:
         return f"{name} {budget_text(new)}, as it is now"
     change = new - old
     part = percent(abs(change) / old) if old else ""
-    share = f", {'' if part.startswith('<') else '+' if change > 0 else '−'}{part}" if part else ""
+    sign = "+" if change > 0 else "−"
+    share = f", {f'less than {part[1:].strip()}' if part.startswith('<') else f'{sign}{part}'}" if part else ""
     return f"{name} {budget_text(old)} → {budget_text(new)} ({signed_budget(change)}{share})"
 
 
@@ -142,9 +143,15 @@ def rounding_line(found: SolvedGoals) -> str:
     solved = sum(entry.exact is not None for entry in found.queries)
     return (
         f"Rounded {direction[conventions.rounding]} to multiples of {exact_text(conventions.rounding_step)}: rounding "
-        f"{'adds' if tax >= 0 else 'takes'} {float(abs(tax)):.3g}{share}. Upward and nearest differ in {len(changed)} of "
+        f"{'adds' if tax >= 0 else 'takes'} {significant(abs(tax), 3)}{share}. Upward and nearest differ in {len(changed)} of "
         f"{solved} budgets."
     )
+
+
+def plain_rounding_line(found: SolvedGoals) -> str:
+    """Return why the total may be a little more than the targets need, "" where budgets are not rounded upward."""
+    is_up = found.scenario.conventions.rounding is Rounding.UP and found.rounding_tax > 0
+    return "Budgets are rounded upward a little, so that margins are kept." if is_up else ""
 
 
 def direction_matters(found: SolvedGoals) -> tuple[tuple[SolvedQuery, Fraction, Fraction], ...]:

@@ -86,6 +86,27 @@ class TableCommands:
         block = block_text(table, rows[:1], columns, headers=False) * (len(rows) - 1)
         return self._enter(block, rows[1:], columns, row=0, column=0, label="Fill down")
 
+    def clear(self) -> bool:
+        """Empty the selected cells that are typed in, as one step."""
+        model = self._model
+        places = [(model.rows[index.row()], model.table.columns[index.column()]) for index in self._indexes()]
+        entries = [
+            Entry(row, column, "")
+            for row, column in places
+            if column.step is not None and not column.kind.is_checked and column.started(row)
+        ]
+        if not entries:
+            return self._session.report(
+                Refusal("", "No chosen cell can be emptied.", "Choose a cell that is typed in.")
+            )
+        try:
+            name, edit = model.table.plan(entries)
+        except (ValueError, PhexploreError):
+            return self._session.report(
+                Refusal("", "Nothing was emptied: a chosen cell needs a value.", "Type another one.")
+            )
+        return self._session.report(self._session.edit(name, edit))
+
     def run_key(self, event: QKeyEvent) -> bool:
         """Do what a key stands for; return whether it stands for something."""
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -95,7 +116,8 @@ class TableCommands:
         elif event.modifiers() & ~_ALLOWED or (_is_shifted(event) and not _is_sign(event.text())):
             return False
         else:
-            command = next((each for each in self.own if each.key == event.key() and each.is_enabled()), None)
+            known = (*self.own, *self._clearing())
+            command = next((each for each in known if each.key == event.key() and each.is_enabled()), None)
             if command is None:
                 return False
             command.run()
@@ -109,6 +131,7 @@ class TableCommands:
             TableCommand("Copy", self.copy, lambda: bool(indexes)),
             TableCommand("Copy with headers", lambda: self.copy(headers=True), lambda: bool(indexes)),
             TableCommand("Paste", self.paste, lambda: bool(indexes)),
+            *self._clearing(),
             TableCommand("Fill down", self.fill_down, lambda: len({index.row() for index in indexes}) > 1),
         )
         for command in (*general, *self.own):
@@ -118,6 +141,12 @@ class TableCommands:
             action.setEnabled(command.is_enabled())
             action.triggered.connect(lambda _checked, run=command.run: run())
         return menu
+
+    def _clearing(self) -> tuple[TableCommand, ...]:
+        """Return the command that empties cells, none where the room gives its key another meaning."""
+        key = Qt.Key.Key_Delete
+        is_taken = any(each.key == key for each in self.own)
+        return () if is_taken else (TableCommand("Clear", self.clear, lambda: bool(self._indexes()), key),)
 
     def _open_menu(self, position: QPoint) -> None:
         menu = self.menu()

@@ -18,6 +18,7 @@ from phexplore.decide.solving import (
     direction_matters,
     headline,
     margin_lines,
+    plain_rounding_line,
     published_line,
     rounding_line,
 )
@@ -142,7 +143,7 @@ class SolvePanel(QFrame):
             (Text("Ways out: choose one", bold=True), self._ways),
             (Text("Caps", bold=True), self._caps),
             (Text("What changes", bold=True), self._changes),
-            (Text("Nearest → upward", bold=True), self._directions),
+            (Text("Rounded to the nearest → upward", bold=True), self._directions),
         )
         parts = (widget for pair in self._parts for widget in pair)
         apply = (self.apply, Qt.AlignmentFlag.AlignLeft)
@@ -173,8 +174,13 @@ class SolvePanel(QFrame):
             self._ways.setEnabled(False)
 
     def _follow_depth(self, _colours: object = None) -> None:
-        if self.answer is not None and not self._note.text():
+        if self.answer is not None:
+            note = self._note.text()
             self.show_answer(self.answer)
+            if note == STALE:
+                self.mark_stale()
+            else:
+                self._note.setText(note)
 
     def show_busy(self) -> None:
         """Say that solving takes a while."""
@@ -193,7 +199,7 @@ class SolvePanel(QFrame):
     def _show_solution(self, answer: SolveAnswer, found: SolvedGoals) -> None:
         is_expert, loss = appearance().is_expert, headline(found, answer.request.scenario)
         self.title.setText(loss if is_expert else f"Privacy loss, {loss[0].lower()}{loss[1:]}")
-        lines = [rounding_line(found) if is_expert else "", published_line(found)]
+        lines = [rounding_line(found) if is_expert else plain_rounding_line(found), published_line(found)]
         self.sentence.setText("\n".join(each for each in lines if each))
         changes = change_lines(found) if is_expert or answer.margins else margin_lines(found)
         directions = direction_matters(found) if is_expert else ()

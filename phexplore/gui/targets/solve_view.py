@@ -49,7 +49,7 @@ _EXPERT = frozenset(
 )
 """Columns of numbers that a committee does not set by hand."""
 _ANSWERS = frozenset({GoalColumn.SOLVED, GoalColumn.CHANGE, GoalColumn.SOLVED_MARGIN, GoalColumn.REASON})
-"""Columns that are empty before anything was solved: names get their room."""
+"""Columns that are empty before anything was solved, and in a conflict: names get their room."""
 _FILES = "Goals (*.json *.csv);;All files (*)"
 
 
@@ -68,6 +68,7 @@ class SolveView(QuestionView):
         self.panel.way_chosen.connect(self.take_way)
         self.caps = CapsEditor(self.edits.add_cap, lambda number: session.report(self.edits.remove_cap(number)))
         self._lay_out()
+        session.opened.connect(self._forget)
         self._seen = WhenSeen(self, self._refresh, session.updated, appearance().changed)
         self._refresh()
 
@@ -187,9 +188,19 @@ class SolveView(QuestionView):
         for widget in (*self._expert, self._bulk):
             widget.setVisible(is_expert)
 
+    def _forget(self) -> None:
+        """Show nothing of the project before when another one is opened."""
+        self._asked = self._blocks = None
+        self.basis.select(Basis.ALONE)
+        self.basis.setToolTip(_BASIS_TIP)
+        self.spend.setChecked(False)
+        self.panel.clear()
+        self._refresh_rows()
+
     def _refresh_rows(self) -> None:
         shown = self.panel.answer
-        hidden = (frozenset() if appearance().is_expert else _EXPERT) | (_ANSWERS if shown is None else frozenset())
+        has_solution = shown is not None and shown.solved is not None
+        hidden = (frozenset() if appearance().is_expert else _EXPERT) | (frozenset() if has_solution else _ANSWERS)
         self.view.show_columns(hidden, shown=False)
         self.view.show_columns((_EXPERT | _ANSWERS) - hidden, shown=True)
         is_shown = shown is not None and shown.solved is not None and self._is_current(shown)

@@ -3,9 +3,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -17,6 +18,8 @@ from phexplore.gui.targets.goal_edits import set_floors, set_targets
 from phexplore.gui.targets.goal_table import GoalColumn
 from phexplore.gui.targets.solve_panel import STALE
 from phexplore.gui.targets.solve_view import SolveView
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.model.edits import set_item
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
@@ -270,3 +273,60 @@ def test_that_block_data_that_cannot_be_read_are_said(qtbot, topdown, tmp_path) 
     topdown.solve()
     qtbot.waitUntil(lambda: topdown.panel.answer is not None)
     assert topdown.panel.title.text() == "This cannot be solved"
+
+
+def test_that_nothing_of_a_project_is_left_when_another_is_opened(qtbot, view, session, us) -> None:
+    """The solution of the project before, and its block data, stood over the next one."""
+    session.edit_workbook(*set_targets((PH7,), Fraction(60)))
+    view.spend.setChecked(True)
+    view._blocks = Path("blocks.csv")
+    _solve(qtbot, view)
+    session.install(Project.new(Workbook((us,), us.name)))
+    assert view.panel.answer is None
+    assert view.panel.title.text() == "Not solved yet"
+    assert (view.spend.isChecked(), view._blocks) == (False, None)
+    assert view.view.isColumnHidden(GoalColumn.SOLVED)
+
+
+def test_that_a_solution_that_no_longer_holds_follows_the_depth_and_stays_one(qtbot, view, session) -> None:
+    _solve(qtbot, view)
+    session.edit_workbook(*set_targets((PH7,), Fraction(60)))
+    qtbot.waitUntil(lambda: view.panel._note.text() == STALE)
+    appearance().show_depth(Depth.COMMITTEE)
+    try:
+        assert view.panel.title.text().startswith("Privacy loss, bounded ρ")
+        assert view.panel._note.text() == STALE
+        assert not view.panel.apply.isEnabled()
+        assert "rounded upward" in view.panel.sentence.text()
+    finally:
+        appearance().show_depth(Depth.EXPERT)
+
+
+def test_that_a_conflict_leaves_the_room_of_the_answers_to_names(qtbot, view, session) -> None:
+    session.report(view.edits.add_cap(Cap(CapOn.BOUNDED, Fraction(2))))
+    assert _solve(qtbot, view).refused is not None
+    assert view.view.isColumnHidden(GoalColumn.SOLVED)
+    session.report(view.edits.remove_cap(0))
+    assert _solve(qtbot, view).solved is not None
+    assert not view.view.isColumnHidden(GoalColumn.SOLVED)
+
+
+def test_that_small_parts_are_said_without_exponents(qtbot, view) -> None:
+    _solve(qtbot, view)
+    assert view.panel.title.text() == "Bounded ρ 2.514562 → 2.514616 (+0.000054, less than 0.1 %)"
+    assert "rounding adds 0.0000450 (0.0018 %)" in view.panel.sentence.text()
+
+
+def test_that_chosen_goals_are_emptied_by_a_key_as_one_step(qtbot, view, session) -> None:
+    table = view.view
+    table.setCurrentIndex(view.table.index(0, GoalColumn.TARGET))
+    for row in (0, 1):
+        table.selectionModel().select(
+            view.table.index(row, GoalColumn.TARGET), QItemSelectionModel.SelectionFlag.Select
+        )
+    keys, steps = [row.key for row in view.table.rows[:2]], session.project.cursor
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    assert not session.scenario.phsafe.targets.keys() & set(keys)
+    assert session.project.cursor == steps + 1
+    assert not table.commands.clear()  # nothing is left there
+    assert session.project.cursor == steps + 1
