@@ -7,11 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from phexplore.catalog.names import worded
+from phexplore.errors import visible
 
 Take = Callable[[Path], object]
+_MARK = '"'
+"""Stands on both sides of every name where several are entered."""
 _UNFIT = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
 
 
@@ -32,11 +35,38 @@ class SaveDialog(QFileDialog):
         if missing is None:
             super().accept()
             return
-        box = QMessageBox(QMessageBox.Icon.Warning, self.windowTitle(), f"There is no folder {missing}.", parent=self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Choose a folder that exists, or type the whole path in place of the proposed name.")
-        box.open()
+        remedy = "Choose a folder that exists, or type the whole path in place of the proposed name."
+        _refuse(self, f"There is no folder {missing}.", remedy)
+
+
+class SeveralDialog(QFileDialog):
+    """Asks for files that are there: all that are typed, or stays open and says which one is not there.
+
+    The toolkit takes the rows that are selected in its list, so a typed name that the list does not show was left out without a word.
+    """
+
+    def accept(self) -> None:
+        field = self.findChild(QLineEdit, "fileNameEdit")  # the desktop's own dialog has none
+        if field is None or _MARK not in field.text():
+            super().accept()
+            return
+        folder = Path(self.directory().absolutePath())
+        paths = [folder / Path(name).expanduser() for name in field.text().split(_MARK) if name.strip()]
+        if missing := [path for path in paths if not path.is_file()]:
+            remedy = "None of the files was taken: correct the name, or leave it out."
+            _refuse(self, f"There is no file {missing[0]}.", remedy)
+            return
+        QDialog.accept(self)
+        self.filesSelected.emit(list(map(str, paths)))
+
+
+def _refuse(dialog: QFileDialog, sentence: str, remedy: str) -> None:
+    """Say over a dialog, which stays open, why it cannot take what was entered."""
+    box = QMessageBox(QMessageBox.Icon.Warning, dialog.windowTitle(), visible(sentence), parent=dialog)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(remedy)
+    box.open()
 
 
 def fit_for_file(name: str) -> str:
@@ -54,7 +84,7 @@ def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", fold
         kinds: of files, as Qt writes filters.
         folder: where files are likely to be.
     """
-    dialog = _open(owner, title, folder, kinds, QFileDialog.FileMode.ExistingFile)
+    dialog = _open(QFileDialog(owner, title, str(folder), kinds), QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.connect(_path_to(take))
     return dialog
 
@@ -71,7 +101,7 @@ def ask_for_several(
         kinds: of files, as Qt writes filters.
         folder: where files are likely to be.
     """
-    dialog = _open(owner, title, folder, kinds, QFileDialog.FileMode.ExistingFiles)
+    dialog = _open(SeveralDialog(owner, title, str(folder), kinds), QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(lambda names: take([Path(name) for name in names]))
 
 
@@ -102,7 +132,7 @@ def ask_for_folder(owner: QWidget, title: str, take: Take, *, folder: Path | str
         take: takes the folder.
         folder: to begin with.
     """
-    dialog = _open(owner, title, folder, "", QFileDialog.FileMode.Directory)
+    dialog = _open(QFileDialog(owner, title, str(folder)), QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     dialog.fileSelected.connect(_path_to(take))
 
@@ -111,8 +141,7 @@ def _path_to(take: Take) -> Callable[[str], object]:
     return lambda name: take(Path(name))
 
 
-def _open(owner: QWidget, title: str, folder: Path | str, kinds: str, mode: QFileDialog.FileMode) -> QFileDialog:
-    dialog = QFileDialog(owner, title, str(folder), kinds)
+def _open(dialog: QFileDialog, mode: QFileDialog.FileMode) -> QFileDialog:
     dialog.setFileMode(mode)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()

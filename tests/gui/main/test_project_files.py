@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
 
 from phexplore.document.project import Project
@@ -17,7 +18,7 @@ from phexplore.gui.main.project_files import (
     scratch_file,
 )
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_save
+from phexplore.gui.widgets.file_dialogs import SaveDialog, SeveralDialog, ask_for_several, ask_to_save
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget
@@ -180,3 +181,26 @@ def test_that_a_path_typed_behind_the_proposed_name_makes_no_folders(qtbot, wind
     dialog.accept()
     assert chosen == [tmp_path / "known" / "other.pdf"]
     assert not (tmp_path / "report.pdf").exists()
+
+
+def test_that_every_file_that_is_typed_is_taken_or_none(qtbot, window, tmp_path) -> None:
+    names = ("Ada.phx", "Grace Hopper.phx", "Alan.txt")
+    for name in names:
+        (tmp_path / name).touch()
+    taken = []
+    ask_for_several(window, "Members", taken.append, kinds="Proposals (*.phx *.json)", folder=tmp_path)
+    (dialog,) = window.findChildren(SeveralDialog)
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+
+    def enter(text):
+        field.clear()
+        qtbot.keyClicks(field, text)
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+
+    enter('"Ada.phx" "Grace Hopper.phx" "Gone.phx"')
+    (box,) = dialog.findChildren(QMessageBox)
+    assert box.text() == f"There is no file {tmp_path / 'Gone.phx'}."
+    assert (taken, dialog.isVisible()) == ([], True)
+    box.close()
+    enter(f'"Ada.phx" "Grace Hopper.phx" "{tmp_path}/Alan.txt"')  # the list shows no *.txt
+    assert taken == [[tmp_path / name for name in names]]
