@@ -25,11 +25,12 @@ from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.theme.metrics import GRID, PICTURE_HEIGHT
+from phexplore.gui.theme.metrics import GRID, HALF, PICTURE_HEIGHT
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_for_several
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Issue
@@ -85,13 +86,15 @@ class CommitteePage(TickPage):
         self.table.setAccessibleName("Matrix of parameters and members")
         self.table.horizontalHeader().setStretchLastSection(False)
         self.table.setMinimumHeight(_MATRIX)
+        self.table.row_chosen.connect(self._tell_reasons)
+        self.reasons = Paragraph(look="muted")
         self.picture = FigureView("Where members stand", "Every number that a member moved is drawn here.")
         self.picture.failed.connect(self.failed)
         self.lay_out(
             (Text("Members", bold=True), self.list, self.add, Text("Started from", look="muted"), self.start),
             (FlowRow(self.draft, self.overlay, gap=GRID),),
             "Proposals",
-            (self.table, self.picture),
+            (stacked((self.table, 1), self.reasons, gap=HALF), self.picture),
             (_MATRIX, PICTURE_HEIGHT),
         )
         self._seen = WhenSeen(self, self.refresh, session.settled)
@@ -109,9 +112,8 @@ class CommitteePage(TickPage):
         self._work.stop()
 
     def import_files(self, paths: Sequence[Path]) -> None:
-        """Add the members' files to the project as one step."""
+        """Add the members' files to the project as one step; nothing of them where one cannot be read: a matrix without a member misleads."""
         like, read = self._session.scenario, self._read
-        self.add.setEnabled(False)
         self._tasks.do(lambda: read_proposals(paths, like, read), self._take)
 
     def refresh(self) -> None:
@@ -151,10 +153,8 @@ class CommitteePage(TickPage):
 
     def _take(self, read: tuple[tuple[Scenario, ...], tuple[Issue, ...]]) -> None:
         proposals, problems = read
-        self.add.setEnabled(True)
         if problems:
             show_problems(self, "Some files cannot be read", problems)
-        if not proposals:
             return
         count = len(proposals)
         label = f"Import {count} proposal" + ("" if count == 1 else "s")
@@ -191,10 +191,13 @@ class CommitteePage(TickPage):
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
         self.table.set_numbers(view.numbers)
         self.picture.show_figure(view.picture)
+        self._tell_reasons(next((place for place, row in enumerate(view.numbers.rows) if row[-1]), 0))
 
-    def say_empty(self, sentence: str) -> None:
-        super().say_empty(sentence)
-        self.add.setEnabled(True)
+    def _tell_reasons(self, row: int) -> None:
+        """Say whole what the last column cuts: of the row that was moved to, at first of the first that has a reason."""
+        rows = self.table.numbers.rows
+        if row < len(rows):
+            self.reasons.setText(f"{rows[row][0]} – {rows[row][-1] or 'nobody gave a reason'}")
 
     def _start(self) -> Scenario | None:
         key = self.start.currentData()

@@ -12,6 +12,7 @@ from phexplore.document.project import Project
 from phexplore.figures import wording
 from phexplore.figures.table import Look
 from phexplore.gui.decision.committee_page import CommitteePage
+from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.main.decision_area import read_proposal
 from phexplore.model.comment import Comment
 from phexplore.model.keys import TableId, parse_query
@@ -218,6 +219,34 @@ def test_that_a_scenario_nobody_edited_is_no_proposal_beside_imported_ones(qtbot
     qtbot.waitUntil(lambda: [each.name for each in page.members] == [*NAMES])
     page.make_draft()
     assert session.scenario.phsafe.budgets[query] == median(each.phsafe.budgets[query] for each in page.members)
+
+
+def test_that_nothing_is_imported_where_a_member_cannot_be_read(qtbot, page, session, files, tmp_path) -> None:
+    (tmp_path / "Edsger.json").write_text("{")
+    page.import_files([*files, tmp_path / "Edsger.json"])
+    qtbot.waitUntil(lambda: page.findChild(Message) is not None)
+    assert "Nothing was loaded or changed" in page.findChild(Message).sentence.text()
+    assert session.project.workbook.names == ("Proposal",)
+    page.findChild(Message).close()
+
+
+def test_that_the_focus_stays_where_files_are_imported_from(qtbot, page, files) -> None:
+    page.add.setFocus()
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) > 1)
+    assert page.window().focusWidget() is page.add
+
+
+def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, proposals, query, tmp_path) -> None:
+    said = Comment("Schools plan by it, and a wider margin would hide a class " * 3, "Ada", "", query.text)
+    project = Project.new(Workbook((replace(proposals[0], comments=(said,)),), "Ada"))
+    project.save(tmp_path / "Ada.phx")
+    project.close()
+    page.import_files([tmp_path / "Ada.phx"])
+    qtbot.waitUntil(lambda: f"Ada: {said.text}" in page.reasons.text())
+    other = next(place for place, row in enumerate(page.table.numbers.rows) if not row[-1])
+    page.table.selectRow(other)
+    assert page.reasons.text().endswith(" – nobody gave a reason")
 
 
 def test_that_whoever_ticks_a_scenario_by_hand_keeps_the_tick(qtbot, page, files) -> None:
