@@ -63,7 +63,7 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
             untold = f" Budgets stand as they are, without margins: {error.sentence}"
     members = matrix.members
     names = tuple("\n".join(name.rsplit(" ", 1)) for name in members)
-    headers = ("Parameter", "Agreement", "Start", *names, "Min", "Median", "Max", "Left alone", "Reasons")
+    headers = ("Parameter", "Agreement", "Start", *names, "Median", "Min", "Max", "Left alone", "Reasons")
     system = system_of(matrix.baseline)
     rows = (*(_row(system, row) for row in matrix.rows), *_remarks(matrix))
     looks: dict[tuple[int, int], Look] = {}
@@ -168,8 +168,8 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
         agreement,
         row.baseline,
         *values,
-        row.low,
         row.middle,
+        row.low,
         row.high,
         alone,
         "; ".join(row.reasons),

@@ -91,7 +91,7 @@ _SYMBOLS = {
 _FORMULA = re.compile(r"[√²ΦΣα⌊]|[ρτσ] ?[=+×·/]|[=+×·/√] ?\d*[ρτσ]")
 """Whoever reads it knows the symbols: without them it would say nothing."""
 _FOR_EXPERTS = re.compile(
-    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours$"
+    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours(?=\. |\.?$)"
     r"|, σ² = (?:1/ρ|sensitivity / 2ρ)[^.]*| with scale (?:2|sensitivity ?)/ ?ε[^.,]*"
     r"| \(standard deviation between trials / √trials\)|, [\d.]+ × their root mean square"
     r"|; squared errors are [\d.]+(?: ± [\d.]+)? times the predicted variance"
@@ -138,7 +138,7 @@ def _said(match: re.Match[str]) -> str:
         or before[-1:] in tuple(".!?")
         or (found[0].isupper() and found.lower() in _PHRASES)
     )
-    return words[:1].upper() + words[1:] if begins else words
+    return words[:1].upper() + words[1:] if begins and words[0] != "ε" else words
 
 
 @lru_cache(maxsize=1)
