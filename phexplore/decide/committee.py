@@ -18,6 +18,10 @@ from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.registry import budgets_of, system_of
 
 
+DRAFT, KEPT = "Consensus draft", "Kept "
+"""What the names begin with of scenarios that no member proposes: the middle of proposals, and values kept in a meeting."""
+
+
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
     """One number that members may choose.
@@ -158,7 +162,7 @@ def _has_targets(table: Numbers) -> bool:
     return any(kind == "target" for kind, _ in table)
 
 
-def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str = "Consensus draft") -> Scenario:
+def consensus(matrix: CommitteeMatrix, proposals: Sequence[Scenario], name: str = DRAFT) -> Scenario:
     """Return a draft with the middle of every number: with an odd number of members, a value somebody proposed.
 
     It has every comment and note of the proposals.

@@ -9,6 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from phexplore.decide.committee import (
+    DRAFT,
+    KEPT,
     CommitteeMatrix,
     ReadProposal,
     committee_matrix,
@@ -38,7 +40,6 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.registry import presets
 
-CONSENSUS = "Consensus draft"
 _TEACHING = (
     "Import the members' files – projects, workbooks or production's parameter files – or tick scenarios of this project: "
     "the matrix shows who moves what, where they agree, and drafts the middle."
@@ -134,18 +135,18 @@ class CommitteePage(TickPage):
         if matrix is None:
             return
         try:
-            draft = consensus(matrix, members, CONSENSUS)
+            draft = consensus(matrix, members)
         except PhexploreError as error:
             self.say_empty(error.full)
             return
-        label = f"Consensus draft of {', '.join(matrix.members)}"
+        label = f"{DRAFT} of {', '.join(matrix.members)}"
         if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, draft))):
             name = self._session.scenario.name
             self.said.emit(f"{name!r} is being edited now: the middle of {len(members)} proposals.")
 
     def _likely(self, own: Sequence[Scenario]) -> set[str]:
         """Return who proposes something: not the project's first scenario while files were imported and nobody edits it."""
-        likely = [each for each in own if not each.name.startswith(CONSENSUS)]
+        likely = [each for each in own if not each.name.startswith((DRAFT, KEPT))]
         start = self._start()
         if len(likely) > 1 and start is not None and proposes_nothing(likely[0], start):
             del likely[0]
@@ -168,20 +169,20 @@ class CommitteePage(TickPage):
 
     def follow(self) -> None:
         members, start = self.members, self._start()
-        self._matrix = None
-        self.draft.setEnabled(False)
-        self.overlay.setEnabled(len(members) > 1)
-        if not members or start is None:
-            self.say_empty(_TEACHING)
-            return
-        try:
-            matrix = committee_matrix(members, start)
-        except PhexploreError as error:
-            self.say_empty(error.full)
-            return
+        matrix, reason = None, _TEACHING
+        if members and start is not None:
+            try:
+                matrix = committee_matrix(members, start)
+            except PhexploreError as error:
+                reason = error.full
         self._matrix = matrix
-        self.draft.setEnabled(len(members) > 1 and bool(matrix.rows))
-        self._work.request((matrix, members))
+        self.overlay.setEnabled(len(members) > 1)
+        # Once, not off and on again: the button would lose the focus to the table.
+        self.draft.setEnabled(matrix is not None and len(members) > 1 and bool(matrix.rows))
+        if matrix is None:
+            self.say_empty(reason)
+        else:
+            self._work.request((matrix, members))
 
     def _show(self, shown: tuple[CommitteeMatrix, MatrixView]) -> None:
         matrix, view = shown

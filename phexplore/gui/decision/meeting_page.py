@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFrame, QWidget
 
+from phexplore.decide.committee import KEPT
 from phexplore.figures.tile import TileContent
 from phexplore.gui.binding.room import MakePicture
 from phexplore.gui.binding.session import Session
@@ -209,8 +210,8 @@ class MeetingView(InReadingOrder):
         scenario = self._session.scenario
 
         def added(book: Workbook) -> Workbook:
-            number = 1 + sum(each.name.startswith("Kept ") for each in book.scenarios)
-            kept = add_scenario(book, replace(scenario, name=f"Kept {number}"))
+            number = 1 + sum(each.name.startswith(KEPT) for each in book.scenarios)
+            kept = add_scenario(book, replace(scenario, name=f"{KEPT}{number}"))
             return activate(kept, scenario.name)
 
         self._session.report(self._session.edit_workbook("Meeting: keep these values", added))

@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from phexplore.decide.committee import committee_matrix, consensus, read_proposals, with_proposals
+from phexplore.decide.committee import KEPT, committee_matrix, consensus, read_proposals, with_proposals
 from phexplore.decide.matrix_view import matrix_view
 from phexplore.document.project import Project
 from phexplore.figures import wording
@@ -16,7 +16,7 @@ from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.main.decision_area import read_proposal
 from phexplore.model.comment import Comment
 from phexplore.model.keys import TableId, parse_query
-from phexplore.model.workbook import Workbook
+from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget, set_target, set_threshold
@@ -235,6 +235,10 @@ def test_that_the_focus_stays_where_files_are_imported_from(qtbot, page, files) 
     page.import_files(files)
     qtbot.waitUntil(lambda: len(page.members) > 1)
     assert page.window().focusWidget() is page.add
+    page.draft.setFocus()
+    page.draft.click()
+    qtbot.waitUntil(lambda: page.list.count() == len(page.members) + 2)
+    assert page.window().focusWidget() is page.draft
 
 
 def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, proposals, query, tmp_path) -> None:
@@ -247,6 +251,15 @@ def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, 
     other = next(place for place, row in enumerate(page.table.numbers.rows) if not row[-1])
     page.table.selectRow(other)
     assert page.reasons.text().endswith(" – nobody gave a reason")
+
+
+def test_that_values_kept_in_a_meeting_are_no_member(qtbot, page, session, files) -> None:
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) > 1)
+    kept = replace(session.scenario, name=f"{KEPT}1", note="for the vote")
+    session.edit_workbook("Keep", lambda book: add_scenario(book, edit_threshold(kept, TableId("PH4"), 14)))
+    qtbot.waitUntil(lambda: page.list.count() == len(NAMES) + 2)
+    assert [each.name for each in page.members] == [*NAMES]
 
 
 def test_that_whoever_ticks_a_scenario_by_hand_keeps_the_tick(qtbot, page, files) -> None:
