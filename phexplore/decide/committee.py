@@ -213,3 +213,10 @@ def with_proposals(workbook: Workbook, proposals: Sequence[Scenario]) -> Workboo
     for proposal in proposals:
         workbook = add_scenario(workbook, proposal)
     return activate(workbook, active)
+
+
+def with_draft(workbook: Workbook, draft: Scenario) -> Workbook:
+    """Return the workbook with a draft to work on; the same draft, made twice, is there once."""
+    same = (each for each in workbook.scenarios if each.name.startswith(DRAFT) and replace(each, name=draft.name) == draft)
+    found = next(same, None)
+    return add_scenario(workbook, draft) if found is None else activate(workbook, found.name)

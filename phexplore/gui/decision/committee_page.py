@@ -17,6 +17,7 @@ from phexplore.decide.committee import (
     consensus,
     proposes_nothing,
     read_proposals,
+    with_draft,
     with_proposals,
 )
 from phexplore.decide.matrix_view import MatrixView, matrix_view
@@ -37,7 +38,6 @@ from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
-from phexplore.model.workbook import add_scenario
 from phexplore.systems.registry import presets
 
 _TEACHING = (
@@ -140,7 +140,7 @@ class CommitteePage(TickPage):
             self.say_empty(error.full)
             return
         label = f"{DRAFT} of {', '.join(matrix.members)}"
-        if self._session.report(self._session.edit_workbook(label, lambda book: add_scenario(book, draft))):
+        if self._session.report(self._session.edit_workbook(label, lambda book: with_draft(book, draft))):
             name = self._session.scenario.name
             self.said.emit(f"{name!r} is being edited now: the middle of {len(members)} proposals.")
 

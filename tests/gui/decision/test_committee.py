@@ -241,6 +241,15 @@ def test_that_the_focus_stays_where_files_are_imported_from(qtbot, page, files) 
     assert page.window().focusWidget() is page.draft
 
 
+def test_that_a_double_click_makes_one_draft(qtbot, page, session, files) -> None:
+    page.import_files(files)
+    qtbot.waitUntil(lambda: len(page.members) > 1)
+    page.draft.click()
+    page.draft.click()
+    assert session.project.workbook.names == ("Proposal", *NAMES, "Consensus draft")
+    assert session.project.labels[-2:] == ("Import 3 proposals", "Consensus draft of Ada, Grace, Alan")
+
+
 def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, proposals, query, tmp_path) -> None:
     said = Comment("Schools plan by it, and a wider margin would hide a class " * 3, "Ada", "", query.text)
     project = Project.new(Workbook((replace(proposals[0], comments=(said,)),), "Ada"))
