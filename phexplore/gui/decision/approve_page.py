@@ -280,6 +280,7 @@ class ApprovePage(Page):
         self.note = LineField("Why", example="e.g. vote of 1 July, 6 to 1")
         for field in (self.who, self.role, self.note):
             field.returnPressed.connect(self.record)
+            field.textEdited.connect(lambda _text: self.reason.say(""))
         self.runs = RunCitations("Runs the decision rests on")
         self.button = TextButton("Approve these parameters", look="primary", symbol="tick", run=self.record)
         name = "Withdraw these parameters, with a reason"

@@ -61,10 +61,12 @@ def _approve(qtbot, page):
         _confirm(page)
 
 
-def test_that_a_decision_without_a_name_is_refused_beside_the_field(page, session) -> None:
+def test_that_a_decision_without_a_name_is_refused_beside_the_field(qtbot, page, session) -> None:
     page.record()
     assert "Say who decides" in page.reason.text()
     assert session.project.decisions == ()
+    qtbot.keyClicks(page.who, "Ada")
+    assert page.reason.isHidden()
 
 
 def test_that_recording_saves_the_project_first_and_keeps_who_role_note(qtbot, page, session) -> None:
