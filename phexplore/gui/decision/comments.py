@@ -91,7 +91,7 @@ class CommentDialog(AskDialog):
         label = f"Comment by {who} on {self.about.currentText()}"
         refusal = self._session.edit(label, partial(add_comment, comment=comment))
         if refusal is not None:
-            self.reason.say(refusal.full)
+            self.refuse(refusal.full)
             return
         self._settings.keep(AUTHOR, who)
         self.accept()

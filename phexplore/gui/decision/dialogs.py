@@ -58,9 +58,18 @@ class AskDialog(QDialog):
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
         column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)
 
+    def refuse(self, reason: str) -> bool:
+        """Show why it cannot be done, "" for nothing; return whether there is a reason."""
+        is_refused = self.reason.say(reason)
+        self._grow()
+        return is_refused
+
     def showEvent(self, event: QShowEvent) -> None:
-        """Take the height that wrapped sentences need: a dialog opens with at most two thirds of the screen."""
         super().showEvent(event)
+        self._grow()
+
+    def _grow(self) -> None:
+        """Take the height that wrapped sentences need: a dialog opens with at most two thirds of the screen."""
         if (layout := self.layout()) is not None:
             needed = min(layout.totalHeightForWidth(self.width()), self.screen().availableGeometry().height())
             self.resize(self.width(), max(self.height(), needed))
@@ -199,7 +208,7 @@ class KeyDialog(AskDialog):
             problem = "The two passphrases differ."
         elif not self.passphrase.text() and not self.unprotected.isChecked():
             problem = "There is no passphrase. Type one, or tick that the key is to be created without."
-        if not self.reason.say(problem):
+        if not self.refuse(problem):
             file = self._folder / Path(self.file.text().strip()).expanduser()
             self.ordered.emit(KeyJob(file, self.passphrase.text().encode()))
             self.close()
@@ -302,7 +311,7 @@ class TrustedKeysDialog(AskDialog):
 
     def _refuse(self, error: PhexploreError) -> None:
         problems = error.issues if isinstance(error, InputProblemsError) else (error,)
-        self.reason.say(visible(" ".join(f"{one.sentence} {one.remedy}".strip() for one in problems)))
+        self.refuse(visible(" ".join(f"{one.sentence} {one.remedy}".strip() for one in problems)))
 
     def _choose(self) -> None:
         kinds = "Public keys (*.pub *.pem);;All files (*)"

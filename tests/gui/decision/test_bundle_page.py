@@ -271,3 +271,14 @@ def test_that_a_dialog_has_the_height_of_its_sentences_in_large_text(qtbot, tmp_
     needed = dialog.layout().totalHeightForWidth(dialog.width())
     assert dialog.height() >= min(needed, dialog.screen().availableGeometry().height())
     appearance().set_scale(100)
+
+
+def test_that_a_dialog_grows_with_a_reason_and_squeezes_no_field(qtbot, tmp_path) -> None:
+    dialog = KeyDialog(None, tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    before = dialog.height()
+    dialog.passphrase.setText("one")
+    dialog.order()
+    qtbot.waitUntil(lambda: dialog.height() > before)
+    assert dialog.file.height() >= dialog.file.sizeHint().height()
