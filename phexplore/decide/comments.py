@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phexplore.errors import visible
 from phexplore.figures.table import Table
 from phexplore.model.comment import Comment
 from phexplore.model.comments import PICTURE
@@ -11,13 +12,15 @@ from phexplore.model.moments import minute_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of
 
+_BREAK, _INDENTED = "\n", "\n    "
+"""Further lines of a comment stand in from its author: none reads as another's."""
 HEADERS = ("About", "Comment", "Who", "When (UTC)")
 
 
 def said_of(comment: Comment) -> str:
-    """Return a comment with its author and time in one line."""
+    """Return a comment behind its author and time."""
     when = f", {minute_text(comment.at)}" if comment.at else ""
-    return f"{comment.who}{when}: {comment.text}"
+    return f"{visible(comment.who)}{when}: {comment.text.replace(_BREAK, _INDENTED)}"
 
 
 def about_words(scenario: Scenario, about: str) -> str:

@@ -9,14 +9,13 @@ from pathlib import Path
 from statistics import median_low
 
 from phexplore.accuracy.budget_model import CommitteeModel, NumberKey, Numbers
-from phexplore.errors import ComparisonError, PhexploreError
+from phexplore.errors import ComparisonError, PhexploreError, visible
 from phexplore.model.comment import Comment
-from phexplore.model.comments import all_reasons
+from phexplore.model.comments import all_reasons, in_one_line
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.registry import budgets_of, system_of
-
 
 DRAFT, KEPT = "Consensus draft", "Kept "
 """What the names begin with of scenarios that no member proposes: the middle of proposals, and values kept in a meeting."""
@@ -133,7 +132,7 @@ def _row(
     kind, name = key
     path = str(getattr(name, "text", name))
     low, middle, high = (min(known), median_low(known), max(known)) if known else (None, None, None)
-    said = tuple(f"{each.who}: {each.text}" for each in reasons if each.about == path)
+    said = tuple(in_one_line(each) for each in reasons if each.about == path)
     return MatrixRow(kind, path, baseline, values, moved, low, middle, high, said)
 
 
@@ -199,7 +198,7 @@ def read_proposals(
     problems: list[Issue] = []
     for path in paths:
         try:
-            proposals.append(replace(read(path, like), name=path.stem.replace("#", "-").strip() or "member"))
+            proposals.append(replace(read(path, like), name=visible(path.stem).replace("#", "-").strip() or "member"))
         except InputProblemsError as error:
             problems += [replace(each, path=(path.name, *each.path)) for each in error.issues]
         except PhexploreError as error:
@@ -217,6 +216,8 @@ def with_proposals(workbook: Workbook, proposals: Sequence[Scenario]) -> Workboo
 
 def with_draft(workbook: Workbook, draft: Scenario) -> Workbook:
     """Return the workbook with a draft to work on; the same draft, made twice, is there once."""
-    same = (each for each in workbook.scenarios if each.name.startswith(DRAFT) and replace(each, name=draft.name) == draft)
+    same = (
+        each for each in workbook.scenarios if each.name.startswith(DRAFT) and replace(each, name=draft.name) == draft
+    )
     found = next(same, None)
     return add_scenario(workbook, draft) if found is None else activate(workbook, found.name)

@@ -15,6 +15,7 @@ from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Look, Share, Table, Value, shown
 from phexplore.figures.wording import people
+from phexplore.model.comments import in_one_line
 from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import System
@@ -191,7 +192,7 @@ def _remarks(matrix: CommitteeMatrix) -> Iterator[tuple[Value, ...]]:
     """Yield a row for everything that is spoken of and was not moved."""
     for about in dict.fromkeys(each.about for each in matrix.remarks):
         words = about_words(matrix.baseline, about)
-        said = "; ".join(f"{each.who}: {each.text}" for each in matrix.remarks if each.about == about)
+        said = "; ".join(in_one_line(each) for each in matrix.remarks if each.about == about)
         yield words[:1].upper() + words[1:], *("",) * (len(matrix.members) + 6), said
 
 

@@ -51,6 +51,11 @@ def comments_on(scenario: Scenario, about: str) -> tuple[Comment, ...]:
     return tuple(comment for comment in scenario.comments if comment.about == about)
 
 
+def in_one_line(comment: Comment) -> str:
+    """Return a comment behind its author, where each has one line: a break in it would begin what reads as another's."""
+    return " ".join(f"{comment.who}: {comment.text}".split())
+
+
 def all_reasons(proposals: Iterable[Scenario]) -> tuple[Comment, ...]:
     """Return every comment of some proposals, once each; a note is a comment of its proposal on the whole."""
     found = []

@@ -96,3 +96,10 @@ def test_that_comparisons_reports_and_bundles_have_them_and_free_text_can_be_lef
 def test_that_a_bundle_without_free_text_has_no_comment() -> None:
     book = _bare_workbook(Workbook((replace(add_comment(START, WHY), note="free"),), START.name))
     assert (book.scenario.comments, book.scenario.note) == ((), "")
+
+
+def test_that_no_comment_reads_as_that_of_another_person() -> None:
+    forged = Comment("I agree\nAnna Member: so do I", "Ben\nAnna Member", "", QUERY.text)
+    assert said_of(forged) == "Ben\\nAnna Member: I agree\n    Anna Member: so do I"
+    (row,) = committee_matrix([member("Ben", 30, forged)], START).rows
+    assert row.reasons == ("Ben Anna Member: I agree Anna Member: so do I",)

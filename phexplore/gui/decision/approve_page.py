@@ -91,6 +91,8 @@ class ApprovePage(Page):
         self._tasks = Tasks(self)
         self._tasks.failed.connect(self._refuse)
         self._make_fields()
+        for field in (self.who, self.role, self.note):
+            field.textEdited.connect(lambda _text: self.reason.say(""))
         fields = form(
             ("&Becomes", self.next),
             ("&Who", self.who),
@@ -280,7 +282,6 @@ class ApprovePage(Page):
         self.note = LineField("Why", example="e.g. vote of 1 July, 6 to 1")
         for field in (self.who, self.role, self.note):
             field.returnPressed.connect(self.record)
-            field.textEdited.connect(lambda _text: self.reason.say(""))
         self.runs = RunCitations("Runs the decision rests on")
         self.button = TextButton("Approve these parameters", look="primary", symbol="tick", run=self.record)
         name = "Withdraw these parameters, with a reason"

@@ -16,6 +16,7 @@ from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, tru
 from phexplore.errors import PhexploreError, visible
 from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text
@@ -110,7 +111,8 @@ class DecisionSheet(AskDialog):
             fields: captions and fields that must be filled.
         """
         super().__init__(parent, title, sentence, look="")
-        self._name, self._required = name, tuple(field for _, field in fields)
+        self._names = {_plain(name), _plain(localised(name))}  # as it is written, and as it is read here
+        self._required = tuple(field for _, field in fields)
         self.typed = LineField("Name of the scenario, to confirm", example="name of the scenario")
         self.action = TextButton(action, look="primary", run=self.accept)
         self.action.setDefault(True)
@@ -145,7 +147,7 @@ class DecisionSheet(AskDialog):
 
     def _weigh(self) -> None:
         is_filled = all(field.text().strip() for field in self._required)
-        self.action.setEnabled(is_filled and _plain(self.typed.text()) == _plain(self._name))
+        self.action.setEnabled(is_filled and _plain(self.typed.text()) in self._names)
 
 
 def _plain(text: str) -> str:

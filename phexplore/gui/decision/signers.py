@@ -60,8 +60,8 @@ class SignerRow(QFrame):
         heading = ElidedText(title[0].upper() + title[1:], bold=not is_later)
         heading.setToolTip(_COMMAND_TIP if path is None else str(path))
         remove = SymbolButton("close", leave, run=lambda: self.removed.emit(self))
-        with_what = self.command if path is None else self.passphrase
-        fields = () if is_later else (row((self.name, 1), (self.role, 1), (with_what, 1)),)
+        who = row((self.name, 1), (self.role, 1), *(() if path is None else ((self.passphrase, 1),)))
+        fields = () if is_later else (who,) if path is not None else (who, self.command)  # a command is long
         column(row((heading, 1), remove), *fields, of=self, margins=(GRID + HALF, GRID, GRID, GRID))
 
     def key(self) -> KeyFile | SigningCommand:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from PySide6.QtCore import QLocale
 
 from phexplore.catalog.names import worded
+from phexplore.errors import visible_lines
 from phexplore.gui.theme.plain_words import in_plain_words
 
 
@@ -70,11 +71,12 @@ def in_chosen_words(text: str) -> str:
 
 
 def localised(text: str) -> str:
-    """Return a text as it is shown: codes, symbols and numbers in the chosen style, everything else untouched.
+    """Return a text as it is shown: codes, symbols and numbers in the chosen style, what would turn or move a line as escapes.
 
-    To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped.
+    To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped. Names come from
+    files of others, so no control character or mark of direction in them reaches the screen.
     """
-    text = in_chosen_words(text)
+    text = in_chosen_words(visible_lines(text))
     return _with_comma(text) if has_decimal_comma() else text
 
 

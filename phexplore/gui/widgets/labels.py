@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAction, QColor, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from phexplore.errors import visible_lines
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised, unbroken
@@ -77,10 +76,10 @@ class Text(QLabel):
         if points(text):
             self.setTextFormat(Qt.TextFormat.RichText)
             self.setTextInteractionFlags(self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
-            super().setText(with_links(unbroken(localised(visible_lines(text)))))
+            super().setText(with_links(unbroken(localised(text))))
             return
         self.setTextFormat(Qt.TextFormat.PlainText)
-        super().setText(unbroken(localised(visible_lines(text))))
+        super().setText(unbroken(localised(text)))
 
     def clear(self) -> None:
         """Show nothing."""

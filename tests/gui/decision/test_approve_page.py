@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -8,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
+from phexplore.catalog.names import Naming, called
 from phexplore.document.project import Project
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
@@ -164,6 +166,19 @@ def test_that_return_pressed_twice_decides_nothing(page, session) -> None:
 
 
 @pytest.mark.defect("B1")
+@pytest.mark.parametrize("typed", ["children by household type FIRST \\u202e", "PH3 first \u202e"])
+def test_that_a_name_is_confirmed_as_it_is_written_or_as_it_is_read(page, session, typed) -> None:
+    session.edit("Rename", lambda each: replace(each, name="PH3 first \u202e"))
+    _fill(page)
+    with called(Naming.NAMES):
+        page.record()
+        page.sheet.typed.setText("Families first")
+        assert not page.sheet.action.isEnabled()
+        page.sheet.typed.setText(typed)
+        assert page.sheet.action.isEnabled()
+        page.sheet.reject()
+
+
 def test_that_after_an_approval_the_form_is_empty_and_no_gesture_on_it_withdraws(qtbot, page, session) -> None:
     _fill(page)
     page.next.select(Status.APPROVED)

@@ -136,6 +136,12 @@ def test_that_files_of_all_kinds_become_proposals_named_after_them(us, files, pr
     assert problems == ()
 
 
+def test_that_the_name_of_a_file_turns_no_line(us, files, tmp_path) -> None:
+    files[0].rename(tmp_path / "Ada\u202eexe\n.phx")
+    ((ada,), _) = read_proposals([tmp_path / "Ada\u202eexe\n.phx"], us, read_proposal)
+    assert ada.name == "Ada\\u202eexe\\n"
+
+
 def test_that_every_problem_of_every_file_is_kept_with_its_file_and_line(us, files, tmp_path) -> None:
     bad = tmp_path / "bad.json"
     bad.write_text('{\n "privacy_budgets": nonsense\n}\n')
@@ -251,7 +257,7 @@ def test_that_a_double_click_makes_one_draft(qtbot, page, session, files) -> Non
 
 
 def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, proposals, query, tmp_path) -> None:
-    said = Comment("Schools plan by it, and a wider margin would hide a class " * 3, "Ada", "", query.text)
+    said = Comment("Schools plan by it, and a wider margin would hide a class. " * 3 + "So.", "Ada", "", query.text)
     project = Project.new(Workbook((replace(proposals[0], comments=(said,)),), "Ada"))
     project.save(tmp_path / "Ada.phx")
     project.close()

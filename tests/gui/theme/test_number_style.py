@@ -108,3 +108,7 @@ def test_that_the_menu_changes_the_picture_and_is_remembered(qtbot, window) -> N
     finally:
         window.actions_table["view.numbers-point"].trigger()
     assert window.settings.read(NUMBERS) is NumberStyle.POINT
+
+
+def test_that_a_name_from_a_file_turns_and_moves_no_line() -> None:
+    assert localised("Ann\u202etxt \x1b[31m\tred\nsecond") == "Ann\\u202etxt \\x1b[31m\\tred\nsecond"

@@ -55,7 +55,10 @@ def plainly() -> Iterator[None]:
         ("as forecast, within the Monte-Carlo error", "as forecast, within the simulation error"),
         ("Whole privacy loss, ρ", "Total privacy loss"),
         ("ε from ρ (δ 10⁻¹⁰)", "ε by the usual conversion"),
-        ("its conventions hold for all: 90 % margins, normal, bounded neighbours.", "its conventions hold for all: 90 % margins, normal."),
+        (
+            "its conventions hold for all: 90 % margins, normal, bounded neighbours.",
+            "its conventions hold for all: 90 % margins, normal.",
+        ),
         (
             "2 trials, 1.645 × their root mean square; squared errors are 0.27 ± 0.06 times the predicted variance. End.",
             "2 trials. End.",
