@@ -123,7 +123,7 @@ class NumbersModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
             side = Qt.AlignmentFlag.AlignRight if self.holds_numbers(section) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
-        if role not in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
+        if role not in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole}:
             return None
         if orientation == Qt.Orientation.Vertical:
             return str(section + 1)
@@ -248,7 +248,11 @@ class NumbersTable(QTableView):
     def _fit_columns(self) -> None:
         """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""
         self.resizeColumnsToContents()
-        self._wanted = [self.columnWidth(column) + GRID for column in range(self._model.columnCount())]
+        # A number is short, but a column of numbers can be called like a member who has a name of 300 letters.
+        most = self.fontMetrics().averageCharWidth() * _LETTERS[-1]
+        columns = range(self._model.columnCount())
+        widths = [min(self.columnWidth(c), most) if self._model.holds_numbers(c) else self.columnWidth(c) for c in columns]
+        self._wanted = [width + GRID for width in widths]
         self._share_width()
         self.horizontalHeader().setStretchLastSection(not self._model.holds_numbers(self._model.columnCount() - 1))
 

@@ -124,3 +124,15 @@ def test_that_the_first_column_still_tells_rows_apart_where_a_long_remark_is_cut
         Table(headers, (("Margin of People by household type (Nation, all races)", *range(8), "why " * 60),))
     )
     assert table.columnWidth(0) >= table.viewport().width() // 3
+
+
+def test_that_a_long_name_over_numbers_leaves_room_for_the_others(qtbot) -> None:
+    table = NumbersTable()
+    qtbot.addWidget(table)
+    table.resize(790, 200)
+    table.show()
+    table.set_numbers(Table(("Parameter", "Long" * 75, "Median"), (("Margin of Households", 22, 25),)))
+    qtbot.waitUntil(lambda: table.columnWidth(1) > 0)
+    assert sum(map(table.columnWidth, range(3))) <= table.viewport().width()
+    header = table.model().headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert header.replace("\n", " ") == "Long" * 75
