@@ -251,7 +251,9 @@ class NumbersTable(QTableView):
         # A number is short, but a column of numbers can be called like a member who has a name of 300 letters.
         most = self.fontMetrics().averageCharWidth() * _LETTERS[-1]
         columns = range(self._model.columnCount())
-        widths = [min(self.columnWidth(c), most) if self._model.holds_numbers(c) else self.columnWidth(c) for c in columns]
+        widths = [
+            min(self.columnWidth(c), most) if self._model.holds_numbers(c) else self.columnWidth(c) for c in columns
+        ]
         self._wanted = [width + GRID for width in widths]
         self._share_width()
         self.horizontalHeader().setStretchLastSection(not self._model.holds_numbers(self._model.columnCount() - 1))

@@ -12,7 +12,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.figures.canvas import Canvas
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import HALF, MARGIN
-from phexplore.gui.theme.number_style import localised, unbroken
+from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.widgets.labels import Paragraph
 
 _DPI = 96
@@ -40,7 +40,7 @@ class Sheet:
         for label in words:
             area = QRect(MARGIN, self._top, canvas.width(), 10_000)
             used = QFontMetrics(label.font()).boundingRect(
-                area, Qt.TextFlag.TextWordWrap, unbroken(localised(label.text()))
+                area, Qt.TextFlag.TextWordWrap, wrappable(localised(label.text()))
             )
             self._lines.append((QRect(MARGIN, self._top, canvas.width(), used.height()), label))
             self._top += used.height() + HALF
@@ -99,7 +99,7 @@ class Sheet:
         for (area, label), colour in zip(self._lines, (colours.text, colours.muted), strict=True):
             painter.setFont(label.font())
             painter.setPen(QColor(colour))
-            painter.drawText(area, Qt.TextFlag.TextWordWrap, unbroken(localised(label.text())))
+            painter.drawText(area, Qt.TextFlag.TextWordWrap, wrappable(localised(label.text())))
         painter.translate(MARGIN, self._top)
         self._canvas.paint_on(painter)
         return painter.end()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.number_style import has_decimal_comma, in_chosen_words, localised, unbroken
+from phexplore.gui.theme.number_style import has_decimal_comma, in_chosen_words, localised, wrappable
 from phexplore.gui.theme.plain_words import speaks_plainly
 
 _NUMBER_GOES_ON = re.compile(r"[.,]?\d")
@@ -72,7 +72,7 @@ class Lettering:
         if most == 1 or self.width(text) <= width:
             return (self.elided(text, width),)
         found = [""]
-        for word in unbroken(in_chosen_words(text)).split(" "):
+        for word in wrappable(in_chosen_words(text)).split(" "):
             longer = f"{found[-1]} {word}".strip()
             if not found[-1] or self.width(longer) <= width or len(found) == most:
                 found[-1] = longer

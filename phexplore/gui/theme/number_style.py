@@ -39,6 +39,9 @@ _NO_QUANTITY = re.compile(
 """Numbers after these words are names."""
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
 _LONGEST_WORD = 14
+_LONGEST_LINE = 80
+_ENDLESS = re.compile(rf"\w{{{_LONGEST_LINE // 2}}}(?=\w{{{_LONGEST_LINE // 2}}})")
+"""Half a line of letters before as many again: fingerprints and folders, which people copy, are shorter."""
 
 _CHOSEN = [NumberStyle.SYSTEM]
 
@@ -80,9 +83,10 @@ def localised(text: str) -> str:
     return _with_comma(text) if has_decimal_comma() else text
 
 
-def unbroken(text: str) -> str:
-    """Return a text that is wrapped: no line begins with the % of a number."""
-    return _PERCENT.sub("\N{NO-BREAK SPACE}", text) if " %" in text else text
+def wrappable(text: str) -> str:
+    """Return a text that is wrapped: no line begins with the % of a number, and none needs the width of a name without a space."""
+    text = _PERCENT.sub("\N{NO-BREAK SPACE}", text) if " %" in text else text
+    return _ENDLESS.sub("\\g<0>\N{ZERO WIDTH SPACE}", text) if len(text) > _LONGEST_LINE else text
 
 
 @lru_cache(maxsize=4096)

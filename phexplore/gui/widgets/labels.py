@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePo
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.theme.number_style import localised, unbroken
+from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.widgets.pointers import open_page, points, with_links
 from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 
@@ -76,10 +76,10 @@ class Text(QLabel):
         if points(text):
             self.setTextFormat(Qt.TextFormat.RichText)
             self.setTextInteractionFlags(self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
-            super().setText(with_links(unbroken(localised(text))))
+            super().setText(with_links(wrappable(localised(text))))
             return
         self.setTextFormat(Qt.TextFormat.PlainText)
-        super().setText(unbroken(localised(text)))
+        super().setText(wrappable(localised(text)))
 
     def clear(self) -> None:
         """Show nothing."""
@@ -273,7 +273,7 @@ class Paragraph(Figure):
     def _in_lines(self, width: int) -> QStaticText:
         """Return the text wrapped at a width, once for its height and all its paintings: that costs ten times a painting."""
         if (found := self._laid.get(width)) is None:
-            found = self._laid[width] = QStaticText(unbroken(localised(self._text)))
+            found = self._laid[width] = QStaticText(wrappable(localised(self._text)))
             found.setTextFormat(Qt.TextFormat.PlainText)
             found.setTextWidth(width)
             found.prepare(font=self.font())

@@ -179,6 +179,15 @@ def test_that_a_name_is_confirmed_as_it_is_written_or_as_it_is_read(page, sessio
         page.sheet.reject()
 
 
+def test_that_a_sheet_about_an_endless_name_is_no_wider_than_the_window(page, session) -> None:
+    page.resize(1000, 700)
+    session.edit("Rename", lambda each: replace(each, name="L" * 300))
+    _fill(page)
+    page.record()
+    assert page.sheet.minimumSizeHint().width() < 800
+    page.sheet.reject()
+
+
 def test_that_after_an_approval_the_form_is_empty_and_no_gesture_on_it_withdraws(qtbot, page, session) -> None:
     _fill(page)
     page.next.select(Status.APPROVED)

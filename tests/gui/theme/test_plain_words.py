@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from phexplore.gui.theme.number_style import localised, unbroken
+from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.theme.plain_words import in_plain_words, speak_plainly
 
 
@@ -87,4 +87,6 @@ def test_that_experts_read_symbols() -> None:
 
 
 def test_that_no_line_begins_with_a_percent_sign() -> None:
-    assert unbroken("at 90 % of 46, a % sign") == "at 90\N{NO-BREAK SPACE}% of 46, a % sign"
+    assert wrappable(f"Parameters {'0f' * 32} of the scenario") == f"Parameters {'0f' * 32} of the scenario"
+    assert wrappable(f"Type {'L' * 120}").replace("\N{ZERO WIDTH SPACE}", " ").split() == ["Type", *["L" * 40] * 3]
+    assert wrappable("at 90 % of 46, a % sign") == "at 90\N{NO-BREAK SPACE}% of 46, a % sign"
