@@ -283,7 +283,7 @@ def _pattern() -> re.Pattern[str]:
         r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of ))[Dd]etailed(?=$|[,;:]| at | ±))",
         rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?= does not fit))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
-        r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.])(?! \([^\W\d]))",
+        r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
         rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \([^\W\d]))",
         rf"(?P<quarters>[Gg]roup quarters (?P<type>{any_of('quarters')})(?![\w,]| \())",

@@ -79,6 +79,8 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("PH3.csv and the folder/PH3/x", "PH3.csv and the folder/PH3/x"),
         ("seed 440070001023", "seed 440070001023"),
         ("12,688 of 440070001023.5", "12,688 of 440070001023.5"),
+        ("33003956502/643312550121", "33003956502/643312550121"),
+        ("ρ 440070001023/440070002001 of 1/44007000102", "ρ 440070001023/440070002001 of 1/44007000102"),
         ("County 44007: 3", "Providence County, Rhode Island: 3"),
         ("tract 99999999999", "tract 99999999999"),
         ("place 4459000: 3", "Providence city, RI: 3"),
