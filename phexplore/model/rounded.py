@@ -82,7 +82,8 @@ def percent(share: Fraction | float | None, *, places: int | None = 1, toward: T
     """
     if share is None or (isinstance(share, float) and not math.isfinite(share)):
         return ABSENT
-    exact = Fraction(share)
+    # A float differs from the share it stands for in its last digits, and a direction would follow them: 3 of 5 are 60 %, not 59.99 %.
+    exact = Fraction(f"{share:.14g}") if isinstance(share, float) else Fraction(share)
     if places is None:
         return f"{exact_text(exact * 100)} %"
     text = fixed(exact * 100, places, toward)

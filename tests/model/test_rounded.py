@@ -39,6 +39,16 @@ def test_that_what_misses_a_limit_never_reads_as_met() -> None:
     assert percent(0.94996, toward=Toward.DOWN) == "94.9 %"
 
 
+@pytest.mark.parametrize("toward", Toward)
+def test_that_a_share_of_counts_reads_as_the_exact_one(toward) -> None:
+    """3 errors of 5 within the margin read 59.99 %, 7 areas of 100 off by more than 5 % read 7.1 %."""
+    counts = [(part, whole) for whole in (5, 7, 40, 100, 500, 12495) for part in range(0, whole + 1, 1 + whole // 100)]
+    for part, whole in counts:
+        exact = Fraction(part, whole)
+        for places in (1, 2, 3):
+            assert percent(part / whole, places=places, toward=toward) == percent(exact, places=places, toward=toward)
+
+
 def test_that_shares_are_written_by_the_one_function() -> None:
     tight = re.compile(r"%\}|\{[a-z]+\}%\}|(?<=[\w)])\}%")
     sources = Path(phexplore.__file__).parent.rglob("*.py")
