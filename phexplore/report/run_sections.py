@@ -22,6 +22,7 @@ def run_document_of(
     tiles: Sequence[Tile],
     parts: Sequence[Part],
     *,
+    trials: int,
     warning: str,
     keywords: tuple[str, ...],
 ) -> Document:
@@ -33,6 +34,7 @@ def run_document_of(
         subtitle: what kind of run it was.
         tiles: headline figures.
         parts: chapters.
+        trials: how many are there.
         warning: what every reader must know first, "" for nothing.
         keywords: of the document.
     """
@@ -41,21 +43,23 @@ def run_document_of(
         subtitle=subtitle,
         colophon=colophon(now, f"run {spec.identity}"),
         tiles=tuple(tiles),
-        parts=_with_first_page(spec, parts),
+        parts=_with_first_page(spec, trials, parts),
         made=now.isoformat(timespec="seconds"),
         warning=warning,
         keywords=keywords,
     )
 
 
-def _with_first_page(spec: RunSpec, parts: Sequence[Part]) -> tuple[Part, ...]:
+def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part]) -> tuple[Part, ...]:
     """Return the parts behind a first page: what was run, what the first picture found, and what the counts are fit for."""
     charts = [chart for part in parts for chart in part.charts][:1]
     rest = (replace(part, charts=tuple(chart for chart in part.charts if chart not in charts)) for part in parts)
+    asked = "" if trials == spec.trials else f", of {spec.trials:,} asked for,"
     data = "synthetic data" if spec.data.synthetic else "data that nobody marked as synthetic"
-    found = charts[0].finding.replace("\n", " ").rstrip(".") if charts else "no count has an error"
+    none = "no count has an error" if trials else "nothing yet, no release is finished"
+    found = charts[0].finding.replace("\n", " ").rstrip(".") if charts else none
     sentences = (
-        f"What was run: {spec.trials:,} simulated release{'' if spec.trials == 1 else 's'} of exactly these parameters, on {data}.",
+        f"What was run: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {data}.",
         f"What was found: {found}.",
         f"What it is fit for: {noise_caution(spec)}",
     )
@@ -135,7 +139,7 @@ def specification_section(spec: RunSpec, trials: int, *further: tuple[str, str])
         ("Data (SHA-256)", spec.data.sha256),
         *further,
         ("Trials", f"{trials} here, {spec.trials} asked for"),
-        ("Seed", "none: entropy of the operating system" if spec.seed is None else str(spec.seed)),
+        ("Noise", "entropy of the operating system" if spec.seed is None else f"drawn from the seed {spec.seed}"),
         ("Program of the run", f"phexplore {spec.code_version}"),
     )
     return Section("Specification", entries)

@@ -174,7 +174,9 @@ def report_of_results(results: Results, subtitle: str) -> Callable[..., RunRepor
             for each in dict.fromkeys(summary.tiles)
         ]
         return RunReport(
-            lambda: run_document_of(spec, now, subtitle, tiles, parts, warning=warning, keywords=(subtitle,)),
+            lambda: run_document_of(
+                spec, now, subtitle, tiles, parts, trials=summary.trials, warning=warning, keywords=(subtitle,)
+            ),
             lambda: charts,
             lambda: next(iter(tables.values()), b""),
             tables=None if len(tables) < 2 else tables.items,

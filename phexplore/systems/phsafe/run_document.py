@@ -112,7 +112,10 @@ def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Docum
         ),
     )
     subtitle, warning = "Simulated run of the S-DHC", _warning(snapshot)
-    return run_document_of(spec, snapshot.now, subtitle, _tiles(snapshot), parts, warning=warning, keywords=KEYWORDS)
+    tiles, trials = _tiles(snapshot), snapshot.trials
+    return run_document_of(
+        spec, snapshot.now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=KEYWORDS
+    )
 
 
 def _warning(snapshot: RunSnapshot) -> str:
@@ -162,7 +165,7 @@ def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
         tiles.append(
             Tile(
                 "Cut by truncation, at most",
-                percent(most.share, places=2, toward=Toward.UP),
+                most.share_text,
                 f"of the persons of {most.table}",
             )
         )
@@ -224,7 +227,7 @@ _NOISE: tuple[Column[QueryResult], ...] = (
     figures("95 % Monte-\nCarlo interval", lambda result: _interval(result.observed, people_text)),
     figures(
         "Coverage",
-        lambda result: percent(result.coverage.share.value, places=2, toward=Toward.DOWN),
+        lambda result: percent(result.coverage.share.value, places=2),
         attention=lambda result: not result.is_expected,
     ),
     figures(
@@ -261,13 +264,13 @@ _TRUNCATION: tuple[Column[TableTruncation], ...] = (
     ),
     figures("Persons", lambda found: found.persons),
     figures("cut", lambda found: found.cut),
-    figures("share cut", lambda found: percent(found.share, places=3, toward=Toward.UP)),
+    figures("share cut", lambda found: found.share_text),
 )
 
 _WORST: tuple[Column[NumberResult], ...] = (
     heading("Table", lambda worst: worst.query.table),
     words("Area", lambda worst: worst.region),
-    words("Group", lambda worst: worst.code),
+    words("Group", lambda worst: worst.group or "everybody"),
     words("Cell", lambda worst: worst.cell_line),
     figures("Exact\ncount", lambda worst: worst.non_private),
     figures("Truncation\nbias", lambda worst: worst.bias),
@@ -280,7 +283,7 @@ _WORST: tuple[Column[NumberResult], ...] = (
 _BIASED: tuple[Column[NumberResult], ...] = (
     heading("Table", lambda number: number.query.table),
     words("Area", lambda number: number.region),
-    words("Group", lambda number: number.code),
+    words("Group", lambda number: number.group or "everybody"),
     words("Cell", lambda number: number.cell_line),
     figures("Count without\ntruncation", lambda number: number.untruncated),
     figures("Truncation\nbias", lambda number: number.bias, attention=lambda number: abs(number.bias) > number.margin),

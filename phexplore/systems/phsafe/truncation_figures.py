@@ -19,6 +19,7 @@ from phexplore.figures.marks import Box, Dot, Fill, Mark, Part, Role, Shape, Spa
 from phexplore.figures.table import Table, grouped, shortened
 from phexplore.figures.wording import people, signed_people
 from phexplore.model.keys import QueryKey, TableId
+from phexplore.model.rounded import Toward, percent
 from phexplore.systems.phsafe.run_snapshot import LevelResult
 
 
@@ -69,6 +70,11 @@ class TableTruncation:
     def share(self) -> float:
         """The share of them that is left out."""
         return self.cut / self.persons if self.persons else 0.0
+
+    @property
+    def share_text(self) -> str:
+        """The share for reading, never less than it is."""
+        return percent(self.share, places=3, toward=Toward.UP)
 
     @property
     def cut_households(self) -> int:
@@ -133,7 +139,7 @@ def size_title(tables: Sequence[TableTruncation]) -> str:
     least = "at least " if any(each.cut and each.size == found.or_larger for each in found.sizes) else ""
     return (
         f"{found.table}: a threshold of {found.threshold} leaves out {least}{grouped(found.cut)} people "
-        f"({100 * found.share:.2g} %) of {grouped(found.cut_households)} households"
+        f"({found.share_text}) of {grouped(found.cut_households)} households"
     )
 
 

@@ -107,7 +107,8 @@ def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Doc
     exact = "The exact answers in this report are those of the data, without any protection."
     subtitle, warning = "Simulated run under subspace privacy", "" if spec.data.synthetic else exact
     keywords = ("subspace differential privacy", "invariants")
-    return run_document_of(spec, now, subtitle, tiles, parts, warning=warning, keywords=keywords)
+    trials = len(run.trials)
+    return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords)
 
 
 def _squared_error(each: ReleaseErrors) -> str:

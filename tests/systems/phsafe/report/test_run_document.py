@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from report_fixtures import NOW
 
+from phexplore.model.rounded import percent
 from phexplore.report.html import document_html
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import trial_file
@@ -28,7 +30,7 @@ def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run, r
     for text in (
         spec.identity,
         spec.data.sha256,
-        "Seed 7",
+        "Noise drawn from the seed 7",
         "variance passed",
         "negative 3",
         "phexplore 0.1.0",
@@ -60,6 +62,23 @@ def test_that_each_query_and_level_has_its_row(run_figures):
             width = len(row) + (1 if spans > 0 else 0)
             assert width == len(table.headers)
             spans = max(spans - 1, row[0].lines - 1)
+
+
+def test_that_one_share_reads_alike_wherever_the_report_shows_it(run_figures):
+    document = run_document(run_figures)
+    tables = {table.id: table for part in document.parts for table in part.tables}
+    (cut,) = (tile for tile in document.tiles if tile.label.startswith("Cut by truncation"))
+    assert cut.value == next(row[-1].text for row in tables["truncation"].rows if row[0].text in cut.detail)
+    for result, row in zip(run_figures.queries, tables["noise"].rows, strict=True):
+        held, errors = result.coverage.held, result.coverage.errors
+        assert row[-3].text == percent(Fraction(held, errors), places=2)
+
+
+def test_that_the_first_page_counts_the_trials_that_are_there(tmp_path, us):
+    directory = made_run(tmp_path / "r", us, trials=3, complete=False)
+    (directory / trial_file(1)).unlink()
+    document = run_document(run_snapshot(RunResults.open(directory), NOW))
+    assert document.parts[0].paragraphs[0].startswith("What was run: 2 simulated releases, of 3 asked for, of exactly")
 
 
 def test_that_confidential_figures_are_marked_first(tmp_path, us):
