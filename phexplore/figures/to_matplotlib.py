@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -80,8 +81,8 @@ _MARKERS = {
 _LINES: dict[Dash, Any] = {Dash.SOLID: "-", Dash.DASHED: "--", Dash.DOTTED: ":"}
 _POINTS_PER_PIXEL = 0.72
 """A stroke of one pixel on the screen beside text of 13 pixels, beside text of 8.5 points in a file."""
-_ROW, _FRAME, _PLANE = 0.21, 0.75, 3.2
-"""Inches of a row, of everything around rows, and of a plane."""
+_ROW, _FRAME, _PLANE, _PAGE = 0.21, 0.75, 3.2, 9.7
+"""Inches of a row, of everything around rows, of a plane, and of rows that a page shows with letters that can be read."""
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
 _BELOW = 0.5
@@ -178,7 +179,9 @@ def inches(figure: Figure) -> tuple[float, float]:
 def _inches(figure: Figure) -> float:
     key = 0.25 * (1 + len(figure.key) // 5) if figure.key else 0.0
     if figure.has_rows:
-        return _FRAME + key + _ROW * max(0.8, figure.stretch) * max(len(figure.rows), 1)
+        rows = max(len(figure.rows), 1)
+        high = _ROW * max(0.8, figure.stretch) * rows
+        return _FRAME + key + (min(high, max(_PAGE, _ROW * rows)) if figure.stretch > 1 else high)
     return _PLANE + key
 
 
@@ -246,7 +249,7 @@ class _Drawing:
             axes.tick_params(length=0)
             axes.spines["bottom"].set_visible(False)
         else:
-            _ticks(figure.x, low, high, axes.xaxis)
+            _ticks(figure.x, low, high, axes.xaxis, self._pixels / _LETTER)
             axes.grid(visible=True, axis="x")
 
     def _x(self, value: float) -> float:
@@ -424,10 +427,22 @@ def _mixed(colour: str, strength: float) -> tuple[float, float, float]:
     return (1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue))
 
 
-def _ticks(axis: Axis, low: float, high: float, target: Any) -> None:
+def _ticks(axis: Axis, low: float, high: float, target: Any, letters: float = math.inf) -> None:
+    """Write the ticks of an axis.
+
+    Args:
+        axis: what it shows.
+        low: place it begins at.
+        high: place it ends at.
+        target: axis of matplotlib.
+        letters: that fit beside each other; names that need more get several lines.
+    """
     values = axis.values_between(low, high)
     values = values[:: -(-len(values) // _MOST_TICKS)] if values else values
-    target.set_ticks([axis.position(value) for value in values], [axis.label(value) for value in values])
+    texts = [axis.label(value) for value in values]
+    if texts and (room := letters / len(texts) - 2) < max(map(len, texts)):
+        texts = ["\n".join(wrap(text, max(_LEAST_TEXT, int(room)))) for text in texts]
+    target.set_ticks([axis.position(value) for value in values], texts)
 
 
 def _name(group: str, name: str, before: str | None) -> str:

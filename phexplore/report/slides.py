@@ -19,7 +19,7 @@ SLIDE_INCHES = (13.333, 7.5)
 PICTURE_INCHES = (12.1, 5.7)
 _LEFT, _TOP, _WIDTH = 0.6, 0.45, 12.1
 _TITLE, _TEXT, _SMALL = 26, 18, 12
-_SMALLEST, _LARGEST = 0.66, 1.35
+_SMALLEST, _LARGEST = 0.66, 0.9
 """A picture is drawn in this part of its size on the slide."""
 _MOST_LINES, _MOST_LETTERS = 12, 190
 
@@ -44,7 +44,8 @@ def document_pptx(document: Document, pictures: Mapping[str, bytes], now: dateti
     describe(deck.file.core_properties, document, now)
     deck.open(document)
     first, *others = document.parts or (Part("", ""),)
-    charts = [*first.charts, *(chart for part in others for chart in part.charts)]
+    drawn = [*first.charts, *(chart for part in others for chart in part.charts)]
+    charts = list({chart.finding: chart for chart in reversed(drawn)}.values())[::-1]  # one picture of each finding
     texts = [part for part in others if part.findings]
     room = MOST_SLIDES - 3 - len(texts[:2])
     deck.say(first.title, _lines(first))
@@ -52,7 +53,7 @@ def document_pptx(document: Document, pictures: Mapping[str, bytes], now: dateti
         deck.show(chart)
     for part in texts[:2]:
         deck.say(part.title, (*part.paragraphs, *(f"– {each}" for each in part.findings)))
-    left = max(0, len(charts) - room)
+    left = len(drawn) - min(len(charts), room)
     tables = [table.caption for part in document.parts for table in part.tables]
     more = (f"{counted(left, 'more picture')}, in the report",) if left else ()
     sections = [section.title for part in others for section in part.sections]

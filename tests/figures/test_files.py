@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import openpyxl
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 
-from phexplore.figures.axis import Axis, Scale
+from phexplore.figures.axis import Axis, Scale, Tick
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel, bar_figure, row_figure
 from phexplore.figures.histogram import error_histogram
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Bar, Box, Cell, Dot, Fill, Mark, Patch, Path, Role, Row, Rule, Shape, Span, Words
 from phexplore.figures.scatter import Series, scatter_figure
-from phexplore.figures.style import FigureFormat
+from phexplore.figures.style import FigureFormat, figure_style
 from phexplore.figures.table import Table
 from phexplore.figures.table_files import TableFileError, write_table
-from phexplore.figures.to_matplotlib import figure_bytes
+from phexplore.figures.to_matplotlib import draw, figure_bytes, inches
 
 TABLE = Table(
     ("Level", "ρ", "People"), (("=1+1", Fraction(1, 3), 12), ("State", Fraction(1, 8), None), ("x", 0.1, 2.5))
@@ -91,3 +94,25 @@ def test_that_a_slide_is_16_by_9():
     content = figure_bytes(figure, FigureFormat.PNG, wide=True)
     width, height = (int.from_bytes(content[place : place + 4], "big") for place in (16, 20))
     assert width / height == pytest.approx(16 / 9, rel=0.01)
+
+
+def test_that_names_of_columns_have_lines_where_they_have_no_room_beside_each_other():
+    names = ["Nation, all races", "Nation, by Hispanic origin", "State, by Hispanic origin", "State, all races"]
+    axis = Axis(domain=(-0.5, 3.5), ticks=tuple(Tick(place, name) for place, name in enumerate(names)))
+    marks = (Mark("a", (Dot(1.0),), name="row"),)
+    with figure_style():
+        target = MatplotlibFigure(figsize=inches(figure := Figure("f", "t", "s", axis, ROWS, marks, TABLE)))
+        draw(target, figure)
+        target.draw_without_rendering()
+        labels = [label for label in target.axes[0].get_xticklabels() if label.get_text()]
+        boxes = [label.get_window_extent() for label in labels]
+    assert [label.get_text().replace("\n", " ") for label in labels] == names
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_that_high_rows_stay_on_a_page_with_letters_that_can_be_read():
+    marks = tuple(Mark(number, (Dot(1.0),), name=f"row {number}") for number in range(50))
+    wide = Figure("f", "t", "s", Axis(), ROWS, marks, TABLE, stretch=1.7)
+    assert inches(wide)[1] == inches(replace(wide, stretch=1.0))[1]
+    few = replace(wide, marks=marks[:10])
+    assert inches(few)[1] > inches(replace(few, stretch=1.0))[1]

@@ -16,12 +16,14 @@ from report_fixtures import NOW
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.figures.figure import row_figure
 from phexplore.figures.marks import Row
+from phexplore.figures.style import FigureFormat, chart_bytes
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.report.document import Document, Part
 from phexplore.report.export_formats import Occasion
-from phexplore.report.slides import MOST_SLIDES, picture_pptx, wide_charts
+from phexplore.report.slides import MOST_SLIDES, document_pptx, picture_pptx, wide_charts
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import preset
 
@@ -158,6 +160,19 @@ def test_that_a_slide_has_as_many_rows_as_can_be_read_and_says_that_there_are_mo
         (slide,) = parts(picture_pptx(chart_of(each)), r"ppt/slides/slide\d+\.xml")
         boxes[count] = len(list(slide.iter(f"{DRAWING}t")))
     assert boxes["many"] == boxes["few"] + 1
+
+
+def test_that_slides_show_one_picture_of_each_finding_and_count_what_is_left_out():
+    rows = tuple(Row(None, "", f"Tract {number}", value=60.0 - number) for number in range(3))
+    figure = row_figure("worst", rows, "error, people", "Tract 0 is farthest off", "Three.", Table(("Tract",), ()))
+    charts = [chart_of(replace(figure, id=name)) for name in ("histogram", "shares", "boxes")]
+    charts.append(chart_of(replace(figure, id="other", title="Tract 1 is near")))
+    document = Document("A run", "", "", (), (Part("pictures", "Pictures", charts=tuple(charts)),), "")
+    pictures = {chart.id: chart_bytes(chart, FigureFormat.PNG) for chart in charts}
+    slides = parts(document_pptx(document, pictures, NOW), r"ppt/slides/slide\d+\.xml")
+    titles = ["".join(t.text or "" for t in slide.iter(f"{DRAWING}t")) for slide in slides]
+    assert [titles.count(title) for title in ("Tract 0 is farthest off", "Tract 1 is near")] == [1, 1]
+    assert "2 more pictures, in the report" in titles[-1]
 
 
 def test_that_a_slide_shows_the_row_its_title_names():

@@ -112,9 +112,11 @@ def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Docum
         ),
     )
     subtitle, warning = "Simulated run of the S-DHC", _warning(snapshot)
+    # One table says little of the whole: whether all margins held stands in words above the first picture.
+    found = next((chart.finding for chart in charts if chart.id == "coverage"), "")
     tiles, trials = _tiles(snapshot), snapshot.trials
     return run_document_of(
-        spec, snapshot.now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=KEYWORDS
+        spec, snapshot.now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=KEYWORDS, found=found
     )
 
 
