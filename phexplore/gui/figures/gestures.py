@@ -1,6 +1,6 @@
 """What pointer, wheel and keys do in a figure: for every figure alike.
 
-Wheel with Ctrl (or in a map or a focused plane without) zooms, dragging moves what is zoomed, a double click shows all again, opens a mark,
+Wheel with Ctrl (without in a map, a focused figure, or a plane on a page that does not scroll) zooms, dragging moves what is zoomed, a double click shows all again, opens a mark,
 or where there is none lets the figure fill the window; keys:
 arrows walk the marks, Enter opens one, + and − zoom, Ctrl with arrows moves, 0 shows all, F fills the window, Escape takes
 back a drag.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QScrollArea, QToolTip, QWidget
 
 from phexplore.figures.walk import Step
 from phexplore.gui.figures.canvas import Canvas
@@ -146,7 +146,8 @@ class Gestures(QObject):
             return False
         if not is_asked and self._choice.figure.has_rows and self._viewport.scroll(steps):
             return True
-        if not steps or not (is_asked or self._canvas.hasFocus() or self._choice.figure.patches):
+        is_free = self._choice.figure.patches or not (self._choice.figure.has_rows or _page_scrolls(self._canvas))
+        if not steps or not (is_asked or self._canvas.hasFocus() or is_free):
             return False
         self._viewport.zoom(ZOOM ** (-steps / 3), self._pointer if self._canvas.area.contains(self._pointer) else None)
         return True
@@ -228,3 +229,13 @@ class Gestures(QObject):
         pixels, box = self._canvas.pixels, self._choice.items.boxes[self._choice.here]
         place = QPointF(pixels.x(box[:2].mean()), pixels.y(box[2:].mean()))
         return place if pixels.area.contains(place) else None
+
+
+def _page_scrolls(canvas: QWidget) -> bool:
+    """Return whether the wheel has a page around a figure to scroll."""
+    place = canvas.parentWidget()
+    while place is not None:
+        if isinstance(place, QScrollArea) and place.verticalScrollBar().maximum():
+            return True
+        place = place.parentWidget()
+    return False

@@ -125,7 +125,7 @@ def opened_sentence(project: Project) -> str:
         was = "was" if project.recovered == 1 else "were"
         words.insert(0, f"{counted(project.recovered, 'unsaved edit')} {was} recovered.")
     elif project.path is None and (runs := unsaved_runs(project)):
-        count = "A finished run" if runs == 1 else f"{runs} finished runs"
+        count = "A run" if runs == 1 else f"{runs} runs"
         words.insert(
             0,
             f"{count} of a project that was not saved when the program ended came back. Save the project to keep what came back.",

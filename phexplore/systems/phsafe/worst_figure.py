@@ -48,8 +48,6 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
         "Table",
         "Mean error",
         *(("Mean error, other run",) if others else ()),
-        "Counted",
-        "Level",
         "Region",
         "Group",
         "Cell",
@@ -59,6 +57,8 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
         "Largest error",
         "Noise margin, ±",
         "Reason",
+        "Counted",
+        "Level",  # region and group say it: it stands last, where it takes no room from their names
     )
     return Table(
         headers,
@@ -67,8 +67,6 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
                 each.query.table,
                 each.mean_error,
                 *theirs,
-                counted_in(each.query.table),
-                each.query.level.title,
                 each.region,
                 each.group or "everybody",
                 each.cell,
@@ -78,6 +76,8 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
                 each.largest_error,
                 each.margin,
                 each.reason.value,
+                counted_in(each.query.table),
+                each.query.level.title,
             )
             for each, theirs in zip(numbers, beside, strict=True)
         ),

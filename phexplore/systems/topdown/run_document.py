@@ -184,9 +184,7 @@ def run_document(results: TopDownResults, charts: tuple[Chart, ...], now: dateti
     keywords = ("TopDown", "P.L. 94-171", "differential privacy")
     subtitle, warning = "Simulated run of TopDown", _warning(results)
     tiles, trials = _tiles(results), len(results.trials)
-    return run_document_of(
-        results.spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords
-    )
+    return run_document_of(results.spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords)
 
 
 def _confidence(results: TopDownResults) -> Part:

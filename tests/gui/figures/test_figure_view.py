@@ -62,10 +62,27 @@ def test_that_keys_zoom_at_the_chosen_mark_move_and_show_all_again(view):
     assert not view.plot.viewport.is_zoomed
 
 
-def test_that_the_wheel_zooms_a_picture_in_focus_and_leaves_the_page_to_scroll_otherwise(view):
+def test_that_the_wheel_zooms_a_picture_in_focus_and_leaves_the_page_to_scroll_otherwise(shown):
+    page = shown(QScrollArea(), 500, 300)
+    view = FigureView("Test", "Later")
+    view.setFixedSize(480, 600)
+    page.setWidget(view)
+    view.show_figure(plane())
+    QApplication.processEvents()
     assert not view.plot.gestures.wheel_turned(-3)
     view.canvas.setFocus()
     QApplication.processEvents()
+    assert view.plot.gestures.wheel_turned(-3)
+    assert view.plot.viewport.is_zoomed
+
+
+def test_that_the_wheel_zooms_a_picture_at_once_on_a_page_that_does_not_scroll(shown):
+    page = shown(QScrollArea(), 700, 500)
+    page.setWidgetResizable(True)
+    page.setWidget(view := FigureView("Test", "Later"))
+    view.show_figure(plane())
+    QApplication.processEvents()
+    assert not view.canvas.hasFocus()
     assert view.plot.gestures.wheel_turned(-3)
     assert view.plot.viewport.is_zoomed
 

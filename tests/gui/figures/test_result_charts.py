@@ -201,7 +201,7 @@ def test_that_no_observed_margins_teach(shown):
 def test_that_cut_people_are_counted_by_household_size(shown):
     chart = shown(FigureView("Truncation bias", "x"))
     chart.show_figure(sizes_figure([SIZES]))
-    assert chart.title == "PH3: a threshold of 5 leaves out at least 7 people (5.5 %) of 4 households"
+    assert chart.title == "PH3: a threshold of 5 leaves out at least 7 people (5.512 %) of 4 households"
     assert chart.numbers.column("Left out, people") == (0, 3, 4)
     assert chart.numbers.column("Household") == ("1 to 5 people", "6 people", "9 or more people")
     assert sum(chart.numbers.column("People")) == SIZES.persons == 127
@@ -313,7 +313,7 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
     assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
     assert chart.numbers.column("Reason") == ("truncation", "noise")
     assert chart.numbers.column("Mean error") == (99.0, 13.0)
-    assert chart.numbers.headers[:3] == ("Table", "Mean error", "Counted")
+    assert chart.numbers.headers[:6] == ("Table", "Mean error", "Region", "Group", "Cell", "True count")
     assert "truncation has a part in 1 of them" in chart.summary
 
 

@@ -175,7 +175,7 @@ def test_that_runs_of_an_unsaved_project_without_edits_come_back_after_a_crash()
     left._keeping._journal.close(remove=False)  # as when the process ends without a word
     opening = first_project(None)
     assert opening.project.scratch == left.scratch
-    assert opening.note.startswith("A finished run of a project that was not saved")
+    assert opening.note.startswith("A run of a project that was not saved")
     opening.project.close()
 
 
