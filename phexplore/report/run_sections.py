@@ -25,7 +25,6 @@ def run_document_of(
     trials: int,
     warning: str,
     keywords: tuple[str, ...],
-    found: str = "",
 ) -> Document:
     """Return the report of a run under the name of its scenario; its first page says in three sentences what was found.
 
@@ -34,32 +33,32 @@ def run_document_of(
         now: printed in it, with its zone.
         subtitle: what kind of run it was.
         tiles: headline figures.
-        parts: chapters.
+        parts: chapters; what the one with pictures found is said on the first page, of none what its first picture shows.
         trials: how many are there.
         warning: what every reader must know first, "" for nothing.
         keywords: of the document.
-        found: what the run found, "" for what its first picture shows.
     """
     return Document(
         title=spec.scenario.name,
         subtitle=subtitle,
         colophon=colophon(now, f"run {spec.identity}"),
         tiles=tuple(tiles),
-        parts=_with_first_page(spec, trials, parts, found),
+        parts=_with_first_page(spec, trials, parts),
         made=now.isoformat(timespec="seconds"),
         warning=warning,
         keywords=keywords,
     )
 
 
-def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part], found: str) -> tuple[Part, ...]:
+def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part]) -> tuple[Part, ...]:
     """Return the parts behind a first page: what was run, what the first picture found, and what the counts are fit for."""
-    charts = [chart for part in parts for chart in part.charts][:1]
-    rest = (replace(part, charts=tuple(chart for chart in part.charts if chart not in charts)) for part in parts)
+    drawn = next((part for part in parts if part.charts), Part("", ""))
+    charts, findings = drawn.charts[:1], drawn.findings
+    rest = (replace(part, charts=part.charts[1:], findings=()) if part is drawn else part for part in parts)
     asked = "" if trials == spec.trials else f", of {spec.trials:,} asked for,"
     data = "synthetic data" if spec.data.synthetic else "data that nobody marked as synthetic"
     none = "no count has an error" if trials else "nothing yet, no release is finished"
-    found = (found or (charts[0].finding if charts else none)).replace("\n", " ").rstrip(".")
+    found = next(iter((*findings, *(chart.finding for chart in charts), none))).replace("\n", " ").rstrip(".")
     sentences = (
         f"What was run: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {data}.",
         f"What was found: {found}.",

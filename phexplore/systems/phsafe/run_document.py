@@ -95,8 +95,10 @@ def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Docum
         charts: its pictures.
     """
     spec = snapshot.spec
+    # One table says little of the whole: the first page says in words whether all margins held.
+    found = tuple(chart.finding for chart in charts if chart.id == "coverage")
     parts = (
-        Part("pictures", "What the run shows", charts=charts),
+        Part("pictures", "What the run shows", findings=found, charts=charts),
         Part("tables", "The figures", _reading(snapshot), tables=_tables(snapshot)),
         Part(
             "method",
@@ -112,11 +114,9 @@ def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Docum
         ),
     )
     subtitle, warning = "Simulated run of the S-DHC", _warning(snapshot)
-    # One table says little of the whole: whether all margins held stands in words above the first picture.
-    found = next((chart.finding for chart in charts if chart.id == "coverage"), "")
     tiles, trials = _tiles(snapshot), snapshot.trials
     return run_document_of(
-        spec, snapshot.now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=KEYWORDS, found=found
+        spec, snapshot.now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=KEYWORDS
     )
 
 

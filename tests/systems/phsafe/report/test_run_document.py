@@ -23,6 +23,8 @@ from tests.report.test_html import Page
 def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run, run_figures):
     document = run_document(run_figures, run_charts(PHSAFE, run.directory))
     assert [len(part.charts) for part in document.parts[:2]] == [1, 12]
+    assert document.parts[0].paragraphs[1].startswith("What was found: The 90 % margins held ")
+    assert document.parts[1].findings == ()
     few = replace(document.parts[1], charts=())
     page = Page(document_html(replace(document, parts=(document.parts[0], few, *document.parts[2:]))))
     words = page.words()
