@@ -10,6 +10,7 @@ from phexplore.model.edits import set_field
 from phexplore.model.issues import Severity
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.model.topdown import LevelQuery
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.registry import check, loss_of, preset, presets
@@ -76,7 +77,13 @@ def test_that_topdown_is_judged_by_total_level_and_query():
     assert any("below one" in text for text in _said(set_field(scenario, "total", Fraction(10**4))).values())
     key = min(scenario.method.query_shares, key=scenario.method.query_shares.get)
     moved = set_query_share(scenario, key, Fraction(1, 2))
-    assert "times those of the reference" in _said(moved)["queries", key.level]
+    said = _said(moved)["queries", key.level]
+    assert said.startswith("The budget of ")
+    assert said.endswith("times that of the reference.")
+    wide = set_query_share(scenario, LevelQuery("State", "cenrace"), Fraction(999, 1000))
+    assert any(
+        " and 2 more at State look like a slip: they are 1/" in issue.sentence for issue in check(wide, scenario)
+    )
 
 
 def test_that_group_sizes_and_releases_are_judged_by_their_total():

@@ -93,7 +93,9 @@ def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Is
         if before is not None and (ratio := far_apart(entry.budget, before.budget)):
             far.setdefault((entry.key.level, ratio), []).append(entry.key.query)
     for (level, ratio), names in far.items():
-        said = f"Budgets at {level_title(level)} look like a slip: {ratio} those of the reference, {_first_of(names)}."
+        budgets, that, they = ("budget", "that", "it is") if len(names) == 1 else ("budgets", "those", "they are")
+        looks = "looks" if len(names) == 1 else "look"
+        said = f"The {budgets} of {_first_of(names)} at {level_title(level)} {looks} like a slip: {they} {ratio} {that} of the reference."
         yield hardly_meant(("queries", level), said)
 
 

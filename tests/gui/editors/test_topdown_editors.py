@@ -179,6 +179,18 @@ def test_that_an_impossible_setting_is_said_at_its_place(qtbot, session, editor)
     assert "detailed query is not measured at US" in notices[0].issues[0].sentence
 
 
+@pytest.mark.parametrize("as_sliders", [False, True])
+def test_that_an_issue_moves_nothing_that_is_clicked_or_dragged(qtbot, session, editor, as_sliders):
+    editor.show_sliders(shown=as_sliders)
+    held = (editor.level_sliders, editor.query_sliders) if as_sliders else (editor.view, editor.panel)
+    QApplication.processEvents()
+    before = [each.mapTo(editor, each.rect().topLeft()) for each in held]
+    session.edit("Drop", lambda s: remove_query(s, LevelQuery("US", "detailed")))
+    qtbot.waitUntil(lambda: any(notice.isVisible() for notice in editor.findChildren(PlaceIssues)))
+    QApplication.processEvents()
+    assert [each.mapTo(editor, each.rect().topLeft()) for each in held] == before
+
+
 def test_that_a_tick_moves_a_query_between_passes_of_all_alike_levels(qtbot, session):
     editor = PassesEditor(session)
     qtbot.addWidget(editor)

@@ -1,4 +1,4 @@
-"""Issues at the place they are about: a sentence and its remedy, above what has to be changed."""
+"""Issues at the place they are about: a sentence and its remedy, beside what has to be changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 4
 
 
 class PlaceIssues(QFrame):
-    """Hidden while there is nothing wrong with the parameters it stands above."""
+    """Hidden while there is nothing wrong with the parameters it stands beside."""
 
     def __init__(self, session: TopDownSession, kinds: frozenset[str]) -> None:
         """Make the list.

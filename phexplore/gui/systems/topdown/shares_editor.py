@@ -138,11 +138,13 @@ class TopDownBudgetsEditor(QWidget):
         self.query_sliders = ShareSliders(session)
         self._heading = ElidedText(look="muted")
         self._pages = QStackedWidget()
-        for page in (stacked(line(), (self.view, 1), line(), self.panel, gap=0), self._slider_page()):
+        # Issues lie below what is clicked, typed into or dragged: what is under the hand stays where it is.
+        for page in (
+            stacked(line(), (self.view, 1), self._issues(), line(), self.panel, gap=0),
+            stacked((self._slider_page(), 1), self._issues(), gap=0),
+        ):
             self._pages.addWidget(page)
-        issues = PlaceIssues(session, frozenset({"levels", "queries", "schema"}))
-        around = row(issues, margins=(2 * GRID, 0, 2 * GRID, 0))
-        content = stacked(self.total, line(), self._make_bar(), around, (self._pages, 1), gap=0)
+        content = stacked(self.total, line(), self._make_bar(), (self._pages, 1), gap=0)
         column(scrolling("Shares of the budget", content), of=self)
         session.selected.connect(self._on_selected)
         self._seen = WhenSeen(self, self._refresh, session.updated)
@@ -201,6 +203,10 @@ class TopDownBudgetsEditor(QWidget):
         self.add.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
         parts = (self.as_table, self.as_sliders, self.quantity, (self._heading, 1), self.add)
         return row(*parts, margins=(2 * GRID, GRID, 2 * GRID, GRID))
+
+    def _issues(self) -> QHBoxLayout:
+        issues = PlaceIssues(self._session, frozenset({"levels", "queries", "schema"}))
+        return row(issues, margins=(2 * GRID, 0, 2 * GRID, 0))
 
     def _slider_page(self) -> QScrollArea:
         self.level = Chooser("Level of the query sliders")
