@@ -82,6 +82,7 @@ class Session(QObject):
         settled: the newest `ScenarioView`, at most once per frame. For pictures.
         proved: the newest `ScenarioView` once its proof is known, some tenths of a second after the last edit.
         selected: the key under inspection, as the active system names its parts; None for nothing.
+        done: a sentence about an edit whose effect may lie out of sight.
         refused: `Refusal` of an edit that has no field of its own to say it.
         saved: the `Project` after it was written, or when its clean state changed otherwise.
         troubled: the `PhexploreError` that says why edits are not kept beside the file; once per reason.
@@ -95,6 +96,7 @@ class Session(QObject):
     settled = Signal(object)
     proved = Signal(object)
     selected = Signal(object)
+    done = Signal(object)
     refused = Signal(object)
     saved = Signal(object)
     troubled = Signal(object)

@@ -24,6 +24,9 @@ class SystemSession(QObject, Generic[View]):
         updated: `Update` of views, synchronously after every edit, undo or opening. For cheap listeners: tables, texts.
         settled: the newest view, at most once per frame, and again once its proof is known. For pictures.
         selected: the key under inspection, None for everything.
+
+    Attributes:
+        done: the signal of the session of the window.
     """
 
     updated = Signal(object)
@@ -50,6 +53,7 @@ class SystemSession(QObject, Generic[View]):
         """
         super().__init__(parent)
         self._whole, self._system, self._view, self._holds = whole, system, view, holds
+        self.done = whole.done
         self._version: ScenarioView | None = None
         self._shown: View | None = None
         if self.is_active:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer
@@ -124,6 +125,7 @@ class Commands:
         area, of_system = (lambda: window.navigation.area), (lambda: system_of(window.session.scenario).manual)
         self.manual = ManualReader(parent, area, of_system)
         self.refresh_recent()
+        window.session.opened.connect(self.refresh_recent)
         parts = (self._file(), self._edit(), self._run_and_decide(), self._view(), self._help())
         actions = [action for part in parts for action in part]
         for room in window.rooms.values():
@@ -153,9 +155,9 @@ class Commands:
     def refresh_recent(self) -> None:
         """List the files opened lately."""
         self.recent.clear()
-        files = self._window.settings.recent_files()
+        files = [path for path in self._window.settings.recent_files() if path != self._window.session.project.path]
         for path in files:
-            action = self.recent.addAction(path.name)
+            action = self.recent.addAction(f"{path.name}\t{_folder(path)}")
             action.setToolTip(str(path))
             action.triggered.connect(lambda _checked, file=path: self._window.files.open(file))
         self.recent.setEnabled(bool(files))
@@ -386,6 +388,12 @@ class Commands:
         session = self._window.session
         book = session.shown.workbook
         return Subject(session.project.path, book.active, book.comparison, tuple(book.names))
+
+
+def _folder(path: Path) -> str:
+    """Return the folder of a file, from the home directory on where it lies there."""
+    folder, home = path.parent, Path.home()
+    return f"~/{folder.relative_to(home)}".removesuffix("/.") if folder.is_relative_to(home) else str(folder)
 
 
 def _is(read: Callable[[], object], value: object) -> Callable[[], bool]:

@@ -206,7 +206,7 @@ class ProjectFiles(QObject):
 
     Signals:
         noted: a sentence worth a notice.
-        saved: the project was written.
+        saved: the path that the project was written to.
         changed: a file was opened or saved; recent files may be different.
         started: a new project was made from a preset.
         published: paths of files with data, not parameters.
@@ -214,7 +214,7 @@ class ProjectFiles(QObject):
     """
 
     noted = Signal(object)
-    saved = Signal()
+    saved = Signal(object)
     changed = Signal()
     started = Signal()
     published = Signal(object)
@@ -334,7 +334,7 @@ class ProjectFiles(QObject):
             return
         self._settings.remember_file(path)
         self._session.mark_saved()
-        self.saved.emit()
+        self.saved.emit(path)
         self.changed.emit()
         if then is not None:
             then()

@@ -71,6 +71,7 @@ class CellPainter:
             focused: whether the cursor is on it.
         """
         painter = self._painter
+        selected = selected and cell.tone is not Tone.REFUSED  # on the accent it would read as the value
         if selected:
             painter.fillRect(rect, self._accent)
         elif (paper := self._paper(cell)) is not None:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import counted, first_few
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.blocks import block_text, read_block
@@ -169,11 +170,26 @@ class TableCommands:
         try:
             entries: list[Entry] = read_block(pasted, table, rows, columns, row=row, column=column, selected=selected)
             if not entries:
+                self._session.done.emit("Nothing changed: the table shows these values already.")
                 return True
             name, edit = table.plan(entries)
         except (ValueError, PhexploreError) as error:
             return self._session.report(Refusal("", str(error), getattr(error, "remedy", "")))
-        return self._session.report(self._session.edit(label or name, edit))
+        if not self._session.report(self._session.edit(label or name, edit)):
+            return False
+        self._show_changed(entries)
+        return True
+
+    def _show_changed(self, entries: Sequence[Entry]) -> None:
+        """Select the cells that were changed, and say which: they may be out of sight."""
+        lines = {row.key: number for number, row in enumerate(self._model.rows)}
+        chosen = QItemSelection()
+        for row, head, _typed in entries:
+            index = self._model.index(lines[row.key], self._model.table.number(head.key))
+            chosen.select(index, index)
+        self._view.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        changed = first_few(list(dict.fromkeys(row.title_at(head) for row, head, _typed in entries)))
+        self._session.done.emit(f"{counted(len(entries), 'value')} changed: {changed}.")
 
     def _indexes(self) -> list[QModelIndex]:
         """Return the selected cells, or the current one."""

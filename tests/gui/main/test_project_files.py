@@ -41,10 +41,13 @@ def test_that_saving_and_opening_keeps_everything_including_undo(window, edit, q
     window.files.save_to(path)
     assert window.session.project.is_clean
     assert window.settings.recent_files() == [path]
+    assert window.bottom.message.text() == f"a.phx was saved in {tmp_path}."
+    assert window.commands.recent.actions() == []  # it is open
     window.session.undo()
     window.files.save()
     window.files.new(preset("sdhc-2020-pr"))
     assert window.session.project.path is None
+    assert [action.text() for action in window.commands.recent.actions()] == [f"a.phx\t{tmp_path}"]
     window.files.open(path)
     assert window.session.scenario.phsafe.budgets[query] == 1
     window.session.redo()

@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QHeaderView
 
 from phexplore.gui.systems.phsafe.budget_table import Column
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.exact_field import ExactLine
 from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
@@ -78,8 +79,18 @@ def test_that_a_refused_entry_stays_in_its_cell_when_the_editor_is_left(qtbot, v
     qtbot.waitUntil(lambda: not view.viewport().findChildren(ExactLine))
     assert cell(query, Column.BUDGET).data() == "1x"
     view.setCurrentIndex(cell(query, Column.BUDGET))
+    assert paper_of(view, cell(query, Column.BUDGET)) == QColor(appearance().colours.refused_soft)
+    view.setCurrentIndex(cell(query, Column.MARGIN))
+    assert paper_of(view, cell(query, Column.MARGIN)) == QColor(appearance().colours.accent)
+    view.setCurrentIndex(cell(query, Column.BUDGET))
     qtbot.keyClick(view, Qt.Key.Key_Escape)
     assert cell(query, Column.BUDGET).data() == "0.662976"
+
+
+def paper_of(view, index):
+    """Return the colour behind the text of a cell."""
+    place = view.visualRect(index)
+    return view.viewport().grab().toImage().pixelColor(place.left() + 3, place.center().y())
 
 
 def test_that_opening_and_leaving_without_typing_edits_nothing(qtbot, view, session, query, cell) -> None:
@@ -132,9 +143,15 @@ def test_that_a_paste_is_one_step_and_undone_at_once(qtbot, view, session, query
     before = session.scenario
     QGuiApplication.clipboard().setText("0.1\n0.2\n")
     view.setCurrentIndex(cell(query, Column.BUDGET))
-    qtbot.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    with qtbot.waitSignal(session.done) as done:
+        qtbot.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert done.args == [f"2 values changed: ρ of {query.title}, ρ of PH3 (State, H-I)."]
+    assert view.selected_places() == [query, parse_query("PH3/state_H,I")]
     assert session.project.labels[1:] == (f"Paste 2 values: {query.title}, PH3 (State, H-I)",)
     assert session.scenario.phsafe.budgets[query] == Fraction(1, 10)
+    with qtbot.waitSignal(session.done) as done:
+        assert view.commands.paste()
+    assert "Nothing changed" in done.args[0]
     session.undo()
     assert session.scenario == before
 
