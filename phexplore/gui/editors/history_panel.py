@@ -26,9 +26,8 @@ Index = QModelIndex | QPersistentModelIndex
 class _StepDelegate(QStyledItemDelegate):
     """Draws the time of a step at the right and a mark at the current one."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        found = super().sizeHint(option, index)
-        return QSize(found.width(), QFontMetrics(appearance().font()).height() + ROW_PADDING)
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(0, QFontMetrics(appearance().font()).height() + ROW_PADDING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect = QRect(option.rect)
@@ -60,6 +59,8 @@ class HistoryPanel(QWidget):
         self.list.setModel(self.model)
         self.list.setItemDelegate(_StepDelegate(self.list))
         self.list.setUniformItemSizes(True)
+        # A long step ends in …, its time is never out of sight; the tip has all of both.
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setAccessibleName("Steps of the project")
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
 from phexplore.gui.binding.scenario_list import NAME_ROLE, ScenarioList
@@ -106,8 +107,15 @@ class ScenarioManager(QWidget):
         self.list.setFixedHeight(lines * max(self.list.sizeHintForRow(0), 2 * GRID) + HALF)
 
 
+class _OnceButton(SymbolButton):
+    """A button whose second click of a double click does nothing: it would copy the copy, or delete the next one."""
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+
 def _button(symbol: str, name: str, text: str, run: Callable[[], object] | None = None) -> SymbolButton:
-    return SymbolButton(symbol, name, text=text, bordered=True, run=run)
+    return _OnceButton(symbol, name, text=text, bordered=True, run=run)
 
 
 def scenario_page(session: SystemSession[Any], make_form: Callable[[], QWidget], conventions: str) -> QWidget:

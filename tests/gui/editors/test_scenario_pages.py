@@ -45,6 +45,22 @@ def make(qtbot, session):
     return build
 
 
+def test_that_a_double_click_copies_or_deletes_one_scenario(qtbot, make, session) -> None:
+    manager = make(ScenarioManager)
+    for button, steps in ((manager.copy, 1), (manager.delete, 2)):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        QTest.mouseDClick(button, Qt.MouseButton.LeftButton)
+        assert len(session.project.labels) == 1 + steps
+
+
+def test_that_the_time_of_a_step_stays_in_sight_beside_a_long_one(make, session) -> None:
+    session.edit("Rename " + 40 * "at length ", lambda scenario: rename(scenario, "Another"))
+    panel = make(HistoryPanel)
+    panel.resize(600, 300)
+    panel.grab()
+    assert panel.list.horizontalScrollBar().maximum() == 0
+
+
 def test_that_the_scenario_is_renamed_and_noted(qtbot, make, session) -> None:
     editor = make(ScenarioEditor)
     editor.name.setText("Final")
