@@ -16,6 +16,7 @@ POINTER = re.compile(r"\bdocs/[a-z_]+\.md\b")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 _MARKS = re.compile(r"[*`]|\[([^\]]*)\]\([^)]*\)")
+_TABLE_MARKS = re.compile(r"\||:?-{3,}:?")
 _FENCE = "```"
 _EXCERPT = 110
 
@@ -149,7 +150,7 @@ def _sections() -> tuple[tuple[Place, str, str], ...]:
     for page in (place.page for _, places in contents() for place in places):
         whole = page_title(page)
         for anchor, title, text in _headings(page_text(page)):
-            plain = " ".join(text.split())
+            plain = " ".join(_TABLE_MARKS.sub(" ", text).split())
             place = Place(page, anchor, whole if title == whole else f"{whole} › {title}", plain)
             found.append((place, title.lower(), f"{plain} {title}".lower()))
     return tuple(found)
@@ -157,6 +158,7 @@ def _sections() -> tuple[tuple[Place, str, str], ...]:
 
 def _around(text: str, at: int) -> str:
     start = max(0, at - _EXCERPT // 3)
+    start = text.find(" ", start, at) + 1 or start if start else 0  # a word is not begun in its middle
     part = text[start : start + _EXCERPT]
     return f"{'…' if start else ''}{part}{'…' if start + _EXCERPT < len(text) else ''}"
 

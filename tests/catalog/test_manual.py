@@ -65,6 +65,16 @@ def test_that_words_are_found_under_their_heading_whatever_their_case():
     assert first.page == "docs/proven_epsilon.md"
     assert {"docs/block_data.md"} <= {place.page for place in manual.search("block data")[:3]}
     assert manual.search("xylophone") == []
+    texts = [place.text for place in manual.search("truncation threshold")]
+    assert texts
+    assert not any("|" in text for text in texts)  # cells of tables read as words
+    inside = manual.search("seed")
+    assert all(
+        f" {place.text.removeprefix('…').split()[0]}"
+        in f" {' '.join(manual.page_text(place.page).split())}".replace("*", "").replace("`", "").replace("|", " ")
+        for place in inside
+        if place.text.startswith("…")
+    )
     assert manual.search("  ") == []
     assert all("noise" in f"{place.title} {manual.page_text(place.page)}".lower() for place in manual.search("noise"))
 

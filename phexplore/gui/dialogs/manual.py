@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextFrameFormat,
     QTextTable,
 )
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from phexplore.catalog import manual
 from phexplore.gui.theme.appearance import appearance
@@ -26,6 +26,7 @@ from phexplore.gui.theme.metrics import FRAME_HEIGHT, GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row, split, stacked
+from phexplore.gui.widgets.list_field import ListField
 from phexplore.resources import manual_root
 
 _PLACE = Qt.ItemDataRole.UserRole
@@ -109,11 +110,8 @@ class ManualWindow(QDialog):
         self._past: list[tuple[str, str]] = []
         self._ahead: list[tuple[str, str]] = []
         self._here = ("", "")
-        self.search = QLineEdit()
-        self.search.setAccessibleName("Search the manual")
-        self.search.setPlaceholderText("Search the manual (Ctrl+F)")
-        self.search.setClearButtonEnabled(True)
         self.list = QListWidget()
+        self.search = ListField("Search the manual", "Search the manual (Ctrl+F)", self.list)
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view = PageView()
@@ -127,6 +125,7 @@ class ManualWindow(QDialog):
         parts = split(side, page, shares=(0, 1), sizes=[38 * GRID, (_WIDE - 38) * GRID])
         column((parts, 1), of=self, margins=(GRID, GRID, GRID, GRID))
         self.search.textChanged.connect(self._fill)
+        self.search.returnPressed.connect(self._take_chosen)
         self.list.itemActivated.connect(self._take)
         self.list.itemClicked.connect(self._take)
         self.view.anchorClicked.connect(self._follow)
@@ -177,7 +176,8 @@ class ManualWindow(QDialog):
     def _show(self, place: tuple[str, str]) -> None:
         self._here = place
         self.view.show_page(*place)
-        self.setWindowTitle(f"{manual.page_title(place[0])} – Manual")
+        title = manual.page_title(place[0])
+        self.setWindowTitle("Manual" if place[0] == manual.INDEX else f"{title} – Manual")
         self._say_ways()
         for number in range(self.list.count()):
             found = self.list.item(number).data(_PLACE)
@@ -201,6 +201,7 @@ class ManualWindow(QDialog):
             self._count.setText(f"{len(found)} places" if found else "Nothing found. Try fewer or other words.")
             for place in found:
                 self._add(f"{place.title}\n{place.text}", place)
+            self.list.setCurrentRow(0)  # what Enter opens
             return
         self.list.setAccessibleName("Contents of the manual")
         self._count.setText("")
@@ -216,6 +217,11 @@ class ManualWindow(QDialog):
         item = QListWidgetItem(text)
         item.setData(_PLACE, place)
         self.list.addItem(item)
+
+    def _take_chosen(self) -> None:
+        """Open the place that is marked in the list."""
+        if (item := self.list.currentItem()) is not None:
+            self._take(item)
 
     def _take(self, item: QListWidgetItem) -> None:
         place = item.data(_PLACE)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.catalog.names import words
 from phexplore.catalog.presets import Preset
@@ -15,6 +15,7 @@ from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.list_field import ListField
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.library import KINDS, left_out, library_folder, reread
 from phexplore.systems.own_library import read_library
@@ -27,7 +28,6 @@ _CHOSEN = {
     "tables": "added on Levels and thresholds, chosen as counts of exact sums, or filled in by runs",
     "rules": "added on Targets, Decision rules",
 }
-_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class PresetDialog(QDialog):
@@ -40,11 +40,8 @@ class PresetDialog(QDialog):
         self.setProperty(PAGE, "docs/library.md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumSize(72 * GRID, 56 * GRID)
-        self.search = QLineEdit()
-        self.search.setAccessibleName("Search the presets")
-        self.search.setPlaceholderText("Search, for example housing 2021")
-        self.search.setClearButtonEnabled(True)
         self.list = QListWidget()
+        self.search = ListField("Search the presets", "Search, for example housing 2021", self.list)
         self.list.setAccessibleName("Presets")
         self.list.ensurePolished()  # rows are measured when they come, with the paddings of the style sheet
         system = None
@@ -61,7 +58,6 @@ class PresetDialog(QDialog):
         self.list.currentItemChanged.connect(self._describe)
         self.list.itemActivated.connect(self._take)
         self.search.textChanged.connect(self._find)
-        self.search.installEventFilter(self)
         self.list.installEventFilter(self)
         self._about = Text(look="muted", wrap=True)
         beside = Text("\n".join(_own_lines()), look="muted", wrap=True)
@@ -86,13 +82,11 @@ class PresetDialog(QDialog):
         self.list.setCurrentRow(1)
         self.search.setFocus()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrow keys of the field move in the list, and words typed over the list search."""
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Let words typed over the list search."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            if watched is self.search and event.key() in _MOVES:
-                return self.list.event(event)
             typed = event.text() if event.text().isprintable() else ""
-            if watched is self.list and typed and (typed != " " or self.search.text()):
+            if typed and (typed != " " or self.search.text()):
                 self.search.setFocus()
                 return self.search.event(event)
         return False

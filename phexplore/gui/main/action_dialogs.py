@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.catalog.names import Naming, in_words
 from phexplore.figures.table import Table
@@ -19,9 +19,8 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.list_field import ListField
 from phexplore.gui.widgets.pointers import PAGE
-
-_MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
 
 
 def matching(offers: Sequence[Offer], typed: str) -> list[Offer]:
@@ -52,13 +51,10 @@ class Palette(QDialog):
         self.setProperty(PAGE, "docs/commands.md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(72 * GRID, 48 * GRID)
-        self.search = QLineEdit()
-        self.search.setAccessibleName("What to do, or the row to go to")
-        self.search.setPlaceholderText(localised("Type what to do, or a row such as PH3"))
+        self.list = QListWidget()
+        self.search = ListField("What to do, or the row to go to", "Type what to do, or a row such as PH3", self.list)
         self.search.textChanged.connect(self._fill)
         self.search.returnPressed.connect(self._take)
-        self.search.installEventFilter(self)
-        self.list = QListWidget()
         self.list.setAccessibleName("Commands and parameters that match")
         self.list.itemClicked.connect(self._take)
         self.list.currentRowChanged.connect(self._show_hint)
@@ -73,13 +69,6 @@ class Palette(QDialog):
     def shown(self) -> tuple[str, ...]:
         """What is listed."""
         return tuple(offer.words for offer in self._shown)
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Let the arrow keys of the field move in the list."""
-        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in _MOVES:
-            self.list.event(event)
-            return True
-        return False
 
     def _fill(self, _typed: str = "") -> None:
         self._shown = matching(self._offers, self.search.text())

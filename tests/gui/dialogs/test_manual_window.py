@@ -71,8 +71,15 @@ def test_that_links_lead_on_and_keys_lead_back(qtbot, viewer) -> None:
 def test_that_a_place_that_was_found_is_opened_by_enter(qtbot, viewer) -> None:
     viewer.search.setText("proven curve")
     assert viewer.list.count() > 1
-    viewer.list.setCurrentRow(0)
-    viewer.list.itemActivated.emit(viewer.list.currentItem())
+    second = viewer.list.item(1).text().partition("\n")[0]
+    qtbot.keyClick(viewer.search, Qt.Key.Key_Return)
+    assert viewer.here[0] == "docs/proven_epsilon.md"
+    viewer.search.setText("proven")
+    viewer.search.setText("proven curve")
+    qtbot.keyClick(viewer.search, Qt.Key.Key_Down)
+    qtbot.keyClick(viewer.search, Qt.Key.Key_Return)
+    assert viewer.list.currentItem().text().startswith(second)
+    assert viewer.go_back() is None
     assert viewer.here[0] == "docs/proven_epsilon.md"
     viewer.search.setText("xylophone")
     assert viewer.list.count() == 0

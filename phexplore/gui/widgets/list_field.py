@@ -1,0 +1,36 @@
+"""A field in which one types what a list below it shows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QListWidget
+
+from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.labels import describe
+
+_MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
+
+
+class ListField(QLineEdit):
+    """Its arrow keys move in the list."""
+
+    def __init__(self, name: str, hint: str, of: QListWidget) -> None:
+        """Make the field.
+
+        Args:
+            name: for people who do not see it.
+            hint: shown while it is empty.
+            of: the list.
+        """
+        super().__init__()
+        self._list = of
+        describe(self, name=name)
+        self.setPlaceholderText(localised(hint))
+        self.setClearButtonEnabled(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _MOVES:
+            self._list.event(event)
+        else:
+            super().keyPressEvent(event)
