@@ -144,8 +144,8 @@ class Gestures(QObject):
         is_asked = bool(QGuiApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier)
         if self._choice.figure is None:
             return False
-        if not is_asked and self._choice.figure.has_rows and self._viewport.scroll(steps):
-            return True
+        if not is_asked and self._choice.figure.has_rows and self._viewport.has_hidden_rows:
+            return self._viewport.scroll(steps)
         is_free = self._choice.figure.patches or not (self._choice.figure.has_rows or _page_scrolls(self._canvas))
         if not steps or not (is_asked or self._canvas.hasFocus() or is_free):
             return False

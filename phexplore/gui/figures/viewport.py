@@ -116,12 +116,16 @@ class Viewport(QObject):
         elif row >= first + page:
             self._bar.setValue(row - page + 1)
 
+    @property
+    def has_hidden_rows(self) -> bool:
+        """Whether there is anything to scroll."""
+        return self._bar.maximum() > 0
+
     def scroll(self, rows: int) -> bool:
-        """Scroll by rows; return whether there is anything to scroll."""
-        if self._bar.maximum() == 0:
-            return False
-        self._bar.setValue(self._bar.value() + rows)
-        return True
+        """Scroll by rows; return whether anything moved: at its end the page around the picture scrolls on."""
+        before = self._bar.value()
+        self._bar.setValue(before + rows)
+        return self._bar.value() != before
 
     @property
     def page(self) -> int:
@@ -137,7 +141,7 @@ class Viewport(QObject):
         page = self.page
         self._bar.setRange(0, max(0, self._count - page))
         self._bar.setPageStep(page)
-        self._bar.setVisible(self._bar.maximum() > 0)
+        self._bar.setVisible(self.has_hidden_rows)
         self._axis.set_room(self._canvas.width())
         self._show()
 

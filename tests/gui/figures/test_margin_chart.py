@@ -38,6 +38,15 @@ def chart(shown, us, figures):
     return found
 
 
+def test_that_the_wheel_scrolls_the_rows_and_at_their_end_the_page(chart):
+    chart.canvas.setFocus()
+    assert chart.plot.viewport.has_hidden_rows
+    assert chart.plot.gestures.wheel_turned(3)
+    assert chart.plot.gestures.wheel_turned(1000)
+    assert not chart.plot.gestures.wheel_turned(3)
+    assert not chart.plot.viewport.is_zoomed
+
+
 def position_of(chart, query):
     """Return where the dot of a query is, in pixels of the canvas."""
     pixels, figure = chart.canvas.pixels, chart.plot.figure
