@@ -21,7 +21,6 @@ from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets import layout
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
@@ -91,6 +90,9 @@ class BudgetsEditor(QWidget):
 
     def _fit_search(self, _colours: object = None) -> None:
         self.search.setFixedWidth(20 * GRID * appearance().scale // 100)
+        # Kept free, so that what is counted while one types moves nothing.
+        widest = f"{len(self.table.table.rows)} of {len(self.table.table.rows)}"
+        self._count.setMinimumWidth(self._count.fontMetrics().horizontalAdvance(widest))
 
     def clear_filter(self) -> None:
         """Show all rows."""
@@ -110,14 +112,14 @@ class BudgetsEditor(QWidget):
 
     def _make_bar(self) -> QHBoxLayout:
         self.search = QLineEdit()
-        self.search.setPlaceholderText(localised("Search, e.g. PH3"))
+        self.search.setPlaceholderText("Search")
         self.search.setAccessibleName("Search the budget table")
         self.search.setClearButtonEnabled(True)
         appearance().changed.connect(self._fit_search)
         self._fit_search()
         self.search.textChanged.connect(self._idle.start)
         tables = [("All tables", ""), *((each.id, each.id) for each in all_tables().values() if each.measured)]
-        self.tables = Chooser("Show the queries of one table", options=tables, letters=18, run=self._apply_filter)
+        self.tables = Chooser("Show the queries of one table", options=tables, letters=16, run=self._apply_filter)
         levels = [("All levels", ""), *((level.title, level.text) for level in LEVELS)]
         self.levels = Chooser("Show the queries of one level", options=levels, letters=14, run=self._apply_filter)
         subsets = [(title, value) for value, (title, _) in _SUBSETS.items()]
@@ -126,9 +128,9 @@ class BudgetsEditor(QWidget):
         name, tip = "Show the three margin conventions side by side", "Exact, normal and paper margins side by side"
         self.side_by_side = SymbolButton("columns", name, text="Conventions", tip=tip, checkable=True, bordered=True)
         self.side_by_side.toggled.connect(self._show_conventions)
-        parts = FlowRow(self.search, self.tables, self.levels, self.subsets, self._count, gap=GRID)
+        parts = FlowRow(self.search, self.tables, self.levels, self.subsets, gap=GRID)
         margins = (2 * GRID, GRID, 2 * GRID, GRID)
-        return layout.row((parts, 1), (self.side_by_side, Qt.AlignmentFlag.AlignTop), margins=margins)
+        return layout.row((parts, 1), self._count, (self.side_by_side, Qt.AlignmentFlag.AlignTop), margins=margins)
 
     def _commands(self) -> tuple[TableCommand, ...]:
         """Return what is done with the queries of the selected cells, each as one step."""

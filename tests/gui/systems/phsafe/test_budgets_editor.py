@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming
@@ -75,6 +76,26 @@ def test_that_a_locked_row_in_the_selection_refuses_all(qtbot, editor, session) 
     with qtbot.waitSignal(session.refused):
         _choose(editor, "Leave unpublished")
     assert len(session.scenario.phsafe.published) == 46
+
+
+@pytest.fixture(params=Depth)
+def _depth(request):
+    before = appearance().depth
+    appearance().show_depth(request.param)
+    yield
+    appearance().show_depth(before)
+
+
+@pytest.mark.usefixtures("_depth")
+def test_that_the_count_moves_nothing(qtbot, editor) -> None:
+    editor.resize(831, 600)  # of a window of 1280 with the inspector
+    QApplication.processEvents()
+    before = editor.view.mapTo(editor, QPoint(0, 0))
+    editor.search.setText("PH3")
+    qtbot.waitUntil(lambda: bool(editor._count.text()))
+    QApplication.processEvents()
+    assert editor.view.mapTo(editor, QPoint(0, 0)) == before
+    assert editor._count.width() >= editor._count.fontMetrics().horizontalAdvance(editor._count.text())
 
 
 def test_that_the_count_of_a_filtered_table_is_shown(editor) -> None:
