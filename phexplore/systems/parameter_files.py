@@ -21,7 +21,12 @@ Systems = Mapping[str, System]
 
 
 def reader_of(systems: Systems, path: Path) -> ParameterFile | None:
-    """Return the reader that knows a file as its own, None when no system does."""
+    """Return the reader that knows a file as its own, None when no system does.
+
+    Args:
+        systems: asked in their order.
+        path: of the file, which is opened where its suffix leaves a choice.
+    """
     suffix = path.suffix.lower()
     return next((each for each in _of_suffix(systems, suffix) if each.recognises(path)), None)
 
