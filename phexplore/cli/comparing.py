@@ -13,6 +13,7 @@ from phexplore.decide.comparing import (
     Comparison,
     compare,
     comparison_json,
+    converted,
     run_compared,
 )
 from phexplore.decide.frontier import Frontier, Weighting, frontier
@@ -23,6 +24,7 @@ from phexplore.files.project_file import LoggedStep, ProjectContent, write_proje
 from phexplore.files.rules_json import rules_named
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import Toward, epsilon_bound, percent, rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
@@ -64,10 +66,11 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
         print_json(comparison_json(comparison))
         return
     names = [column.name for column in comparison.columns]
-    totals = [text for text, _ in comparison.totals]
+    totals = [f"{kind.symbol} {text}" for kind, (text, _) in zip(comparison.frameworks, comparison.totals, strict=True)]
     proven = ["-" if value is None else f"≤ {rounded_up(value, 4)}" for value in comparison.proven]
-    converted = ["-" if value is None else epsilon_bound(value) for _, value in comparison.totals]
-    print_table(("", *names), [("total", *totals), ("proven ε", *proven), (f"ε, {CONVERTED}", *converted)])
+    epsilons = ["-" if value is None else epsilon_bound(value) for value in converted(comparison)]
+    how = f"ε, {CONVERTED}" if PrivacyFramework.ZCDP in comparison.frameworks else "ε"
+    print_table(("", *names), [("total", *totals), ("proven ε", *proven), (how, *epsilons)])
     scenario = comparison.columns[0].scenario
     unit = system_of(scenario).counted(scenario, None)
     for title, rows in (

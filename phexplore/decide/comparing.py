@@ -13,6 +13,7 @@ from phexplore.model.diff import Change, diff, parameters_only, value_text
 from phexplore.model.fields import logged_fields
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario, stated_as
 from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
@@ -71,6 +72,7 @@ class Comparison:
     Attributes:
         columns: what is compared.
         totals: the whole loss of each, exact text, with ε at δ = 1e-10 where there is one.
+        frameworks: what each of these losses is, ρ or ε: two kinds do not compare.
         proven: ε of each at δ = 1e-10 as its noise proves it, None where it does not.
         parameters: rows that differ, in the order of the first column.
         effects: analytic margins that differ.
@@ -80,6 +82,7 @@ class Comparison:
 
     columns: tuple[Compared, ...]
     totals: tuple[tuple[str, float | None], ...]
+    frameworks: tuple[PrivacyFramework, ...]
     proven: tuple[float | None, ...]
     parameters: tuple[ParameterRow, ...]
     effects: tuple[EffectRow, ...]
@@ -127,6 +130,7 @@ def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparis
     return Comparison(
         named,
         tuple(map(_total, stated)),
+        tuple(loss_of(scenario).framework for scenario in stated),
         tuple(forecast(scenario).proven() for scenario in stated),
         parameter_rows([column.scenario for column in named]),
         _rows("margin", list(map(margins_of_entries, stated))),
@@ -188,6 +192,15 @@ def _measured(columns: Sequence[Compared]) -> tuple[EffectRow, ...]:
 def _total(scenario: Scenario) -> tuple[str, float | None]:
     loss = loss_of(scenario)
     return exact_text(loss.total), loss.epsilon
+
+
+def converted(comparison: Comparison) -> tuple[float | None, ...]:
+    """Return ε of each as converted from its ρ; of a loss that is ε itself only where no other one is ρ."""
+    has_rho = PrivacyFramework.ZCDP in comparison.frameworks
+    return tuple(
+        None if has_rho and framework is PrivacyFramework.PURE_DP else epsilon
+        for (_, epsilon), framework in zip(comparison.totals, comparison.frameworks, strict=True)
+    )
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

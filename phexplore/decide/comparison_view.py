@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.decide.comments import comments_table
-from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare
+from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare, converted
 from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, Table, Value
-from phexplore.figures.wording import letter, margin_word, people
+from phexplore.figures.wording import budget_text, letter, margin_word, people
 from phexplore.metrics.errors import figure_title
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import percent
 from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
@@ -164,12 +165,13 @@ def _differs(row: EffectRow) -> bool:
 
 
 def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
+    kinds = found.frameworks
     headers: tuple[str, ...] = (
         "",
         "Compared",
         "Privacy loss",
         "Proven ε (δ 10⁻¹⁰)",
-        "ε from ρ (δ 10⁻¹⁰)",
+        "ε from ρ (δ 10⁻¹⁰)" if PrivacyFramework.ZCDP in kinds else "ε (δ 10⁻¹⁰)",
         "Loss against A",
         "Narrower",
         "Wider",
@@ -179,10 +181,17 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
     first = _exact(found.totals[0][0])
     rows: list[tuple[Value, ...]] = []
     details = dict.fromkeys(((0, 5), (0, 6), (0, 7)), "A is what the others are compared with.")
-    for place, (column, (text, epsilon)) in enumerate(zip(found.columns, found.totals, strict=True)):
+    for place, (column, (text, _), epsilon) in enumerate(
+        zip(found.columns, found.totals, converted(found), strict=True)
+    ):
         total = _exact(text)
+        loss: Value = Loss(total) if total is not None else text
+        if len(set(kinds)) > 1:
+            loss = f"{kinds[place].symbol} {text if total is None else budget_text(total)}"
         change: Value = None
-        if place and total is not None and first is not None:
+        if place and kinds[place] is not kinds[0]:
+            change = "another definition"
+        elif place and total is not None and first is not None:
             change = "as A" if total == first else f"{'+' if total > first else '−'}{exact_short(abs(total - first))}"
         narrower, wider = _narrower_wider(effects, place)
         held = None if column.summary is None else _trials(column.summary)
@@ -190,11 +199,13 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         proven = None if high is None else AtMost(high)
         if high is None:
             details[place, 3] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
+        if epsilon is None and kinds[place] is PrivacyFramework.PURE_DP:
+            details[place, 4] = "Its privacy loss is an ε itself: nothing is converted."
         if has_runs and held is None:
             details[place, 8] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         rows.append(
-            (letter(place), column.name, Loss(total) if total is not None else text, proven, None if epsilon is None else Epsilon(epsilon), change,
+            (letter(place), column.name, loss, proven, None if epsilon is None else Epsilon(epsilon), change,
              narrower if place else None, wider if place else None, *trials)
         )  # fmt: skip
     return Table(headers, tuple(rows), details=details)

@@ -20,7 +20,7 @@ from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, KeyEntry, nothing, row_figure
 from phexplore.figures.marks import Dot, Part, Points, Row, shape_of
 from phexplore.figures.marks import Path as Line
-from phexplore.figures.table import Table, Value
+from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.table import shown as shown_text
 from phexplore.figures.wording import CONVERTED
 from phexplore.files.json_text import plain_values
@@ -94,7 +94,15 @@ class Sweep:
                 value if isinstance(value, int | Fraction) else value_text(value) for value in point.values.values()
             ]
             margins = point.margins.values()
-            rows.append((*given, point.total, point.epsilon, *margins, *(figures.get(name) for name in runs)))
+            rows.append(
+                (
+                    *given,
+                    point.total,
+                    None if point.epsilon is None else AtMost(point.epsilon),
+                    *margins,
+                    *(figures.get(name) for name in runs),
+                )
+            )
         return Table(header, tuple(rows))
 
 

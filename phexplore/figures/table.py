@@ -221,5 +221,7 @@ def _real(value: float, direction: str, common: int | None = None) -> str:
         rounded = Decimal(value).quantize(Decimal(1).scaleb(size + 2 - SIGNIFICANT), direction)
         return f"{float(rounded):.{SIGNIFICANT - 1}g}".replace("-", "−")
     places = max(0, SIGNIFICANT - 1 - size) if common is None else common
-    text = f"{Decimal(value).quantize(Decimal(1).scaleb(-places), direction):,.{places}f}"
+    # A bound is rounded from the shortest decimal that names it, as everywhere: 0.1 is at most 0.1.
+    exact = Decimal(value) if direction == ROUND_HALF_EVEN else Decimal(repr(value))
+    text = f"{exact.quantize(Decimal(1).scaleb(-places), direction):,.{places}f}"
     return (text.rstrip("0").rstrip(".") if places and common is None else text).replace("-", "−")

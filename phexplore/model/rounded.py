@@ -51,7 +51,7 @@ def rounded_up(value: Fraction | float, places: int) -> str:
         value: not negative; ∞ where nothing bounds it.
         places: after the point.
     """
-    return "∞" if value == math.inf else fixed(Fraction(value), places, Toward.UP)
+    return "∞" if value == math.inf else fixed(_meant(value), places, Toward.UP)
 
 
 def rounded_down(value: Fraction | float, places: int) -> str:
@@ -61,7 +61,12 @@ def rounded_down(value: Fraction | float, places: int) -> str:
         value: not negative.
         places: after the point.
     """
-    return fixed(Fraction(value), places, Toward.DOWN)
+    return fixed(_meant(value), places, Toward.DOWN)
+
+
+def _meant(value: Fraction | float) -> Fraction:
+    """Return a number exactly, of a float the shortest decimal that names it: a budget of 0.1 is not one of 0.1 and a bit, which reads 0.11."""
+    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
 
 
 def epsilon_bound(epsilon: Fraction | float) -> str:

@@ -53,10 +53,16 @@ def epsilon_name(figure: EpsilonFigure) -> str:
     return f"ε, {figure.neighbours.value}, {conversion}"
 
 
-def epsilon_text(figure: EpsilonFigure) -> str:
-    """Return its value with δ and the ρ it was computed from."""
+def epsilon_text(figure: EpsilonFigure, *, is_certificate: bool = False) -> str:
+    """Return its value with δ and the ρ it was computed from.
+
+    Args:
+        figure: one ε.
+        is_certificate: whether a certificate says it, whose conversions are printed to the nearest millionth in every version.
+    """
+    value = f"{figure.value:.6f}" if is_certificate else rounded_up(figure.value, 6)
     if figure.rho is None:
-        return f"{figure.value:.6f}"
+        return value
     if figure.low is not None:
         moved = (
             ""
@@ -64,7 +70,7 @@ def epsilon_text(figure: EpsilonFigure) -> str:
             else f", at most {rounded_up(figure.bypass_high, 6)} where units gave budgets away"
         )
         return f"at most {rounded_up(figure.value, 6)} at δ = {scientific_text(figure.delta)}, proven{moved}"
-    return f"{figure.value:.6f} at δ = {scientific_text(figure.delta)}, from ρ = {exact_text(figure.rho)}"
+    return f"{value} at δ = {scientific_text(figure.delta)}, from ρ = {exact_text(figure.rho)}"
 
 
 def conventions_section(conventions: Conventions, framework: PrivacyFramework) -> Section:

@@ -133,7 +133,9 @@ def _cost(scenario: Scenario, after: Forecast, before: Forecast | None, name: st
     meant = f" ({words})" if words else ""
     earlier = None if before is None else before.loss.bound
     beside = ""
-    if earlier:
+    if before is not None and before.loss.framework is not loss.framework:
+        beside = f", by another definition than {name}, which does not compare"
+    elif earlier:
         moved = (loss.bound - earlier) / earlier
         size = percent(abs(moved))
         beside = f", as much as {name}" if not moved else f", {size} {'more' if moved > 0 else 'less'} than {name}"

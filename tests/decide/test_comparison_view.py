@@ -9,13 +9,16 @@ from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, co
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import shown
 from phexplore.figures.wording import letter
+from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId, parse_query
 from phexplore.model.numbers import UNLIMITED
+from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Rule
 from phexplore.systems.phsafe.budget_edits import edit_margin, edit_threshold
 from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import preset
+from phexplore.systems.report_opening import opening
 from phexplore.systems.topdown.edits import set_level_share
 
 
@@ -114,3 +117,16 @@ def test_that_rules_are_judged_with_their_distance(us) -> None:
 
 def test_that_letters_go_on_after_z() -> None:
     assert [letter(n) for n in (0, 25, 26, 51, 52)] == ["A", "Z", "A2", "Z2", "A3"]
+
+
+def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> None:
+    pure = set_field(replace(us, name="Pure"), "framework", PrivacyFramework.PURE_DP)
+    first, other = _view(us, pure).columns.rows
+    assert (first[2], other[2]) == ("ρ 2.514562", "ε 2.514562")
+    assert other[5] == "another definition"
+    assert (shown(first[4]), other[4]) == ("16.99", None)
+    columns = _view(pure, replace(pure, name="Copy")).columns
+    assert "ε (δ 10⁻¹⁰)" in columns.headers
+    assert columns.rows[1][5] == "as A"
+    (privacy, *_) = opening(pure, us, ()).paragraphs
+    assert f"spends ε = 2.514562, by another definition than {us.name}, which does not compare" in privacy

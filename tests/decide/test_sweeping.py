@@ -12,6 +12,7 @@ import pytest
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.decide.sweeping import column_title, read_grid, sweep, sweep_figure
+from phexplore.figures.table import shown
 from phexplore.model.conventions import Conversion
 from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.registry import preset
@@ -35,6 +36,12 @@ def test_that_no_two_columns_have_one_name(persons) -> None:
     assert found.headers == ("total", "whole loss", "epsilon")
     subspace = sweep(preset("counties-invariant-2010").scenario, {"epsilon": [1, 2]}).table()
     assert len(set(subspace.headers)) == len(subspace.headers)
+
+
+def test_that_epsilon_reads_rounded_up(persons) -> None:
+    table = sweep(persons, {"total": [Fraction("3.869511"), Fraction("2.556226")]}).table()
+    assert all(Fraction(shown(value)) >= Fraction(value) for value in table.column("epsilon"))
+    assert [shown(value) for value in table.column("epsilon")] == ["21.892", "17.144"]
 
 
 def test_that_epsilon_is_at_the_delta_of_the_point(persons) -> None:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import phexplore
-from phexplore.model.rounded import Toward, epsilon_bound, fixed, percent
+from phexplore.figures.table import AtMost, shown
+from phexplore.model.rounded import Toward, epsilon_bound, fixed, percent, rounded_down, rounded_up
 
 
 @given(st.fractions(max_denominator=10**6), st.integers(0, 6))
@@ -59,12 +60,21 @@ def test_that_shares_are_written_by_the_one_function() -> None:
 
 @given(st.floats(1e-9, 1e6))
 def test_that_a_bound_is_never_shown_smaller_than_it_is(epsilon) -> None:
-    shown = Fraction(epsilon_bound(epsilon).replace(",", ""))
-    assert Fraction(epsilon) <= shown <= Fraction(epsilon) * Fraction(11, 10) + Fraction(1, 100)
+    shown, meant = Fraction(epsilon_bound(epsilon).replace(",", "")), Fraction(repr(epsilon))
+    assert meant <= shown <= meant * Fraction(11, 10) + Fraction(1, 100)
+
+
+@given(st.integers(1, 10**6), st.integers(2, 6))
+def test_that_a_budget_of_few_decimals_reads_as_it_was_entered(number, places) -> None:
+    """ε = 0.1 read 0.11 and 0.1001: as a float it is a bit more than 0.1."""
+    exact = Fraction(number, 10**places)
+    assert rounded_up(float(exact), places) == rounded_down(float(exact), places) == fixed(exact, places)
 
 
 def test_that_a_bound_reads_as_the_published_one_rounded_up() -> None:
     assert (epsilon_bound(17.143551), epsilon_bound(0), epsilon_bound(float("inf"))) == ("17.15", "0.00", "∞")
+    assert [epsilon_bound(float(text)) for text in ("0.1", "0.2", "1.1", "4")] == ["0.10", "0.20", "1.10", "4.00"]
+    assert [shown(AtMost(value)) for value in (0.1, 0.3, 17.1453219)] == ["0.1", "0.3", "17.146"]
 
 
 @pytest.mark.parametrize(

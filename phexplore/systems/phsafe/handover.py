@@ -62,7 +62,7 @@ def privacy(scenario: Scenario, version: int) -> Part:
     del version
     framework = scenario.phsafe.framework
     sections = (
-        privacy_section(forecast(scenario)),
+        privacy_section(forecast(scenario), is_certificate=True),
         conventions_section(scenario.conventions, framework),
     )
     return Part("privacy", "Formal privacy", sections=sections)

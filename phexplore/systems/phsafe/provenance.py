@@ -120,14 +120,20 @@ def identity(snapshot: ScenarioSnapshot) -> Section:
     return Section("Scenario", tuple(entries))
 
 
-def privacy_section(forecast: Forecast) -> Section:
-    """Return the totals, exact, and every ε with its conversion or proof, neighbours and δ."""
+def privacy_section(forecast: Forecast, *, is_certificate: bool = False) -> Section:
+    """Return the totals, exact, and every ε with its conversion or proof, neighbours and δ.
+
+    Args:
+        forecast: of the scenario.
+        is_certificate: whether a certificate says it.
+    """
     privacy = forecast.privacy
     symbol = privacy.framework.symbol
+    figures = proven_figures(privacy.epsilons, forecast.noise)
     entries = [
         (f"Bounded {symbol}, total", exact_text(privacy.bounded_total)),
         (f"Unbounded {symbol}, total", exact_text(privacy.total)),
-        *((epsilon_name(figure), epsilon_text(figure)) for figure in proven_figures(privacy.epsilons, forecast.noise)),
+        *((epsilon_name(figure), epsilon_text(figure, is_certificate=is_certificate)) for figure in figures),
     ]
     return Section("Privacy loss", tuple(entries))
 

@@ -313,11 +313,11 @@ def _changes(snapshot: ScenarioSnapshot) -> Part | None:
     sentences = tuple(change_sentence(change, before, after) for change in changes)
     if not sentences:
         return Part("changes", f"Compared with {comparison.name}", ("The parameters are the same.",))
-    symbol = after.privacy.framework.symbol
-    totals = (
-        f"Bounded {symbol} is {exact_text(after.privacy.bounded_total)}; "
-        f"in {comparison.name} it is {exact_text(before.privacy.bounded_total)}."
+    now, then = (
+        f"bounded {each.framework.symbol} is {exact_text(each.bounded_total)}"
+        for each in (after.privacy, before.privacy)
     )
+    totals = f"{now.capitalize()}; in {comparison.name} {then}."
     return Part("changes", f"What changed against {comparison.name}", (totals,), findings=sentences)
 
 

@@ -185,7 +185,7 @@ def _epsilons(method: Subspace, releases: Sequence[ReleaseForecast]) -> tuple[Ep
 
 def _rounded_up(value: Fraction) -> float:
     near = float(value)
-    return near if Fraction(near) >= value else near * (1 + 2**-52)
+    return near if Fraction(repr(near)) >= value else near * (1 + 2**-52)
 
 
 def _release(method: Subspace, name: str, conventions: Conventions) -> ReleaseForecast:

@@ -53,7 +53,9 @@ def privacy(scenario: Scenario, version: int) -> Part:
     method = scenario.topdown
     loss = forecast_topdown(method, scenario.conventions)
     entries = [(f"{loss.framework.symbol}, total", exact_text(loss.total))]
-    entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
+    entries += [
+        (epsilon_name(figure), epsilon_text(figure, is_certificate=True)) for figure in forecast(scenario).stated()
+    ]
     spine = [("Kind", method.spine.kind), *method.spine.settings]
     sections = (Section("Privacy loss, replace one record", tuple(entries)), Section("Spine", tuple(spine)))
     tables = semantics_tables(method, loss, with_proven=version > 2, is_certificate=True)

@@ -181,9 +181,11 @@ def _changes(scenario: Scenario, compared: Scenario | None) -> Part | None:
         f"{_title(scenario.topdown, change.path)}: {' → '.join(map(_shortened, changed_values(change)))}"
         for change in changes
     )
-    before = forecast_topdown(compared.topdown, scenario.conventions)
-    symbol = before.framework.symbol
-    total = f"The whole {symbol} is {exact_text(scenario.topdown.total)}; in {compared.name} it is {exact_text(before.total)}."
+    now, then = (
+        f"the whole {method.framework.symbol} is {exact_text(method.total)}"
+        for method in (scenario.topdown, compared.topdown)
+    )
+    total = f"T{now[1:]}; in {compared.name} {then}."
     return Part("changes", f"What changed against {compared.name}", (total,), findings=sentences)
 
 

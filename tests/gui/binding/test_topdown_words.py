@@ -26,6 +26,7 @@ from phexplore.gui.systems.topdown.summary import (
     topdown_margin_tile,
     topics,
 )
+from phexplore.gui.systems.topdown.total_bar import TotalBar
 from phexplore.model.conventions import Conversion
 from phexplore.model.edits import set_field, set_item
 from phexplore.model.rounded import epsilon_bound
@@ -51,6 +52,14 @@ def test_that_the_tiles_show_the_certificate(session):
     assert topdown_loss_tile(session.shown).change == "as in the reference"
     margin = topdown_margin_tile(session.shown)
     assert (margin.caption, margin.value) == ("Margin of a total, the spine's block group", "±2.88")
+
+
+def test_that_the_field_of_epsilon_is_rounded_up(qtbot, session):
+    session.edit("Raise", lambda s: set_field(s, "total", Fraction("3.869511")))  # ε is 21.89112904
+    bar = TotalBar(session)
+    qtbot.addWidget(bar)
+    bar.show()
+    assert bar.epsilon.line.text() == "21.8912"
 
 
 def test_that_both_parts_together_are_converted_at_the_same_delta(session):

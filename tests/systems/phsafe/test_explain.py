@@ -26,6 +26,12 @@ def test_that_an_epsilon_said_to_be_rounded_up_is(value, shown):
     assert f"ε = {shown} " in explain_epsilon(figure(value)).result
 
 
+def test_that_reports_round_up_and_certificates_keep_the_digits_they_had():
+    one = figure(17.87839448)
+    assert epsilon_text(one).startswith("17.878395 at ")
+    assert epsilon_text(one, is_certificate=True).startswith("17.878394 at ")
+
+
 def test_that_the_delta_is_the_one_of_the_scenario(us, capsys):
     print_epsilons([figure(17.5)])
     explained = explain_epsilon(figure(17.5))

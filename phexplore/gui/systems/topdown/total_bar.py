@@ -23,6 +23,7 @@ from phexplore.model.conventions import Conversion
 from phexplore.model.edits import set_field
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.rounded import rounded_up
 from phexplore.systems.topdown.share_edits import set_total_by_epsilon
 
 _STOPS = log_stops(-3, 2)
@@ -69,7 +70,8 @@ class TotalBar(QFrame):
             widget.setVisible(is_zcdp)
         if is_zcdp:
             delta = shown.scenario.conventions.delta
-            self.epsilon.set_value(f"{epsilon(method.total, delta, self.chosen_conversion):.4f}")
+            value = rounded_up(epsilon(method.total, delta, self.chosen_conversion), 4)
+            self.epsilon.set_value(value.replace(",", ""))
             self._delta.setText(f"at δ = {power_text(delta)}, by")
 
     def _total_step(self, typed: str) -> Step:
