@@ -97,7 +97,7 @@ class Inspector(QScrollArea):
         self.issues = Paragraph(look="attention")
         self.derived = CompactList("Margins of sums and totals")
         self.derived.chosen.connect(self._explain_derived)
-        self.history = CompactList("Steps that changed this field")
+        self.history = CompactList("Steps that changed this field", is_stacked=True)
         self.history.chosen.connect(self._go_to_step)
         self.parts: list[tuple[Paragraph, Paragraph]] = []
         self._titles: dict[QWidget, Paragraph] = {

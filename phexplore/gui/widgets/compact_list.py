@@ -24,8 +24,16 @@ class CompactList(QTableWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_stacked: bool = False) -> None:
+        """Make the list.
+
+        Args:
+            name: for people who do not see it.
+            is_stacked: whether the figure of a line stands below its text, where both are words.
+        """
         super().__init__(0, 2)
+        self._is_stacked = is_stacked
+        self.setColumnHidden(1, is_stacked)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -72,7 +80,7 @@ class CompactList(QTableWidget):
         return QSize(10 * GRID, self.sizeHint().height())
 
     def _fill(self, number: int, line: tuple[str, str]) -> None:
-        for place, words in enumerate(line):
+        for place, words in enumerate(("\n".join(line), "") if self._is_stacked else line):
             if (item := self.item(number, place)) is None:
                 item = QTableWidgetItem()
                 if place:
@@ -86,13 +94,13 @@ class CompactList(QTableWidget):
         self.chosen.emit(row)
 
     def _row_height(self) -> int:
-        return QFontMetrics(appearance().font()).height() + GRID
+        return QFontMetrics(appearance().font()).height() * (2 if self._is_stacked else 1) + GRID
 
     def _measure(self) -> None:
         metrics = QFontMetrics(appearance().font())
         widest = max((metrics.horizontalAdvance(localised(figure)) for _, figure in self._lines), default=0)
         width, shape = min(widest + 3 * GRID, 22 * GRID), (len(self._lines), self._row_height())
-        if width != self.columnWidth(1):
+        if not self._is_stacked and width != self.columnWidth(1):
             self.setColumnWidth(1, width)
         if shape != self._shape:  # the same height needs no new layout
             self._shape = shape

@@ -214,7 +214,10 @@ def test_that_the_inspector_explains_the_selected_number(make, session, query) -
     inspector.refresh_now()
     assert inspector.topic.currentText() == "Sensitivity Δ"
     assert "no finite decimal" in inspector.issues.text()
-    assert inspector.history.item(0, 0).text() == "Set"
+    step, value = inspector.history.item(0, 0).text().split("\n")
+    assert step == "Set"
+    assert value.endswith("target 20")
+    assert inspector.history.isColumnHidden(1)  # both lines have the width of the inspector
 
 
 def test_that_the_inspector_explains_sums_and_jumps_in_history(make, session, query) -> None:
