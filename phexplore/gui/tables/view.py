@@ -22,6 +22,7 @@ Index = QModelIndex | QPersistentModelIndex
 _LEAST_ROWS = 4
 """That a table shows; a page lower than that scrolls."""
 _WIDEST = 40 * GRID
+"""Of a column at normal text size."""
 _NARROWEST = 0.6
 """Of its width, that the stretched column keeps: its words end in … before other columns go out of sight."""
 _NARROWEST_REPEATED = 0.8
@@ -40,12 +41,12 @@ class ColumnWidths:
         """Measure headers and samples."""
         normal, bold = QFontMetrics(appearance().font()), QFontMetrics(appearance().font(bold=True))
         self._view.verticalHeader().setDefaultSectionSize(normal.height() + ROW_PADDING)
-        self._widths = []
+        self._widths, most = [], _WIDEST * appearance().scale // 100
         for number, column in enumerate(self._model.table.columns):
             texts = [normal.horizontalAdvance(line) for line in localised(column.header).split("\n")]
             if column.row_names is not None:  # names of rows differ with the style, and do not change with an edit
                 texts += [bold.horizontalAdvance(localised(text)) for text in self._row_texts(column)]
-            widest = min(max(bold.horizontalAdvance(localised(column.sample)), *texts), _WIDEST)
+            widest = min(max(bold.horizontalAdvance(localised(column.sample)), *texts), most)
             self._widths.append(widest + 2 * GRID - 3)
             self._view.setColumnWidth(number, self._widths[number])
         self.fill()
@@ -59,16 +60,16 @@ class ColumnWidths:
         shown, stretched = self._shown(), table.number(table.stretched)
         repeated = [number for number in shown if table.columns[number].repeats]
         others = sum(view.columnWidth(number) for number in shown if number not in {stretched, *repeated})
-        wanted, room = self._widths[stretched], view.viewport().width() - others
+        whole, wanted = view.viewport().width(), self._widths[stretched]
+        room = whole - others
         for number in repeated:
-            whole = self._widths[number]
-            width = min(whole, max(int(_NARROWEST_REPEATED * whole), room - wanted))
+            needed = self._widths[number]
+            width = min(needed, max(int(_NARROWEST_REPEATED * needed), room - wanted))
             view.setColumnWidth(number, width)
             room -= width
         least = int(_NARROWEST * wanted)
-        scrolled = (
-            wanted if repeated else least
-        )  # where a cut does not save the table from scrolling, both stay readable
+        # Where a cut does not save the table from scrolling, both stay readable; names alone take half of it at most.
+        scrolled = wanted if repeated else max(least, min(wanted, whole // 2))
         view.setColumnWidth(stretched, room if room >= least else scrolled)
         if self._is_whole:
             bar = view.horizontalScrollBar().sizeHint().height() if room < least else 0

@@ -179,6 +179,21 @@ def test_that_an_impossible_setting_is_said_at_its_place(qtbot, session, editor)
     assert "detailed query is not measured at US" in notices[0].issues[0].sentence
 
 
+def test_that_names_are_read_whole_where_the_table_scrolls_anyway(editor):
+    naming = chosen_naming()
+    appearance().call_things(Naming.NAMES)
+    appearance().set_scale(200)
+    editor.resize(1045, 620)  # of a window of 1366
+    QApplication.processEvents()
+    try:
+        assert editor.view.horizontalScrollBar().maximum() > 0
+        texts = [str(editor.table.index(number, 0).data()) for number in range(editor.table.rowCount())]
+        widest = max(map(editor.view.fontMetrics().horizontalAdvance, texts))
+        assert editor.view.columnWidth(0) >= min(widest, editor.view.viewport().width() // 2)
+    finally:
+        appearance().call_things(naming)
+
+
 @pytest.mark.parametrize("as_sliders", [False, True])
 def test_that_an_issue_moves_nothing_that_is_clicked_or_dragged(qtbot, session, editor, as_sliders):
     editor.show_sliders(shown=as_sliders)
