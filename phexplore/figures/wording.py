@@ -39,15 +39,21 @@ def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
     return f"{fixed(budget, places, Toward.DOWN)}…"
 
 
+_LARGE = 1_000_000
+
+
 def short_budget(budget: Budget) -> str:
-    """Return a budget for a narrow column: as `budget_text`, a large one with fewer decimals and never less than it is.
+    """Return a budget for a narrow column: as `budget_text`, a large one with fewer digits and never less than it is.
 
     Args:
         budget: exact, or unlimited.
     """
     if isinstance(budget, Unlimited) or budget < 100:
         return budget_text(budget)
-    return rounded_up(budget, 2 if budget < 1000 else 0)
+    if budget < _LARGE:
+        return rounded_up(budget, 2 if budget < 1000 else 0)
+    exponent = len(str(int(budget))) - 1
+    return f"{rounded_up(budget / 10**exponent, 2)}e{exponent}"
 
 
 def bound_text(budget: Budget) -> str:

@@ -132,9 +132,16 @@ class ExactField(QWidget):
         """Follow text size and depth: a number cut off at its start would be another number."""
         if not self.line.isModified():
             self._show_value()
-        self.line.setMinimumWidth(self._scaled() * 3 // 4)
         self.line.setMaximumWidth(self._scaled() * 2)
+        self._make_room()
         self.updateGeometry()
+
+    def _make_room(self) -> None:
+        """Let a long number be wider; what still has no room shows its first digits, not its last."""
+        if not self.line.hasFocus():
+            self.line.setCursorPosition(0)
+        needed = self.line.fontMetrics().horizontalAdvance(self.line.text()) + 3 * GRID
+        self.line.setMinimumWidth(min(max(needed, self._scaled() * 3 // 4), self._scaled() * 3 // 2))
 
     def _offer(self, text: str) -> None:
         if text.strip() in {self._value, self._seen}:
@@ -158,6 +165,7 @@ class ExactField(QWidget):
 
     def _show_value(self) -> None:
         self.line.setText(self._seen)
+        self._make_room()
         self.line.setModified(False)
         self.line.set_refused("")
         is_rounded = self._seen != self._value

@@ -4,6 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.exact_field import ExactField
 
 
@@ -43,6 +45,19 @@ def test_that_enter_offers_the_text_as_it_was_typed(qtbot, place, taken) -> None
     _type(qtbot, place, "0,0000216482")
     qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
     assert taken == ["0,0000216482"]
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+def test_that_a_huge_number_is_seen_whole_and_an_endless_one_from_its_begin(qtbot, place, scale) -> None:
+    appearance().set_scale(scale)
+    line = place.field.line
+    place.resize(900, 100)
+    place.other.setFocus()
+    place.field.set_value("1000000000000")
+    qtbot.waitUntil(lambda: line.width() > line.fontMetrics().horizontalAdvance(line.text()))
+    place.field.set_value("0." + 60 * "123")
+    qtbot.waitUntil(lambda: line.cursorPosition() == 0)
+    assert line.width() <= 2 * 14 * GRID * scale // 100
 
 
 def test_that_leaving_the_field_offers_what_was_typed_once(qtbot, place, taken) -> None:
