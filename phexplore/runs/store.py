@@ -493,10 +493,14 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def started_words(directory: Path) -> str:
+def started_words(directory: Path, *, has_seconds: bool = False) -> str:
     """Return when a run was made, from the name of its directory, in local time, as ``22 Nov 10:19``; "" when unknown.
 
     The year is said of runs of other years.
+
+    Args:
+        directory: of the run.
+        has_seconds: whether they are said, where runs of one minute are told apart by them.
     """
     stamp = directory.name[:16]
     try:
@@ -504,4 +508,5 @@ def started_words(directory: Path) -> str:
     except ValueError:
         return ""
     own, now = made.astimezone(), datetime.now(UTC).astimezone()
-    return f"{day_text(own, has_year=own.year != now.year)} {own:%H:%M}"
+    clock = f"{own:%H:%M:%S}" if has_seconds else f"{own:%H:%M}"
+    return f"{day_text(own, has_year=own.year != now.year)} {clock}"

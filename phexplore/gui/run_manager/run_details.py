@@ -24,7 +24,6 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.runs.states import RunState
-from phexplore.runs.store import started_words
 
 _SYMBOLS = {
     RunAction.PAUSE: "pause",
@@ -122,7 +121,7 @@ class RunDetails(QFrame):
             self._show_log(row)
 
     def _show_facts(self, row: RunRow) -> None:
-        made = f"made {started_words(row.directory)}" if started_words(row.directory) else ""
+        made = f"made {row.started}" if row.started else ""
         facts = [f"{trials_words(row)} trials", kind_words(row.spec, in_full=appearance().is_expert)]
         facts += [data_words(row.spec), made]
         self._facts.setText(" · ".join(part for part in facts if part))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from phexplore.runs.events import Event, Failed, Finished
 from phexplore.runs.queue import RunQueue
 from phexplore.runs.states import RunState
 
+_MINUTE = len("20261122T1019")
+"""Letters of the name of a run's directory that say its minute."""
 NEWS_MS = 250
 """Progress is shown at most four times a second."""
 
@@ -41,7 +44,11 @@ class RunList(QObject):
         return tuple(self.rows[path] for path in sorted(self.rows, key=lambda path: path.name, reverse=True))
 
     def tell(self) -> None:
-        """Announce the rows."""
+        """Announce the rows; those of one minute say their seconds."""
+        minutes = Counter(path.name[:_MINUTE] for path in self.rows)
+        for path, row in self.rows.items():
+            if row.is_twin != (minutes[path.name[:_MINUTE]] > 1):
+                self.rows[path] = replace(row, is_twin=not row.is_twin)
         self.changed.emit(self.newest_first)
 
     def show_state(self, directory: Path, state: RunState) -> None:

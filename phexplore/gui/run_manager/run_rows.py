@@ -72,6 +72,7 @@ class RunRow:
         remedy: what to do about it.
         details: for a bug report.
         waits_behind: runs that start before this one; None when it does not wait.
+        is_twin: whether another run was made in the same minute.
     """
 
     directory: Path
@@ -87,6 +88,12 @@ class RunRow:
     remedy: str = ""
     details: str = ""
     waits_behind: int | None = None
+    is_twin: bool = False
+
+    @property
+    def started(self) -> str:
+        """When it was made, to the minute, or to the second where that alone tells it from another; "" when unknown."""
+        return started_words(self.directory, has_seconds=self.is_twin)
 
     @property
     def title(self) -> str:
@@ -243,7 +250,7 @@ def run_title(row: RunRow) -> str:
     """Return what a run is called: scenario, when, trials."""
     done = trials_words(row) if row.trials < row.wanted else f"{row.trials:,}"
     trials = "1 trial" if done == "1" else f"{done} trials"
-    return run_name(row.title, row.directory.name, started_words(row.directory), trials)
+    return run_name(row.title, row.directory.name, row.started, trials)
 
 
 def run_words(row: RunRow) -> str:

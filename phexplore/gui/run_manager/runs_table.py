@@ -23,7 +23,6 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.runs.events import WHOLE_RUN
 from phexplore.runs.states import RunState
-from phexplore.runs.store import started_words
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -46,11 +45,11 @@ def progress_words(row: RunRow) -> str:
 
 COLUMNS: tuple[tuple[str, int, Callable[[RunRow], str]], ...] = (
     ("Scenario", 30, lambda row: row.title),
-    ("State", 19, state_words),
-    ("Progress", 16, progress_words),
+    ("State", 16, state_words),
+    ("Progress", 18, progress_words),
     ("Trials", 14, trials_words),
-    ("Started", 15, lambda row: started_words(row.directory)),
-    ("Data", 22, lambda row: data_words(row.spec)),
+    ("Started", 19, lambda row: row.started),
+    ("Data", 19, lambda row: data_words(row.spec)),
 )
 """Header, width in letters and text of each; scenario and data share what is left."""
 

@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QObject
 
+from phexplore.gui.run_manager.run_list import RunList
 from phexplore.gui.run_manager.run_rows import (
     RunAction,
     RunRow,
@@ -13,6 +15,7 @@ from phexplore.gui.run_manager.run_rows import (
     data_words,
     kind_words,
     refusal,
+    run_words,
     state_words,
     time_words,
     trials_words,
@@ -156,3 +159,22 @@ def test_that_the_state_decides_what_can_be_asked(row, state, possible):
 def test_that_an_unreadable_run_can_only_be_deleted(row):
     unreadable = replace(row, spec=None, state=RunState.FAILED)
     assert {action for action in RunAction if refusal(unreadable, action) is None} == {RunAction.DELETE}
+
+
+def test_that_runs_of_one_minute_are_told_apart_by_their_seconds(qtbot):
+    owner = QObject()
+    listed = RunList(owner)
+    names = ("20260504T120005Z-0123abcd", "20260504T120041Z-0123abcd", "20260504T120105Z-0123abcd")
+    for name in names[:1]:
+        listed.rows[Path("/runs") / name] = RunRow(Path("/runs") / name, None, RunState.COMPLETE, trials=2)
+    listed.tell()
+    (alone,) = listed.newest_first
+    assert alone.started == started_words(alone.directory)
+    for name in names[1:]:
+        listed.rows[Path("/runs") / name] = RunRow(Path("/runs") / name, None, RunState.COMPLETE, trials=2)
+    with qtbot.waitSignal(listed.changed):
+        listed.tell()
+    later, second, first = listed.newest_first
+    assert later.started == started_words(later.directory)
+    assert (first.started[-3:], second.started[-3:]) == (":05", ":41")
+    assert len({run_words(row) for row in listed.newest_first}) == 3
