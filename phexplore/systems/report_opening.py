@@ -153,7 +153,7 @@ def _accuracy(scenario: Scenario, after: Forecast) -> str:
     reach = f"±{people(most)} ({system.place_name(wide.place).title})"
     if people(least) != people(most):
         reach = f"±{people(least)} ({system.place_name(narrow.place).title}) to {reach}"
-    return f"Accuracy: noise moves one number by at most {reach} in {often} of all cases{kept}."
+    return f"Accuracy: noise moves one measured number by at most {reach} in {often} of all cases{kept}."
 
 
 def _targets(scenario: Scenario, margins: dict[object, float]) -> str:
@@ -170,13 +170,21 @@ def _change(scenario: Scenario, after: Forecast, before: Forecast | None, name: 
     changed = [pair for pair in pairs if _differs(*pair[1:])]
     if not changed:
         return f"Changes: all {len(pairs)} margins are those of {name}."
-    wider = sum((new if new is not None else float("inf")) > (old or 0.0) for _, old, new in changed if old is not None)
+    both = [(old, new) for _, old, new in changed if old is not None and new is not None]
+    wider = sum(new > old for old, new in both)
+    kinds = {
+        "wider": wider,
+        "narrower": len(both) - wider,
+        "not published any more": sum(pair[2] is None for pair in changed),
+    }
+    kinds["new"] = len(changed) - sum(kinds.values())
+    said = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     entry, old, new = max(changed, key=lambda pair: _size(*pair[1:]))
     most = system_of(scenario).place_name(entry.place).title
-    return (
-        f"Changes: {len(changed)} of {len(pairs)} margins differ from {name}, {wider} of them wider; the largest change is {most}, "
-        f"{'' if old is None else f'±{people(old)} before, '}{_moved(old, new)} now."
+    moved = (
+        f"±{people(old)} before, {_moved(old, new)} now" if old is not None and new is not None else _moved(old, new)
     )
+    return f"Changes: {len(changed)} of {len(pairs)} margins differ from {name}: {said}; the largest change is {most}, {moved}."
 
 
 def _decided(scenario: Scenario, decisions: Sequence[Decision]) -> tuple[tuple[str, str], ...]:
