@@ -57,12 +57,12 @@ def short_budget(budget: Budget) -> str:
 
 
 def bound_text(budget: Budget) -> str:
-    """Return a whole privacy loss for reading: as `budget_text` where that has all its digits, else rounded up.
+    """Return a whole privacy loss for reading: as `budget_text` where that has all its digits, else rounded up; 0 where nothing is.
 
     Args:
         budget: exact, or unlimited.
     """
-    text = budget_text(budget)
+    text = "0" if budget == 0 else budget_text(budget)
     if isinstance(budget, Unlimited) or not text.endswith("…") or "e" in text:
         return text
     return rounded_up(budget, BUDGET_PLACES)

@@ -35,6 +35,13 @@ def test_that_a_change_of_one_margin_is_told_before_and_now(us):
     assert changes.endswith(": 1 wider; the largest change is PH1_num (State, A-G), ±68.0 before, ±136 (+68) now.")
 
 
+def test_that_a_release_of_nothing_spends_nothing(us):
+    nothing = drafted(us, **{query.text: Fraction(0) for query in us.phsafe.budgets})
+    privacy, accuracy, _ = opening(nothing, us, ()).paragraphs
+    assert privacy.startswith(f"Privacy: the whole release spends ρ = 0, 100.0 % less than {us.name}")
+    assert accuracy == "Accuracy: nothing is published with noise."
+
+
 def test_that_the_margins_of_the_first_page_are_those_of_measured_numbers_not_of_their_sums(us):
     accuracy = opening(us, None, ()).paragraphs[1]
     assert accuracy.startswith("Accuracy: noise moves one measured number by at most ±20.0 ")
