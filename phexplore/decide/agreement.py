@@ -50,6 +50,8 @@ from phexplore.systems.registry import handover, system_of
 
 _VERSION_OF_OWN_FILES = 4
 """Until then no bundle took along the user's own files, and this one is of those that did."""
+_VERSION_OF_WHOLE_DELTA = 5
+"""Since then every certificate prints all digits of δ: fewer say that less can go wrong than may."""
 _MANIFEST_KEYS = frozenset(
     [
         "format",
@@ -405,7 +407,7 @@ def _certificate_alterations(files: Mapping[str, bytes], facts: CertificateFacts
     html, made, delta = files[CERTIFICATE_HTML], certificate_html(facts), facts.scenario.conventions.delta
     names = (facts.scenario.name, facts.clearance)
     wrong = list(certificate_differences(html, made, program=program, names=names))
-    if wrong:
+    if wrong and facts.version < _VERSION_OF_WHOLE_DELTA:
         # Earlier releases printed one digit of δ in certificates; their forecasts state all of it.
         former = made.replace(scientific_text(delta).encode(), f"{float(delta):.0e}".encode())
         if not any(certificate_differences(html, former, program=program, names=names)):
