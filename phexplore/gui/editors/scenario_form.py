@@ -12,10 +12,11 @@ from phexplore.decide.comments import about_words, said_of
 from phexplore.gui.binding.session import refusal_of
 from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.exact_field import LineText
 from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import find_preset
@@ -94,9 +95,9 @@ class PromiseText(QWidget):
         super().__init__()
         self._session = session
         self.protected, self.not_protected = Text(wrap=True), Text(look="attention", wrap=True)
-        form = form_in(self)
-        form.addRow("Protected", self.protected)
-        form.addRow("Not protected", self.not_protected)
+        # Below each other: a form takes a line from one text where the other just fits.
+        heads = (Text(words, bold=True) for words in ("Protected", "Not protected"))
+        column(next(heads), self.protected, next(heads), self.not_protected, of=self, gap=HALF)
         self._seen = WhenSeen(self, self._refresh, session.settled)
         self._refresh()
 

@@ -3,26 +3,32 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
 from phexplore.catalog.states import PUERTO_RICO, us_states
+from phexplore.document.project import Project
+from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.editors.changes_panel import Changes, ChangesPanel
 from phexplore.gui.editors.conventions_editor import ConventionsEditor
 from phexplore.gui.editors.history_panel import HistoryPanel
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.editors.issues_panel import IssuesPanel
-from phexplore.gui.editors.scenario_form import ScenarioForm
+from phexplore.gui.editors.scenario_form import PromiseText, ScenarioForm
 from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.systems.phsafe.inspection import inspect
 from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor, StatesField
 from phexplore.gui.systems.phsafe.summary import change_lines, total_line
+from phexplore.gui.widgets.page import Page, Section
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
 from phexplore.model.edits import rename, set_field
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.workbook import Workbook
+from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.system import PHSAFE
+from phexplore.systems.registry import preset
 
 
 @pytest.fixture
@@ -268,3 +274,22 @@ def test_that_a_very_long_name_keeps_the_pages_in_shape(make, session) -> None:
     session.edit("Rename", lambda s: rename(s, "Proposal " * 60))
     for kind in (ScenarioManager, ScenarioEditor, Inspector):
         assert make(kind).minimumSizeHint().width() < 900
+
+
+def test_that_no_line_of_what_is_protected_is_cut_off_where_a_text_gets_shorter(qtbot) -> None:
+    """A form kept a line for the first text that it took from the second: what is not protected was cut."""
+    scenario = preset("group-sizes-census-2010").scenario
+    session = Session(Project.new(Workbook((scenario,), scenario.name)))
+    found = PromiseText(plain_session(session, GROUP_SIZES))
+    page = Page("Parameters", [Section("What that means", "", found)])
+    qtbot.addWidget(page)
+    page.show()
+    texts = (found.protected, found.not_protected)
+    for width in range(800, 920, 20):
+        page.resize(width, 600)
+        for total in (10**12, 1):
+            session.edit("Set the total", lambda changed, total=total: set_field(changed, "total", Fraction(total)))
+            qtbot.waitUntil(lambda total=total: f"= {total}," in found.protected.text())
+            for _ in range(4):  # each layout asks the one around it anew
+                QCoreApplication.processEvents()
+            assert [text.height() >= text.heightForWidth(text.width()) for text in texts] == [True, True], width
