@@ -26,7 +26,7 @@ from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.runs.store import load_summary
 from phexplore.systems.protocol import PlaceName, System
-from phexplore.systems.registry import system_of
+from phexplore.systems.registry import loss_of, system_of
 
 _LONGEST = 60
 _VISIBLE_CHANGE = 1e-9
@@ -106,12 +106,14 @@ def view_of(found: Comparison) -> ComparisonView:
     effects = [row for row in found.effects if _differs(row)]
     parameters = [row for row in found.parameters if row.field != "conventions"]
     conventions = found.columns[0].scenario.conventions
+    # Group sizes and exact sums have neighbours of their own, whatever the conventions say.
+    neighbours = loss_of(found.columns[0].scenario).neighbours.value
     words = [f"{len(parameters)} parameter" + (" differs" if len(parameters) == 1 else "s differ")]
     words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
         f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=None)} "
-        f"margins, {margin_word(conventions.margin)}, {conventions.neighbours.value} neighbours.{_without_targets(found)}"
+        f"margins, {margin_word(conventions.margin)}, {neighbours} neighbours.{_without_targets(found)}"
     )
     return ComparisonView(
         title,

@@ -130,3 +130,19 @@ def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> No
     assert columns.rows[1][5] == "as A"
     (privacy, *_) = opening(pure, us, ()).paragraphs
     assert f"spends ε = 2.514562, by another definition than {us.name}, which does not compare" in privacy
+
+
+@pytest.mark.parametrize(
+    ("name", "neighbours", "header"),
+    [
+        ("group-sizes-census-2010", "unbounded", "ε (δ 10⁻¹⁰)"),
+        ("counties-invariant-2010", "bounded", "ε (δ 10⁻¹⁰)"),
+        ("sdhc-2020-us", "bounded", "ε from ρ (δ 10⁻¹⁰)"),
+    ],
+)
+def test_that_neighbours_and_conversion_are_those_of_the_loss(name, neighbours, header) -> None:
+    """Group sizes were said to have bounded neighbours, and their ε to be converted from ρ."""
+    scenario = preset(name).scenario
+    view = _view(scenario, replace(scenario, name="B"))
+    assert f", {neighbours} neighbours." in view.sentence
+    assert view.columns.headers[4] == header

@@ -62,12 +62,12 @@ def set_size_levels(scenario: Scenario, levels: tuple[str, ...], regions: tuple[
     """
     if not levels or len(levels) > MOST_LEVELS:
         raise EditRefusedError(
-            f"There are 1 to {MOST_LEVELS} levels, got {len(levels)}.", "Write for example: Nation 1, State 51."
+            f"There are 1 to {MOST_LEVELS} levels, got {len(levels)}.", "Write for example: Nation 1, Region 4."
         )
     if len(set(levels)) != len(levels):
         raise EditRefusedError(f"Two levels have the same name: {', '.join(levels)}.", "Give each its own name.")
     if len(regions) != len(levels) or any(count < 1 for count in regions):
-        raise EditRefusedError("Every level has at least 1 region.", "Write for example: Nation 1, State 51.")
+        raise EditRefusedError("Every level has at least 1 region.", "Write for example: Nation 1, Region 4.")
     method = scenario.group_sizes
     same = levels == method.levels
     shares = method.level_shares if same else equal_shares(levels)

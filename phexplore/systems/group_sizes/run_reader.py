@@ -171,8 +171,9 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
     error = TileContent(
         f"L1 error (sum of errors), {run.tree.levels[-1]}",
         f"{round(mean):,}",
-        "groups" if deviation is None else f"groups, ± {round(deviation):,} between trials",
-        f"{percent(share, places=2, toward=Toward.UP)} of the largest possible, two for every group",
+        "groups",
+        ("" if deviation is None else f"± {round(deviation):,} between trials; ")
+        + f"{percent(share, places=2, toward=Toward.UP)} of the largest possible, two for every group",
     )
     broken = float(np.mean([each.consistency for each in run.promises]))
     failed = sum(each.validity + each.faithfulness for each in run.promises)

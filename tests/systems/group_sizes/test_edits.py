@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore.catalog.names import Naming, in_words
 from phexplore.model.edits import EditRefusedError, set_field, set_item
 from phexplore.model.group_sizes import HeavyTail, SizeMechanism
 from phexplore.model.phsafe import PrivacyFramework
@@ -65,3 +66,11 @@ def test_that_new_levels_share_equally_and_renamed_regions_keep_the_shares(scena
     assert same.regions == (1, 50, 3000)
     other = set_size_levels(moved, ("City", "Zone"), (1, 263)).group_sizes
     assert set(other.level_shares.values()) == {Fraction(1, 2)}
+
+
+@pytest.mark.parametrize(("levels", "regions"), [((), ()), (("Nation",), (0,))])
+def test_that_the_example_of_a_refusal_is_shown_as_it_was_written(levels, regions):
+    """“State 51” was shown as “Virginia”."""
+    with pytest.raises(EditRefusedError) as refused:
+        set_size_levels(preset("group-sizes-census-2010").scenario, levels, regions)
+    assert in_words(refused.value.full, Naming.NAMES) == refused.value.full

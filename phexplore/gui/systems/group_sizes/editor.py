@@ -106,7 +106,7 @@ def _levels_step(typed: str) -> Step:
     found = [(match[1].strip(), int(match[2])) for match in matches if match is not None]
     if not found or len(found) < len(matches):
         raise EditRefusedError(
-            f"{typed.strip()!r} names no levels.", "Write for example: Nation 1, State 51, County 3107."
+            f"{typed.strip()!r} names no levels.", "Write for example: Nation 1, Region 4, County 3107."
         )
     names, counts = zip(*found, strict=True)
     return f"Use the levels {', '.join(names)}", lambda scenario: set_size_levels(scenario, names, counts)
