@@ -273,7 +273,9 @@ class Paragraph(Figure):
     def _in_lines(self, width: int) -> QStaticText:
         """Return the text wrapped at a width, once for its height and all its paintings: that costs ten times a painting."""
         if (found := self._laid.get(width)) is None:
-            found = self._laid[width] = QStaticText(wrappable(localised(self._text)))
+            # Plain static text breaks at separators of lines, and leaves out what ends them elsewhere.
+            lines = wrappable(localised(self._text)).replace("\n", "\N{LINE SEPARATOR}")
+            found = self._laid[width] = QStaticText(lines)
             found.setTextFormat(Qt.TextFormat.PlainText)
             found.setTextWidth(width)
             found.prepare(font=self.font())

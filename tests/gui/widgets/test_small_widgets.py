@@ -352,3 +352,13 @@ def test_that_a_chooser_shows_its_entry_whole_where_there_is_room(shown, scale) 
         of, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = chooser.style().subControlRect(of, option, part, chooser).width()
         assert room >= chooser.fontMetrics().horizontalAdvance(chooser.currentText())
+
+
+def test_that_a_paragraph_keeps_its_line_breaks(qtbot) -> None:
+    """“√2.” and “In the null space” stood in one line, without a space."""
+    heights = []
+    for text in ("one", "one\ntwo", "one\n\nthree"):
+        found = Paragraph(text)
+        qtbot.addWidget(found)
+        heights.append(found.heightForWidth(600))
+    assert [round(height / heights[0]) for height in heights] == [1, 2, 3]
