@@ -139,7 +139,7 @@ class GoalSession(QObject):
         super().__init__(parent)
         self._session = session
         self.shown: Rows = ()
-        self.report = session.report
+        self.report, self.done = session.report, session.done
 
     def show_rows(self, rows: Rows) -> None:
         """Show other rows; the selection stays where the queries stay."""
