@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.wording import margin_title, neighbours_title, power_text, rounding_title
 from phexplore.gui.binding.session import Refusal, Session
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.flow import FlowRow
@@ -22,6 +23,8 @@ from phexplore.model.edits import set_field, step_label
 from phexplore.model.fields import Field, declared_fields, field_of
 from phexplore.model.rounded import percent
 
+_FOR_EXPERTS = ("z", "rounding_step", "delta")
+"""A committee leaves them as they were in 2020; where one is not, everybody sees it."""
 _CONFIDENCES = (Fraction(9, 10), Fraction(95, 100), Fraction(99, 100))
 
 
@@ -46,7 +49,7 @@ class ConventionsEditor(QWidget):
         self.form.insert_below("confidence", "", FlowRow(*self.usual, gap=GRID))
         self.form.insert_below("", "", self.as_in_2020)
         column(self.form, of=self)
-        self._seen = WhenSeen(self, self._refresh, session.updated)
+        self._seen = WhenSeen(self, self._refresh, session.updated, appearance().changed)
         self._refresh()
 
     def _use(self, confidence: Fraction) -> None:
@@ -73,3 +76,6 @@ class ConventionsEditor(QWidget):
         margin.offer((margin_title(each, conventions), each) for each in margin.values)
         self.controls["delta"].setToolTip(power_text(conventions.delta))
         self.as_in_2020.setEnabled(conventions != AS_IN_2020)
+        for name in _FOR_EXPERTS:
+            is_usual = getattr(conventions, name) == getattr(AS_IN_2020, name)
+            self.form.rows.setRowVisible(self.controls[name], appearance().is_expert or not is_usual)

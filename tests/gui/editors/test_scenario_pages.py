@@ -20,6 +20,8 @@ from phexplore.gui.editors.scenario_manager import ScenarioManager
 from phexplore.gui.systems.phsafe.inspection import inspect
 from phexplore.gui.systems.phsafe.scenario_editor import ScenarioEditor, StatesField
 from phexplore.gui.systems.phsafe.summary import change_lines, total_line
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.model.conventions import AS_IN_2020, Conventions, MarginConvention, Neighbours
 from phexplore.model.edits import rename, set_field
@@ -145,6 +147,24 @@ def test_that_conventions_are_edited_exactly(qtbot, make, session) -> None:
     editor.as_in_2020.click()
     assert session.scenario.conventions == AS_IN_2020
     assert session.scenario.phsafe == session.project.steps[0].value.scenario.phsafe
+
+
+def test_that_a_committee_sees_a_factor_a_step_and_a_delta_only_where_they_are_not_usual(make, session) -> None:
+    editor, look = make(ConventionsEditor), appearance()
+    depth = look.depth
+
+    def seen():
+        return [name for name, control in editor.controls.items() if control.isVisible()]
+
+    try:
+        look.show_depth(Depth.EXPERT)
+        assert seen() == ["neighbours", "margin", "z", "confidence", "rounding", "rounding_step", "delta"]
+        look.show_depth(Depth.COMMITTEE)
+        assert seen() == ["neighbours", "margin", "confidence", "rounding"]
+        session.edit("δ", lambda s: set_field(s, "conventions", Conventions(delta=Fraction(1, 10**12))))
+        assert seen() == ["neighbours", "margin", "confidence", "rounding", "delta"]
+    finally:
+        look.show_depth(depth)
 
 
 def test_that_the_paper_convention_refuses_another_confidence(qtbot, make, session) -> None:
