@@ -65,6 +65,7 @@ class PresetDialog(QDialog):
         folder = TextButton("Your library…", name="Open the folder of your own presets", run=open_library)
         cancel, create = TextButton("Cancel"), TextButton("Create", look="primary")
         create.setDefault(True)
+        self._create = create
         cancel.clicked.connect(self.close)
         create.clicked.connect(self._take)
         title = Text("Start from published parameters", bold=True, relative=1.25, wrap=True)
@@ -106,6 +107,7 @@ class PresetDialog(QDialog):
             if not item.isHidden():
                 heading.setHidden(False)
                 found.append(item)
+        self._create.setEnabled(bool(found))
         if self.list.currentItem() not in found:
             self.list.setCurrentRow(self.list.row(found[0]) if found else -1)
         if not found:

@@ -365,7 +365,8 @@ def _not_protected(releases: Sequence[ReleaseForecast], disclosure: Disclosure) 
         if exact:
             sentences.append(
                 f"{each.plan.name}: {exact} is published exactly (independent sums: {each.plan.space.rank:,}), and so is "
-                "everything that can be computed from them. No ε or δ describes that: a replacement that changes them shows."
+                "everything that can be computed from them. No ε or δ describes that: replacing a record so that these sums change "
+                "is visible in what is published."
             )
     if disclosure.determined:
         sentences.append(

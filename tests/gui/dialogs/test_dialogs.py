@@ -128,9 +128,11 @@ def test_that_a_preset_is_found_by_words_of_its_title_or_system_typed_over_the_l
     dialog.search.setText("atlantis")
     assert all(item.isHidden() for item in items)
     assert "No preset" in dialog._about.text()
-    _press(qtbot, dialog, "Create")
+    assert not dialog._create.isEnabled()
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
     assert chosen == []
     dialog.search.clear()
+    assert dialog._create.isEnabled()
     assert not any(item.isHidden() for item in items)
     assert dialog.list.currentItem() is not None
 

@@ -501,13 +501,13 @@ def _set_target(row: Row, typed: str) -> Step:
     if not typed.strip():
         return f"Remove the target of {row.title}", lambda scenario: set_target(scenario, row.key, None)
     target = parse_people(typed)
-    label = f"Set the target of {row.title} to {exact_text(target)} {counted_in(row.key.table)}"
+    label = f"Set the target of {row.title} to {target_text(target)} {counted_in(row.key.table)}"
     return label, lambda scenario: set_target(scenario, row.key, target)
 
 
 def _set_margin(row: Row, typed: str) -> Step:
     margin = parse_people(typed)
-    label = f"Set the margin of {row.title} to {exact_text(margin)} {counted_in(row.key.table)}"
+    label = f"Set the margin of {row.title} to {target_text(margin)} {counted_in(row.key.table)}"
     return label, lambda scenario: edit_margin(scenario, row.key, margin)
 
 
