@@ -18,6 +18,7 @@ from phexplore.gui.decision.status import TONES, status_now
 from phexplore.gui.editors.live_noise import LiveNoise
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text, describe
 from phexplore.gui.widgets.layout import column, row, stacked
@@ -355,8 +356,11 @@ class MeetingPage(QWidget):
         self.start_button.setEnabled(bool(self._offers))
 
     def _filter(self, text: str) -> None:
-        words = text.casefold().split()
-        for place in range(self.list.count()):
-            item = self.list.item(place)
-            is_ticked = item.checkState() is Qt.CheckState.Checked
-            item.setHidden(not is_ticked and not all(word in item.text().casefold() for word in words))
+        """Offer what has the words and what is ticked. Nothing is hidden: a screen reader would hear the name of another row."""
+        words, ticked = text.casefold().split(), self.list.keys
+        found = [
+            TickEntry(key, each.title)
+            for key, each in self._offers.items()
+            if key in ticked or all(word in localised(each.title).casefold() for word in words)
+        ]
+        self.list.show_entries(found, ticked)

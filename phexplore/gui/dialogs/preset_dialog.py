@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
@@ -17,6 +17,7 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.list_field import ListField
 from phexplore.gui.widgets.pointers import PAGE
+from phexplore.gui.widgets.speech import announce
 from phexplore.library import KINDS, left_out, library_folder, reread
 from phexplore.systems.own_library import read_library
 from phexplore.systems.protocol import System
@@ -44,17 +45,19 @@ class PresetDialog(QDialog):
         self.search = ListField("Search the presets", "Search, for example housing 2021", self.list)
         self.list.setAccessibleName("Presets")
         self.list.ensurePolished()  # rows are measured when they come, with the paddings of the style sheet
+        self._lines: list[QListWidgetItem] = []
         system = None
         reread()
         for preset in presets().values():
             if (own := system_of(preset.scenario)) is not system:
                 system = own
-                self.list.addItem(_heading(own))
+                self._lines.append(_heading(own))
             item = QListWidgetItem(f"    {preset.title}")
             item.setData(Qt.ItemDataRole.UserRole, preset)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{own.title}: {preset.title}")
             item.setToolTip(preset.id)
-            self.list.addItem(item)
+            self._lines.append(item)
+        self._show(self._lines)
         self.list.currentItemChanged.connect(self._describe)
         self.list.itemActivated.connect(self._take)
         self.search.textChanged.connect(self._find)
@@ -94,24 +97,33 @@ class PresetDialog(QDialog):
 
     def _find(self, typed: str) -> None:
         wanted = typed.lower().split()
-        heading, found = self.list.item(0), []
-        for item in map(self.list.item, range(self.list.count())):
+        heading, before, found = self._lines[0], self.list.currentItem(), []
+        for item in self._lines:
             preset = item.data(Qt.ItemDataRole.UserRole)
             if preset is None:
                 heading = item
-                heading.setHidden(True)
                 continue
             called = words()["presets"].get(preset.id, "")
             known = f"{heading.text()} {preset.title} {called} {preset.product} {preset.id}".lower()
-            item.setHidden(not all(word in known for word in wanted))
-            if not item.isHidden():
-                heading.setHidden(False)
-                found.append(item)
+            if all(word in known for word in wanted):
+                found += [item] if heading in found else [heading, item]
+        self._show(found)
         self._create.setEnabled(bool(found))
-        if self.list.currentItem() not in found:
-            self.list.setCurrentRow(self.list.row(found[0]) if found else -1)
-        if not found:
+        if before in found:
+            self.list.setCurrentItem(before)
+        elif found:
+            self.list.setCurrentRow(1)
+        else:
             self._about.setText("No preset has these words. Try fewer or other words.")
+
+    def _show(self, lines: Iterable[QListWidgetItem]) -> None:
+        """Fill the list. Nothing in it is hidden: a screen reader would hear the name of another row."""
+        with QSignalBlocker(self.list):
+            while self.list.count():
+                self.list.takeItem(0)
+            for line in lines:
+                self.list.addItem(line)
+            self.list.setCurrentRow(-1)
 
     def _describe(self) -> None:
         preset = self._chosen()
@@ -120,6 +132,8 @@ class PresetDialog(QDialog):
             about = system_of(preset.scenario).summary
             source = f"\n{preset.product}. Source: {preset.source}.{printed}" if appearance().is_expert else ""
             self._about.setText(f"{about}{source}")
+            if self.search.hasFocus():  # the list is moved in from there, and says nothing itself
+                announce(self.list, self.list.currentItem().data(Qt.ItemDataRole.AccessibleTextRole))
             # More words leave the list less room: the chosen row stays in sight.
             QTimer.singleShot(0, self.list, lambda: self.list.scrollToItem(self.list.currentItem()))
 

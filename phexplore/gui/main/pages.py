@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
@@ -47,6 +47,7 @@ class Navigation(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrap(True)
         self.setIconSize(QSize(2 * GRID + 4, 2 * GRID + 4))
+        self._order = list(AREAS)
         for area in AREAS:
             self.addItem(QListWidgetItem(area.value))
         self.name_areas({}, ())
@@ -57,7 +58,7 @@ class Navigation(QListWidget):
     @property
     def area(self) -> Area:
         """The chosen area."""
-        return AREAS[max(0, self.currentRow())]
+        return self._order[max(0, self.currentRow())]
 
     @property
     def offered(self) -> tuple[Area, ...]:
@@ -66,28 +67,37 @@ class Navigation(QListWidget):
 
     def is_offered(self, area: Area) -> bool:
         """Return whether the active system has this area."""
-        return not self.item(AREAS.index(area)).isHidden()
+        return not self.item(self._order.index(area)).isHidden()
 
     def name_areas(self, titles: Mapping[Area, str], hidden: Collection[Area]) -> None:
-        """Call some areas otherwise, the others by their own name, and hide what says nothing; keys count what is left."""
-        keys = area_keys(hidden)
-        for number, area in enumerate(AREAS):
+        """Call some areas otherwise, the others by their own name, and hide what says nothing; keys count what is left.
+
+        Hidden areas come last: the toolkit leaves them out where it counts the row that it tells a screen reader, which would say the
+        name of another area.
+        """
+        keys, row, chosen = area_keys(hidden), self.currentRow(), self.area
+        self._order.sort(key=lambda area: (area in hidden, AREAS.index(area)))
+        for number, area in enumerate(self._order):
             title, item = titles.get(area, area.value), self.item(number)
             item.setText(title)
             item.setToolTip(f"{title} ({keys[area]})" if keys.get(area) else title)
             item.setHidden(area in hidden)
+        if row >= 0:
+            with QSignalBlocker(self):
+                self.choose(chosen)
+        self._restyle()
 
     def choose(self, area: Area) -> None:
         """Go to an area."""
-        self.setCurrentRow(AREAS.index(area))
+        self.setCurrentRow(self._order.index(area))
 
     def _announce(self, row: int) -> None:
         self._restyle()
         if row >= 0:
-            self.chosen.emit(AREAS[row])
+            self.chosen.emit(self._order[row])
 
     def _restyle(self) -> None:
-        for number, area in enumerate(AREAS):
+        for number, area in enumerate(self._order):
             role = "accent_ink" if number == self.currentRow() else "muted"
             self.item(number).setIcon(icon(_SYMBOLS[area], appearance().colours, role=role))
         self.setFixedWidth(4 * GRID + 16 * GRID * appearance().scale // 100)

@@ -287,10 +287,13 @@ class MainWindow(QMainWindow):
     def _go(self, area: Area) -> None:
         self.headline.make_large(is_large=area is Area.OVERVIEW)
         self._is_inspecting = False
+        is_spoken = self.navigation.hasFocus()  # its entry is
+        if self.pages.isAncestorOf(self.focusWidget()):  # else the focus falls on whatever follows the page that goes
+            self.navigation.setFocus()
         page = self.pages.show_area(self.room.system.id, area)
         if area is Area.RESULTS:
             self.notice.drop(action=SHOW_RESULTS)
-        if not self.navigation.hasFocus():  # its entry is spoken
+        if not is_spoken:
             announce(page, self.room.titles.get(area, area.value))
         self._make_room()
         put_in_order(self._content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -13,6 +14,14 @@ from shiboken6 import VoidPtr, isValid
 
 from phexplore.gui.theme.number_style import localised
 
+_FRACTION = re.compile(r" = \d{7,}/\d{7,}")
+"""An exact value behind its decimals: nobody follows twenty digits by ear; the table beside a picture has them."""
+
+
+def said(text: str) -> str:
+    """Return a text as it is read aloud: as it is shown, without fractions of many digits."""
+    return localised(_FRACTION.sub("", text))
+
 
 def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
     """Let a screen reader say what happened away from where the person is.
@@ -23,7 +32,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
         is_urgent: it interrupts what is being said.
     """
     if text and QAccessible.isActive():
-        event = QAccessibleAnnouncementEvent(widget, localised(text))
+        event = QAccessibleAnnouncementEvent(widget, said(text))
         politeness = QAccessible.AnnouncementPoliteness
         event.setPoliteness(politeness.Assertive if is_urgent else politeness.Polite)
         QAccessible.updateAccessibility(event)
@@ -37,7 +46,7 @@ class Spoken(QAccessibleWidget):
         return ""
 
     def text(self, t: QAccessible.Text) -> str:
-        return localised(self.words()) if t is QAccessible.Text.Value else super().text(t)
+        return said(self.words()) if t is QAccessible.Text.Value else super().text(t)
 
 
 class SpokenNumber(Spoken):

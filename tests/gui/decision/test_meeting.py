@@ -170,6 +170,11 @@ def test_that_more_than_six_sliders_are_not_put_on_the_screen(page) -> None:
 def test_that_the_search_keeps_what_is_ticked(page) -> None:
     page.tick("margin PH3/state_A-G")
     page.search.setText("PH8 nation")
-    shown = [page.list.item(row).text() for row in range(page.list.count()) if not page.list.item(row).isHidden()]
+    rows = [page.list.item(row) for row in range(page.list.count())]
+    assert not any(item.isHidden() for item in rows)  # a screen reader would hear the name of another row
+    shown = [item.text() for item in rows]
     assert "Margin of PH3 (State, A-G)" in shown
     assert all("PH8" in text or "PH3 (State, A-G)" in text for text in shown)
+    page.search.clear()
+    assert page.list.count() > len(shown)
+    assert [each.key for each in page.chosen] == ["margin PH3/state_A-G"]

@@ -38,6 +38,17 @@ STEPS = (
 )
 """What a person does, keys, and words that have to be heard."""
 
+STEPS_OF_A_RUN = (
+    ("The window opens on Overview; Ctrl+R opens the form of a run", "ctrl+r", "Runs, list item"),
+    ("Tab goes to its button", "until:Start run, push button", "Start run"),
+    ("Ctrl+1 goes back to Overview", "ctrl+1", "Overview"),
+    ("Tab goes to the first picture", "until:picture, chart", "picture, chart"),
+    ("Down walks its marks", "Down", "picture, chart"),
+    ("Ctrl+R opens the form of a run", "ctrl+r", "Runs"),
+    ("Tab goes to its button", "until:Start run, push button", "Start run"),
+    ("Space starts it; nothing else is pressed", "space", "is complete"),
+)
+
 
 def reason_to_skip() -> str:
     """Return what this computer lacks."""
@@ -98,15 +109,15 @@ def screen(tmp_path):
         yield environment
 
 
-def journey(screen, project):
-    """Return what is heard on the journey, step by step."""
+def journey(screen, project, steps=STEPS):
+    """Return what is heard on a journey, step by step."""
     with running(sys.executable, "-m", "phexplore", str(project), env=screen) as program:
         window = ("xdotool", "search", "--sync", "--onlyvisible", "--pid", str(program.pid))
         subprocess.run(window, env=screen, check=True, capture_output=True, timeout=120)
         heard = subprocess.run(
             [SYSTEM_PYTHON, str(CLIENT)],
             env=screen,
-            input=json.dumps(STEPS),
+            input=json.dumps(steps),
             capture_output=True,
             text=True,
             timeout=600,
@@ -156,3 +167,20 @@ def test_that_a_journey_is_heard_from_the_first_tab_to_the_finished_run(screen, 
     assert smallest < 500 < value < 520 < largest  # people: the margin of 500 was moved one stop up
     assert f"{round(value)} people" in tree[order[2]]["description"]
     assert [node["name"] for node in tree if node["role"] == "combo box" and not node["labels"]] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"])
+def test_that_marks_and_the_end_of_a_run_are_heard_in_every_other_system(screen, tmp_path, name) -> None:
+    scenario = presets()[name].scenario
+    project = Project.new(Workbook((scenario,), scenario.name))
+    project.save(tmp_path / "town.phx")
+    project.close()
+    heard = journey(screen, tmp_path / "town.phx", STEPS_OF_A_RUN)
+    print(as_text(heard))
+    silent = [step["does"] for step in heard if not any(step["wanted"] in words for _, words in step["said"])]
+    assert (len(heard), silent) == (len(STEPS_OF_A_RUN), [])
+    walked, ended = heard[4]["said"], heard[-1]["said"]
+    assert [words for kind, words in walked if kind == "announcement"]
+    assert any(kind == "announcement" and "is complete" in words for kind, words in ended)

@@ -30,10 +30,10 @@ def test_that_menu_and_list_call_an_area_alike_and_with_the_same_keys(window):
         found = preset(wanted).scenario
         window.session.edit_workbook("Add", lambda book, found=found: add_scenario(book, found))
         window.actions_table.refresh()
-        for number, area in enumerate(AREAS):
+        offered = [area for area in AREAS if window.actions_table[f"view.{area.name.lower()}"].isVisible()]
+        assert tuple(offered) == window.navigation.offered
+        for number, area in enumerate(offered):
             action, item = window.actions_table[f"view.{area.name.lower()}"], window.navigation.item(number)
-            assert action.isVisible() == (not item.isHidden())
-            if action.isVisible():
-                keys = action.shortcut().toString()
-                assert item.text() == action.text()
-                assert item.toolTip() == (f"{item.text()} ({keys})" if keys else item.text())
+            keys = action.shortcut().toString()
+            assert item.text() == action.text()
+            assert item.toolTip() == (f"{item.text()} ({keys})" if keys else item.text())

@@ -28,6 +28,7 @@ from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
+from phexplore.gui.widgets.speech import said
 from phexplore.gui.widgets.tick_list import TickEntry, TickList
 from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
 
@@ -362,3 +363,8 @@ def test_that_a_paragraph_keeps_its_line_breaks(qtbot) -> None:
         qtbot.addWidget(found)
         heights.append(found.heightForWidth(600))
     assert [round(height / heights[0]) for height in heights] == [1, 2, 3]
+
+
+def test_that_nobody_hears_a_fraction_of_many_digits() -> None:
+    exact = "privacy loss 0.826998… = 177339451520/214437516707, 32.35 % of all; share 3773/4097 = 92.09 %"
+    assert said(exact) == "privacy loss 0.826998…, 32.35 % of all; share 3773/4097 = 92.09 %"
