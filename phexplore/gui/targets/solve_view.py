@@ -195,7 +195,7 @@ class SolveView(QuestionView):
         self.basis.setToolTip(_BASIS_TIP)
         self.spend.setChecked(False)
         self.panel.clear()
-        self._refresh_rows()
+        self._seen.request()  # not before it is seen: the next project may be of a system that is not solved
 
     def _refresh_rows(self) -> None:
         shown = self.panel.answer

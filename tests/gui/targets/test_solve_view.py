@@ -288,6 +288,14 @@ def test_that_nothing_of_a_project_is_left_when_another_is_opened(qtbot, view, s
     assert view.view.isColumnHidden(GoalColumn.SOLVED)
 
 
+def test_that_a_project_of_a_system_that_is_not_solved_follows_one_that_is(view, session) -> None:
+    view.hide()
+    scenario = preset("group-sizes-census-2010").scenario
+    session.install(Project.new(Workbook((scenario,), scenario.name)))
+    assert session.scenario is scenario
+    assert view.panel.title.text() == "Not solved yet"
+
+
 def test_that_a_solution_that_no_longer_holds_follows_the_depth_and_stays_one(qtbot, view, session) -> None:
     _solve(qtbot, view)
     session.edit_workbook(*set_targets((PH7,), Fraction(60)))
