@@ -184,7 +184,7 @@ class TableCommands:
         """Select the cells that were changed, and say which: they may be out of sight."""
         lines = {row.key: number for number, row in enumerate(self._model.rows)}
         chosen = QItemSelection()
-        for row, head, _typed in entries:
+        for row, head, _typed in (entry for entry in entries if entry.row.key in lines):
             index = self._model.index(lines[row.key], self._model.table.number(head.key))
             chosen.select(index, index)
         self._view.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
