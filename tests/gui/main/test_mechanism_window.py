@@ -11,6 +11,8 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.exporting import export_formats
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.library import reread
 from phexplore.model.edits import set_field
 from phexplore.model.group_sizes import SizeMechanism
@@ -51,6 +53,22 @@ def test_that_every_area_opens(opened, preset_id) -> None:
     for area in window.navigation.offered:
         window.navigation.choose(area)
         assert window.navigation.area is area
+
+
+def test_that_a_project_of_every_system_follows_one_of_every_other(qtbot, opened) -> None:
+    """With all pages of the one before made: one of them asked the next project what only its own system knows."""
+    appearance().show_depth(Depth.EXPERT)
+    systems = ("sdhc-2020-us", "pl94-2020-persons-us", SIZES, COUNTIES)
+    window = opened(systems[0])
+    for number in (1, 2, 1, 3, 0, 2, 0, 3, 1, 0, 3, 2):  # every ordered pair
+        for area in window.navigation.offered:
+            window.navigation.choose(area)
+            page = window.pages.currentWidget()
+            for tab in getattr(page, "offered", ()):
+                page.show_tab(tab)
+        window.files.new(preset(systems[number]))
+        qtbot.wait(20)  # what fails in the event loop fails the test
+        assert window.session.scenario.baseline == systems[number]
 
 
 def test_that_a_project_mixes_all_four_systems(opened, tmp_path) -> None:
