@@ -26,7 +26,9 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
     match change.word:
         case "budget" if isinstance(change.key, QueryKey):
             old, new = _margin(before, change.key), _margin(after, change.key)
-            return f"{key}: margin {old} → {new}; unbounded {after.privacy.framework.symbol} {values}"
+            was, now = before.privacy.framework.symbol, after.privacy.framework.symbol
+            values = values if was == now else f"{_shown(change.before)} → {now} {_shown(change.after)}"
+            return f"{key}: margin {old} → {new}; unbounded {was} {values}"
         case "target":
             return f"{key}: margin target {values}"
         case "threshold":

@@ -129,7 +129,7 @@ def total_line(shown: ScenarioView) -> str:
         return ""
     tile = phsafe_loss_tile(shown)
     then, now = reference.figures.privacy.bounded_total, shown.figures.privacy.bounded_total
-    if then == now:
+    if then == now or reference.figures.privacy.framework is not shown.figures.privacy.framework:
         return f"Total: {tile.caption.removeprefix('Privacy loss, ')} {tile.value}, {tile.change}"
     return f"Total: {tile.caption.removeprefix('Privacy loss, ')} {budget_text(then)} → {tile.value}; {tile.change}"
 

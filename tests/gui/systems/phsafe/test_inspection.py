@@ -100,6 +100,15 @@ def test_that_changes_read_like_sentences(session, query) -> None:
     assert change_lines(session.shown) == ()
 
 
+def test_that_a_budget_of_another_definition_is_named_by_its_own_symbol(session, query) -> None:
+    session.edit("Pure", lambda s: set_field(s, "framework", PrivacyFramework.PURE_DP))
+    assert total_line(session.shown).startswith("Total: bounded ε 2.514562, not comparable")
+    session.edit("Budget", lambda s: set_budget(s, query, Fraction(1, 2)))
+    assert total_line(session.shown).startswith("Total: bounded ε 2.188610, not comparable")
+    (line,) = [line for line in change_lines(session.shown) if line.key == query]
+    assert line.text.endswith("unbounded ρ 0.662976 → ε 0.5")
+
+
 def test_that_a_table_says_what_it_counts(query) -> None:
     assert "under 18" in subtitle(query)
 
