@@ -304,6 +304,9 @@ def test_that_the_inspector_explains_and_goes_back_in_history(qtbot, session):
     inspector.refresh_now()
     inspector.history.chosen.emit(1)
     assert shares(session)[TOTAL] == Fraction(3126, 4097)
+    session.edit("ε 10", lambda s: set_field(s, "total", Fraction("0.9938913988985")))
+    history = inspect(session.shown, None, session.project).history
+    assert [step.value for step in history] == ["0.993892", "2.556226"]  # as the headline says them, never less
 
 
 def test_that_a_hidden_editor_waits_and_shows_the_newest(qtbot, session):

@@ -13,6 +13,7 @@ from phexplore.document.project import Project
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import (
     CONVERTED,
+    bound_text,
     budget_text,
     conversion_title,
     margin_word,
@@ -20,7 +21,6 @@ from phexplore.figures.wording import (
     power_text,
     share_percent,
     signed_people,
-    significant,
 )
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
@@ -143,7 +143,7 @@ def _single(change: Change, shown: TopDownShown) -> ChangeLine:
     match change.word:
         case "total":
             symbol = shown.method.framework.symbol
-            words = f"Total {symbol}: {significant(change.before, 6)} → {significant(change.after, 6)}"
+            words = f"Total {symbol}: {bound_text(change.before)} → {bound_text(change.after)}"
         case "spine":
             words = f"Spine: {spine_difference(change.before, change.after)}"
         case "invariants" | "constraints":
@@ -294,7 +294,7 @@ def subtitle(shown: TopDownShown, place: Place) -> str:
 def _field(scenario: Scenario, place: Place) -> tuple[object, str]:
     method = scenario.topdown
     if place is None:
-        return method.total, significant(method.total, 6)
+        return method.total, bound_text(method.total)
     share = method.query_shares.get(place) if isinstance(place, LevelQuery) else method.level_shares.get(place)
     return share, "not measured" if share is None else share_percent(share)
 
