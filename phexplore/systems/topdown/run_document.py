@@ -308,7 +308,7 @@ def _is_confidential(results: TopDownResults) -> bool:
 
 def _level(entry: Entry) -> str:
     level = str(entry["level"])
-    return TARGETS.get(level, level.replace("_", " "))
+    return TARGETS.get(level, level_title(level))
 
 
 def _total(name: str) -> Callable[[Entry], Any]:
@@ -328,7 +328,7 @@ _FIGURES: tuple[Column[Entry], ...] = (
 )
 
 _SIZES: tuple[Column[tuple[str, str, Entry]], ...] = (
-    heading("Level", lambda each: each[0].replace("_", " "), spans=True),
+    heading("Level", lambda each: level_title(each[0]), spans=True),
     words("True total", lambda each: each[1], whole=True),
     figures("Units", lambda each: each[2]["numbers"]),
     figures("MAE", lambda each: each[2]["mae"]["value"], 2),
@@ -378,7 +378,7 @@ _CONFIDENCE: tuple[Column[Comparison], ...] = (
 )
 
 _WORST_UNITS: tuple[Column[NamedUnit], ...] = (
-    heading("Level", lambda unit: unit.level.replace("_", " ")),
+    heading("Level", lambda unit: level_title(unit.level)),
     words("Unit", lambda unit: unit.code, whole=True),
     figures("True\ntotal", lambda unit: unit.worst.truth),
     figures("Published", lambda unit: unit.worst.estimate, 1),
@@ -408,7 +408,7 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         ("parents whose bounds contradict each other", people_text(summary["relaxed"])),
         *(
             (
-                f"totals of {level.replace('_', ' ')} that are off",
+                f"totals of {level_title(level)} that are off",
                 f"{counts['broken']:,} of {counts['units'] * counts['trials']:,}",
             )
             for level, counts in summary["broken_totals"].items()

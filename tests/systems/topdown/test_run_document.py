@@ -90,6 +90,13 @@ def test_that_html_says_what_was_checked_and_what_became_of_the_scenario(finishe
         assert words in text
 
 
+def test_that_tables_call_levels_as_the_sentences_do(finished):
+    document = run_document(TopDownResults.open(finished), (), NOW)
+    levels = {row[0].text for part in document.parts for table in part.tables for row in table.rows}
+    said = {level for level in levels if level.lower().startswith("block")}
+    assert said == {"Block", "Block group"}
+
+
 def test_that_the_same_run_gives_the_same_bytes(finished, tmp_path):
     one, other = (report_files(finished, "html", tmp_path / name, NOW)[0] for name in ("a.html", "b.html"))
     assert one.read_bytes() == other.read_bytes()
