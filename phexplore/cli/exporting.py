@@ -52,6 +52,7 @@ def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | 
         InputProblemsError: not a run directory.
         PhexploreError: nothing is counted yet, or it cannot be written.
     """
+    from phexplore.report.progress import tell_step
     from phexplore.report.run_report import write_run_report
     from phexplore.runs.run_files import as_written
 
@@ -62,4 +63,5 @@ def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | 
     system = system_of(load_spec(run).scenario)
     # The tables have readers of their own, so the summary is what surprises a report.
     with as_written(run / SUMMARY_FILE):
-        return write_run_report(partial(system.report, choices=choices), run, form, out, datetime.now(UTC))
+        read = partial(system.report, choices=choices)
+        return write_run_report(read, run, form, out, datetime.now(UTC), tell_step)

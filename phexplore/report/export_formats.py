@@ -18,6 +18,8 @@ Write = Callable[..., bytes]
 `Occasion` too."""
 Tell = Callable[[int, int, str], object]
 """Takes the number of the step that begins, how many there are, and what it does."""
+STEP = "Step "
+"""Begins the line of a step among the messages of a command."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from phexplore.preparing import PREPARING
+from phexplore.report.export_formats import STEP
 from phexplore.report.terminal import say
 
 if TYPE_CHECKING:
@@ -85,3 +86,19 @@ class ProgressLine:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def tell_step(number: int, steps: int, sentence: str) -> None:
+    """Show a step of a document on standard error: one line that is written over on a terminal, a line each elsewhere.
+
+    Args:
+        number: of the step.
+        steps: how many there are.
+        sentence: what it does.
+    """
+    text = f"{STEP}{number} of {steps}: {sentence}"
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{text}\x1b[K" + ("\n" if number == steps else ""))
+        sys.stderr.flush()
+    else:
+        say(text)

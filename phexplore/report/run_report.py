@@ -12,6 +12,7 @@ from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_byte
 from phexplore.files.atomic_files import write_atomically
 from phexplore.report.document import Document
 from phexplore.report.document_files import SUFFIXES, document_bytes
+from phexplore.report.export_formats import Tell
 from phexplore.runs.store import confirm_counts
 
 FORMATS = {**SUFFIXES, "csv": ".csv", "png": ".png", "svg": ".svg"}
@@ -38,7 +39,12 @@ class RunReport:
 
 
 def write_run_report(
-    read: Callable[[Path, datetime], RunReport], run: Path, form: str, out: Path, now: datetime
+    read: Callable[[Path, datetime], RunReport],
+    run: Path,
+    form: str,
+    out: Path,
+    now: datetime,
+    tell: Tell = lambda _number, _steps, _sentence: None,
 ) -> list[Path]:
     """Write the results of a run and return the files; existing ones are replaced whole.
 
@@ -51,6 +57,7 @@ def write_run_report(
         form: id of the format.
         out: file or directory; it may exist.
         now: printed in the report, with its zone.
+        tell: called when a step of a document begins.
 
     Raises:
         UnknownNameError: no such format.
@@ -71,7 +78,7 @@ def write_run_report(
             written.append(out / name)
         return written
     target = out / f"report{suffix}" if out.is_dir() else out
-    write_atomically(target, _content(report, form, now))
+    write_atomically(target, _content(report, form, now, tell))
     return [target]
 
 
@@ -81,12 +88,13 @@ def _files(report: RunReport, form: str) -> Iterable[tuple[str, bytes]]:
     return ((f"{chart.id}.{form}", chart_bytes(chart, FigureFormat(form))) for chart in _charts(report))
 
 
-def _content(report: RunReport, form: str, now: datetime) -> bytes:
+def _content(report: RunReport, form: str, now: datetime, tell: Tell) -> bytes:
     if form == "csv":
         return report.table()
     if form in {"png", "svg"}:
         return sheet_bytes(_charts(report), FigureFormat(form))
-    return document_bytes(report.document(), form, now)
+    tell(1, 1, "Reading the results")
+    return document_bytes(report.document(), form, now, tell)
 
 
 def _charts(report: RunReport) -> Sequence[Chart]:

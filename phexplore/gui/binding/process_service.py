@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
 from phexplore.errors import PhexploreError
+from phexplore.report.export_formats import STEP
 
 GRACE_MS = 3000
 _LOG_CHARACTERS = 20_000
@@ -32,9 +33,9 @@ class Ended:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The last lines of the log that say something, without the frames and hints of the command line."""
+        """The last lines of the log that say something, without the frames, hints and steps of the command line."""
         lines = [line.strip(_FRAMES) for line in self.log.splitlines()]
-        return tuple(line for line in lines if line and not line.startswith(("Usage:", "Try ")))[-_LOG_LINES:]
+        return tuple(line for line in lines if line and not line.startswith(("Usage:", "Try ", STEP)))[-_LOG_LINES:]
 
 
 class ProcessService(QObject):

@@ -17,6 +17,7 @@ from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.widgets.file_dialogs import ask_for_folder, ask_to_save
+from phexplore.report.export_formats import STEP
 from phexplore.runs.store import load_spec
 from phexplore.systems.run_results import Choice
 
@@ -113,6 +114,7 @@ class ExportButton(QToolButton):
         for process in (self.process, self.printing):
             process.failed.connect(self.failed)
             process.busy_changed.connect(self._show_busy)
+            process.said.connect(self._show_step)
         self.setAccessibleName("Export the run")
         self.setProperty("look", "bordered")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -173,8 +175,16 @@ class ExportButton(QToolButton):
         else:
             ask_to_save(self, title, take, proposed=_proposed(directory, form))
 
+    def _show_step(self, line: str) -> None:
+        """Say on the button how far a report is, and in its tip what is done."""
+        step, _, sentence = line.partition(": ")
+        if step.startswith(STEP):
+            self.setText(f"{step}…")
+            self.setToolTip(sentence)
+
     def _show_busy(self, busy: bool) -> None:
         self.setText("Writing…" if busy else "Export…")
+        self.setToolTip("")
         self.setEnabled(not busy)
 
 

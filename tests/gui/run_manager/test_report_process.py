@@ -78,3 +78,22 @@ def test_that_a_report_is_proposed_by_the_name_of_the_scenario_and_never_among_r
     button._choose(form)
     name = f"{load_spec(run.directory).scenario.name} results.pdf"
     assert asked == [run.directory.parent.parent / name, Path("/home/anna/Documents") / name]
+
+
+def test_that_the_button_says_how_far_a_report_is_and_its_failure_does_not(qtbot, monkeypatch, tmp_path):
+    code = (
+        "import sys; print('Step 3 of 14: Drawing picture 2 of 12', 'No room.', 'Free some.', sep='\\n', file=sys.stderr);"
+        " sys.exit(1)"
+    )
+    command = lambda *_: [sys.executable, "-c", code]
+    monkeypatch.setattr("phexplore.gui.run_manager.report_process.program_command", command)
+    button = ExportButton(lambda: tmp_path, dict)
+    qtbot.addWidget(button)
+    shown, failures = [], []
+    button.process.said.connect(lambda _line: shown.append((button.text(), button.toolTip())))
+    button.failed.connect(failures.append)
+    button.write(next(form for form in FORMATS if form.id == "html"), tmp_path / "a.html")
+    qtbot.waitUntil(lambda: bool(failures))
+    assert shown[0] == ("Step 3 of 14…", "Drawing picture 2 of 12")
+    assert (failures[0].sentence, failures[0].remedy) == ("No room.", "Free some.")
+    assert (button.text(), button.toolTip()) == ("Export…", "")

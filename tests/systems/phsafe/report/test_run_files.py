@@ -46,7 +46,11 @@ def test_that_pictures_fill_a_folder(finished, tmp_path):
 
 @pytest.mark.slow
 def test_that_a_document_gets_its_usual_name_in_a_directory(finished, tmp_path):
-    assert write_run_report(run_report, finished, "html", tmp_path, NOW) == [tmp_path / "report.html"]
+    told = []
+    written = write_run_report(run_report, finished, "html", tmp_path, NOW, lambda *step: told.append(step))
+    assert written == [tmp_path / "report.html"]
+    assert (told[0], told[-1][2]) == ((1, 1, "Reading the results"), "Laying out the pages")
+    assert [number for number, _, _ in told] == list(range(1, told[-1][1] + 1))
 
 
 def test_that_what_is_no_run_is_refused(tmp_path):
