@@ -42,6 +42,8 @@ _WORDING = Wording(
     "The process of sweeps could not be started.",
 )
 _LETTERS = 14
+_MOST_DIGITS = 24
+"""Of a fraction that is shown whole."""
 _WIDE = (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 _MOST_TRIALS = 10_000
 _MOST_WORKERS = 16
@@ -272,4 +274,7 @@ class VaryView(QWidget):
 
 def _shown(value: object) -> str:
     text = value_text(value)
-    return f"{text}, about {float(value):.6g}" if isinstance(value, Fraction) and "/" in text else text
+    if not isinstance(value, Fraction) or "/" not in text:
+        return text
+    about = f"about {float(value):.6g}"
+    return f"{text}, {about}" if len(text) <= _MOST_DIGITS else about

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from PySide6.QtCore import Qt
 
@@ -9,7 +11,7 @@ import phexplore as px
 from phexplore.decide.sweep_answer import PointRuns, SweepRequest, answer, read_values
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
-from phexplore.gui.targets.vary_view import VaryView
+from phexplore.gui.targets.vary_view import VaryView, _shown
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import preset
 
@@ -112,3 +114,10 @@ def test_that_nothing_is_said_of_an_empty_value(qtbot, tmp_path) -> None:
     assert "Now ." not in said.values()
     assert any(words.startswith("Now ") for words in said.values())
     view.stop()
+
+
+@pytest.mark.parametrize(("value", "words"), [(Fraction(104, 4099), "104/4099, about 0.025372"), (Fraction(1, 4), "0.25"),
+                                              (Fraction(10**40 + 1, 3 * 10**40), "about 0.333333")])  # fmt: skip
+def test_that_a_long_fraction_does_not_widen_the_form(value, words) -> None:
+    """Two hundred digits took the room of the picture."""
+    assert _shown(value) == words

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu, QWidget
 
-from phexplore.figures.wording import capital
+from phexplore.figures.wording import capital, counted
 from phexplore.files.atomic_files import read_text
 from phexplore.gui.binding.session import entered, refusal_of
 from phexplore.gui.binding.system_session import PlainSession
@@ -127,7 +127,7 @@ class ReleasesEditor(QWidget):
         self._rank.setText(
             ""
             if space is None
-            else f"{space.rank:,} independent exact sums of {space.size:,} answers; {space.size - space.rank:,} dimensions are protected."
+            else f"{counted(space.rank, 'independent exact sum')} of {space.size:,} answers; {space.size - space.rank:,} dimensions are protected."
         )
         if not appearance().is_expert:
             return ""

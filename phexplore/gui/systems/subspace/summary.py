@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import people, power_text, share_percent
+from phexplore.figures.wording import capital, people, power_text, sentence, share_percent
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
@@ -99,16 +99,17 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
     budget = f"ε = {exact_text(plan.epsilon)}" + (f", δ = {exact_text(plan.delta)}" if plan.delta else "")
     margins = [kind.margins.by(convention) for kind in release.classes]
     error, least, most = map(people, (release.squared_error, min(margins), max(margins)))
+    span = f"every margin is ±{most}" if least == most else f"margins from ±{least} to ±{most}"
     free = space.size - space.rank
     near = release.approximation
     factor = near.words if near.factor is None else f"at most {near.factor:.4g} times {near.words.removeprefix('of ')}"
     parts = (
-        ("Mechanism", f"{plan.release.mechanism.title}. {MECHANISM_EXPLANATIONS[plan.release.mechanism]}"),
+        ("Mechanism", f"{capital(plan.release.mechanism.title)}. {MECHANISM_EXPLANATIONS[plan.release.mechanism]}"),
         ("Budget", f"{budget}, a share of {share_percent(plan.release.share)}."),
         ("Sensitivity", "\n".join(release.explanation)),
         ("Exact sums", f"{space.rank:,} independent of {space.size:,} answers; {free:,} dimensions carry noise."),
-        ("Expected error", f"{error} people² over all answers; margins from ±{least} to ±{most} people."),
-        ("How far from the best", factor),
+        ("Expected error", f"{error} people² over all answers; {span} people."),
+        ("How far from the best", sentence(factor)),
         ("Protected", "\n".join(figures.protected)),
         ("Not protected", "\n".join(figures.not_protected)),
     )

@@ -255,7 +255,11 @@ class TuneView(QWidget):
             return
         refusal = self._session.edit_workbook(f"Add {made.name}", lambda book: add_scenario(book, made))
         if self._session.report(refusal):
-            self.noted.emit(f"“{self._session.scenario.name}” was added and is being edited.")
+            added = f"“{self._session.scenario.name}” was added and is being edited."
+            if kept := [level for level in made.topdown.levels if level not in found.budgets]:
+                total = float(made.topdown.total)
+                added += f" Levels that the data lack keep their budgets ({', '.join(kept)}): ρ {total:.6g} in all."
+            self.noted.emit(added)
 
     def _forget(self) -> None:
         """End the search when another project is opened: what it found belongs to the scenario of the one before."""

@@ -246,3 +246,18 @@ def test_that_another_estimator_is_asked_of_the_command_and_stored_apart(make):
     assert "estimator" not in view.settings.options()
     view.settings.estimator.select("pooled")
     assert view.settings.options()["estimator"] == "pooled"
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [((), ""), (("US",), " Levels that the data lack keep their budgets (US): ρ 2.5649 in all.")]
+)
+def test_that_a_loaded_total_that_is_not_the_one_found_is_explained(qtbot, make, session, missing, said) -> None:
+    """ρ 0.013 was found, and a scenario of 0.078 was loaded without a word."""
+    view, notes = make(), []
+    view.noted.connect(notes.append)
+    budgets = {level: Fraction(1, 2) for level in LEVELS if level not in missing}
+    view._scenario = session.scenario
+    view.load(FoundBudgets("", budgets, sum(budgets.values()), None, None, 2))
+    (note,) = notes
+    total = float(session.scenario.topdown.total)
+    assert note.partition("edited.")[2] == said.replace("2.5649", f"{total:.6g}")
