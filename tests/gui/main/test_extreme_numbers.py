@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableView
 
 from phexplore.document.project import Project
-from phexplore.gui.binding.areas import AREAS, Area
+from phexplore.gui.binding.areas import Area
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.widgets.exact_field import ExactField
@@ -38,7 +38,7 @@ def test_that_fields_refuse_extreme_numbers_or_keep_them(qtbot, window_of, tmp_p
     numbers = list(extreme_numbers(10))
     session.project.save(tmp_path / "a.phx")
     tried: dict[ExactField, int] = {}
-    for area in (area for area in _EDITING if area in _navigable(window)):
+    for area in (area for area in _EDITING if area in window.navigation.offered):
         window.navigation.choose(area)
         for field in window.findChildren(ExactField):
             if field.isVisible() and field.isEnabled() and field not in tried:
@@ -73,12 +73,6 @@ def test_that_cells_refuse_extreme_numbers_or_keep_them(qtbot, window_of, tmp_pa
     assert 100 < sum(refused) < len(refused)
     session.project.save()
     assert Project.salvage(tmp_path / "a.phx").workbook == session.project.workbook
-
-
-def _navigable(window):
-    """Return the areas a user can choose."""
-    rows = (row for row in range(window.navigation.count()) if not window.navigation.isRowHidden(row))
-    return {AREAS[row] for row in rows}
 
 
 def _refused(session, offer) -> bool:
