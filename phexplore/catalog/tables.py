@@ -264,12 +264,12 @@ def counted_together(units: Iterable[str]) -> str:
     """Return what numbers count that stand together: the one unit of all, else a word that holds for each.
 
     Args:
-        units: what each of them counts, at least one.
+        units: what each of them counts; nothing may be people or households.
     """
     found = set(units)
     if len(found) == 1:
         return found.pop()
-    return PEOPLE_OR_HOUSEHOLDS if found & {"people", PEOPLE_OR_HOUSEHOLDS} else _HOUSING_UNITS
+    return _HOUSING_UNITS if found and not found & {"people", PEOPLE_OR_HOUSEHOLDS} else PEOPLE_OR_HOUSEHOLDS
 
 
 @lru_cache(maxsize=1)

@@ -12,13 +12,13 @@ Args:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
 from phexplore.accuracy.budget_model import LeftOut, margin_of
-from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS
+from phexplore.catalog.tables import counted_together
 from phexplore.decide.frontier import Frontier, FrontierError, FrontierPoint, PricedQuery, Weighting, frontier
 from phexplore.decide.risk import GuessRisk, guess_risk
 from phexplore.decide.sensitivity import (
@@ -154,7 +154,7 @@ def frontier_figure(found: Frontier, loss: str, counted: Counted) -> Figure:
         return nothing("frontier", "Locks leave no room for other totals. Unlock some budgets to see the trade-off.")
     xs = [float(point.headline) for point in found.points]
     ys = [point.weighted_margin for point in found.points]
-    unit = _counted_by_all(counted, (query.key for query in found.queries))
+    unit = counted_together(counted(query.key) for query in found.queries)
     marks = tuple(
         Mark(number, (Dot(x, y, size=5.0),), tip=point_words(point, loss, unit))
         for number, (x, y, point) in enumerate(zip(xs, ys, found.points, strict=True))
@@ -239,7 +239,7 @@ def price_bars(found: Frontier, symbol: str, counted: Counted, *, doubles: bool)
     extra = f"{'bounded ' if doubles else ''}{symbol} {float(shown):.4g}"
     bars = tuple(_price_bar(gain, query, extra, counted(query.key)) for gain, query in bought[:_MOST])
     best = bought[0][1]
-    unit = _counted_by_all(counted, (query.key for query in found.queries))
+    unit = counted_together(counted(query.key) for query in found.queries)
     rows = tuple((query.name, query.margin, query.margin - gain, gain) for gain, query in bought)
     return bar_figure(
         "price-bars",
@@ -299,7 +299,7 @@ def leverage_bars(found: tuple[Leverage, ...], counted: Counted) -> Figure:
         counted: what an answer of a query counts.
     """
     bars = []
-    unit = _counted_by_all(counted, (entry.query for entry in found))
+    unit = counted_together(counted(entry.query) for entry in found)
     for entry in found[:_MOST]:
         is_budget = entry.parameter.startswith("budget")
         step = "1 % more budget" if is_budget else "one person more in τ"
@@ -335,9 +335,3 @@ def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
             found.append((reliable_from(margin, request.relative), title_of(key), counted(key)))
     found.sort()
     return tuple((name, f"from {number:,} {unit}") for number, name, unit in found)
-
-
-def _counted_by_all(counted: Counted, keys: Iterable[Key]) -> str:
-    """Return what all of these queries count."""
-    units = {counted(key) for key in keys}
-    return units.pop() if len(units) == 1 else PEOPLE_OR_HOUSEHOLDS

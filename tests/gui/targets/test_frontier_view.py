@@ -135,6 +135,16 @@ def test_that_an_empty_scenario_is_drawn(us) -> None:
     assert found.reliable == ()
 
 
+def test_that_households_and_families_together_are_no_people(us) -> None:
+    kept = {
+        key: value if key.table in {"PH1_denom", "PH5_denom"} else Fraction(0)
+        for key, value in us.phsafe.budgets.items()
+    }
+    found = trade_off(TradeRequest(replace(us, method=replace(us.phsafe, budgets=kept))))
+    assert found.frontier.y.title == "weighted margin, housing units"
+    assert found.prices.x.title.startswith("housing units the margin shrinks by")
+
+
 @pytest.mark.parametrize(
     ("name", "unit"),
     [
