@@ -24,6 +24,7 @@ from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.table import shown as shown_text
 from phexplore.figures.wording import CONVERTED
 from phexplore.files.json_text import plain_values
+from phexplore.metrics.errors import figure_title
 from phexplore.model.diff import value_text
 from phexplore.model.edits import rename
 from phexplore.model.fingerprint import fingerprint
@@ -31,7 +32,7 @@ from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.paths import parameters, with_parameters
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
-from phexplore.systems.registry import loss_of, margins_of_entries
+from phexplore.systems.registry import loss_of, margins_of_entries, system_of
 
 MOST_POINTS = 100_000
 _LOSS_COLUMNS = {"total": "whole loss", "epsilon": "whole epsilon"}
@@ -181,14 +182,18 @@ def usual_column(figures: Sequence[str]) -> str:
 
 
 def column_title(found: Sweep, column: str) -> str:
-    """Return what a column of figures is called: a margin, the loss, ε of a zCDP release with how it was converted.
+    """Return what a column is called: a margin, a figure of runs, the loss, ε of a zCDP release with how it was converted.
 
     Args:
         found: the sweep.
         column: of its table.
     """
+    place_name = system_of(found.scenario).place_name
     if column in found.points[0].margins:
-        return f"Margin of {column}"
+        return f"Margin of {place_name(column).title}"
+    if column in {name for row in found.measured for name in row}:
+        place, _, figure = column.rpartition("/")
+        return f"{figure_title(figure)}, {place_name(place).title}"
     title = _LOSS_TITLES.get(column, column)
     is_converted = title == "ε" and loss_of(found.points[0].scenario).framework is PrivacyFramework.ZCDP
     return f"{title}, {CONVERTED}" if is_converted else title

@@ -13,6 +13,7 @@ import pytest
 from phexplore.accounting.zcdp import epsilon
 from phexplore.decide.sweeping import column_title, read_grid, sweep, sweep_figure
 from phexplore.figures.table import shown
+from phexplore.metrics.errors import figure_title
 from phexplore.model.conventions import Conversion
 from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.registry import preset
@@ -113,6 +114,13 @@ def test_that_a_line_goes_from_left_to_right(persons) -> None:
 def test_that_columns_are_called_what_they_are(persons) -> None:
     found = sweep(persons, {"total": [1, 2]}, ["County/total"])
     titles = [column_title(found, column) for column in ("whole loss", "epsilon", "County/total")]
-    assert titles == ["Whole loss", "ε, converted from ρ", "Margin of County/total"]
+    assert titles == ["Whole loss", "ε, converted from ρ", "Margin of County: total"]
     pure = sweep(preset("group-sizes-census-2010").scenario, {"total": [1, 2]})
     assert column_title(pure, "epsilon") == "ε"
+
+
+def test_that_figures_of_runs_are_called_what_they_are() -> None:
+    found = sweep(preset("group-sizes-census-2010").scenario, {"total": [1, 2]}, ["County/one size"])
+    found = replace(found, measured=({"County/one size/rmse": 0.7}, {"County/one size/rmse": 0.5}))
+    assert column_title(found, "County/one size/rmse") == f"{figure_title('rmse')}, County: one size"
+    assert sweep_figure(found).title.startswith(f"{figure_title('rmse')}, County: one size: 0.5 to 0.7")

@@ -47,13 +47,13 @@ def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: Grou
     answer = "groups of at most a size" if cumulative else "groups of one size, measured"
     rows, table = [], []
     for level in figures.levels:
-        pairs = [("a size", level.size_margins, then[level.level].size_margins if level.level in then else None)]
+        pairs = [("one size", level.size_margins, then[level.level].size_margins if level.level in then else None)]
         if cumulative:
-            pairs.insert(0, ("as measured", level.answer_margins, None))
+            pairs.insert(0, ("at most a size", level.answer_margins, None))
         for name, margins, was in pairs:
             value = margins.by(convention)
             old = None if was is None else was.by(convention)
-            what = answer if name == "as measured" else "groups of one size"
+            what = answer if name == "at most a size" else "groups of one size"
             tip = f"{level.level}: ±{people(value)} {what}, noise {level.noise.noise.name}, σ = {level.sigma:,.4g}"
             rows.append(
                 Row(
@@ -70,7 +70,7 @@ def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: Grou
             )
             table.append((level.level, level.regions, level.answers, what, level.sigma, value, old))
     lowest = figures.levels[-1]
-    title = f"A size is within ±{people(lowest.size_margins.by(convention))} groups at the level {lowest.level}"
+    title = f"The number of groups of one size is within ±{people(lowest.size_margins.by(convention))} at the level {lowest.level}"
     rule = (
         f"{percent(scenario.conventions.confidence, places=None)} of the answers, {margin_word(convention)} convention"
     )
