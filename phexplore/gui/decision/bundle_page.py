@@ -184,7 +184,7 @@ class BundlePage(Page):
         self.process = BundleProcess(self)
         self._after_key: SignersEditor | None = None
         self._checked: Path | None = None
-        self._inspected: Path | None = None
+        self._inspected = False
         self._to_sign: BundleReport | None = None
         self._key_passphrase = ""
         self.process.busy_changed.connect(self._on_busy)
@@ -227,6 +227,7 @@ class BundlePage(Page):
 
     def write_to(self, path: Path) -> None:
         """Write the bundle to a file."""
+        self._inspected = False  # whatever was to be shown before signing could not be
         project = self._session.project
         self.writing.start(
             SealJob(
@@ -253,13 +254,13 @@ class BundlePage(Page):
     def show_before_signing(self, bundle: Path) -> None:
         """Check a bundle that somebody wants to sign and show what it states; only an intact one can be signed then."""
         self._to_sign = None
-        self._inspected = bundle
+        self._inspected = True
         self.signing.start(VerifyJob(bundle))
 
     def sign(self, bundle: Path, out: Path) -> None:
         """Add signatures to a bundle."""
         sha256 = self._to_sign.sha256 if self._to_sign is not None else ""
-        self._to_sign = None
+        self._to_sign, self._inspected = None, False
         self.signing.start(SignJob(bundle, out, self.cosigners.keys, sha256))
 
     def create_key(self, order: KeyJob, editor: SignersEditor) -> None:
@@ -341,11 +342,13 @@ class BundlePage(Page):
             if self._after_key is not None:
                 self._after_key.add_key(result.path, self._key_passphrase)
             self._after_key, self._key_passphrase = None, ""
-        elif isinstance(result, BundleReport) and result.path == self._inspected:
+        elif not isinstance(result, BundleReport) or self.process.asker is self.checking:
+            return
+        elif self._inspected:
             self._to_sign = result if result.is_intact else None
-            self._inspected = None
+            self._inspected = False
             self._enable()
-        elif isinstance(result, BundleReport) and result.is_intact and result.path != self._checked:
+        elif result.is_intact:
             for editor in (self.signers, self.cosigners):
                 editor.forget_passphrases()
             self.written.emit(result.path)

@@ -244,6 +244,20 @@ def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be
     assert ("info", "Status: draft") in page.signing.lines
 
 
+def test_that_a_bundle_written_over_one_that_was_checked_is_told_and_its_passphrases_forgotten(
+    qtbot, page, own_store, tmp_path
+) -> None:
+    with qtbot.waitSignal(page.process.answered):
+        page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.signers)
+    with qtbot.waitSignal(page.process.failed):
+        page.show_before_signing(tmp_path / "vote.zip")  # not there yet
+    _checked(qtbot, page, tmp_path / "vote.zip", b"no bundle")
+    with qtbot.waitSignal(page.written):
+        page.write_to(tmp_path / "vote.zip")
+    assert page.signers.rows[0].passphrase.text() == ""
+    assert not page.cosign.isEnabled()
+
+
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")
 def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) -> None:
     key = tmp_path / "ada"
