@@ -28,12 +28,11 @@ from phexplore.gui.decision.tick_page import TickPage
 from phexplore.gui.dialogs.messages import show_problems
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
-from phexplore.gui.theme.metrics import GRID, HALF, PICTURE_HEIGHT
+from phexplore.gui.theme.metrics import GRID, PICTURE_HEIGHT
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_for_several
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text
-from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Issue
@@ -93,9 +92,9 @@ class CommitteePage(TickPage):
         self.picture.failed.connect(self.failed)
         self.lay_out(
             (Text("Members", bold=True), self.list, self.add, Text("Started from", look="muted"), self.start),
-            (FlowRow(self.draft, self.overlay, gap=GRID),),
+            (FlowRow(self.draft, self.overlay, gap=GRID), self.reasons),
             "Proposals",
-            (stacked((self.table, 1), self.reasons, gap=HALF), self.picture),
+            (self.table, self.picture),
             (_MATRIX, PICTURE_HEIGHT),
         )
         self._seen = WhenSeen(self, self.refresh, session.settled)
@@ -180,6 +179,7 @@ class CommitteePage(TickPage):
         # Once, not off and on again: the button would lose the focus to the table.
         self.draft.setEnabled(matrix is not None and len(members) > 1 and bool(matrix.rows))
         if matrix is None:
+            self.reasons.hide()
             self.say_empty(reason)
         else:
             self._work.request((matrix, members))
@@ -190,6 +190,7 @@ class CommitteePage(TickPage):
             return  # a tick was taken away meanwhile
         has_rows = bool(view.numbers.rows)
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
+        self.reasons.setVisible(has_rows)
         self.table.set_numbers(view.numbers)
         self.picture.show_figure(view.picture)
         self._tell_reasons(next((place for place, row in enumerate(view.numbers.rows) if row[-1]), 0))

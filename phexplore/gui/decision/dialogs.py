@@ -25,6 +25,9 @@ from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.model.issues import InputProblemsError
 
+_FRAME = 6 * GRID
+"""Of a dialog on the screen, with its title: else the buttons of one in large text are below the edge."""
+
 
 class AskDialog(QDialog):
     """Title and sentence above, a reason and buttons below; gone when it is closed."""
@@ -72,7 +75,8 @@ class AskDialog(QDialog):
     def _grow(self) -> None:
         """Take the height that wrapped sentences need: a dialog opens with at most two thirds of the screen."""
         if (layout := self.layout()) is not None:
-            needed = min(layout.totalHeightForWidth(self.width()), self.screen().availableGeometry().height())
+            most = self.screen().availableGeometry().height() - _FRAME
+            needed = min(layout.totalHeightForWidth(self.width()), most)
             self.resize(self.width(), max(self.height(), needed))
 
 

@@ -256,7 +256,7 @@ def test_that_a_double_click_makes_one_draft(qtbot, page, session, files) -> Non
     assert session.project.labels[-2:] == ("Import 3 proposals", "Consensus draft of Ada, Grace, Alan")
 
 
-def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, proposals, query, tmp_path) -> None:
+def test_that_a_reason_is_read_whole_above_the_matrix(qtbot, page, session, us, proposals, query, tmp_path) -> None:
     said = Comment("Schools plan by it, and a wider margin would hide a class. " * 3 + "So.", "Ada", "", query.text)
     project = Project.new(Workbook((replace(proposals[0], comments=(said,)),), "Ada"))
     project.save(tmp_path / "Ada.phx")
@@ -266,6 +266,8 @@ def test_that_a_reason_is_read_whole_below_the_matrix(qtbot, page, session, us, 
     other = next(place for place, row in enumerate(page.table.numbers.rows) if not row[-1])
     page.table.selectRow(other)
     assert page.reasons.text().endswith(" – nobody gave a reason")
+    page.tick()
+    assert page.reasons.isHidden()
 
 
 def test_that_values_kept_in_a_meeting_are_no_member(qtbot, page, session, files) -> None:
