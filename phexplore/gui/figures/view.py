@@ -94,12 +94,19 @@ class FigureView(QFrame):
         self._table_button.toggled.connect(self._show_page)
         self._copy_button = _bordered_button(self, "Copy", f"{name}: copy", COPY_TIP)
         self._copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._all_button = _bordered_button(
+            self, "Show all", f"{name}: show all", "Show the whole picture again (0, or a double click)"
+        )
+        self._all_button.clicked.connect(self.plot.viewport.show_all)
+        self._all_button.hide()
+        self.plot.viewport.zoomed.connect(self._all_button.setVisible)
         self._stack = QStackedWidget(self)
         self._twin = TableTwin(f"{name}, table", self._stack)
         self.menu = FigureMenu(self)
         self._copy_button.setMenu(self.menu)
         top = Qt.AlignmentFlag.AlignTop
-        heading = row(self._title, (self._table_button, top), (self._copy_button, top), gap=GAP)
+        buttons = (self._all_button, self._table_button, self._copy_button)
+        heading = row(self._title, *((button, top) for button in buttons), gap=GAP)
         heading.setStretch(0, 1)
         heading.setAlignment(self._title, top)
         for page in (self.plot, self._empty):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from PySide6.QtCore import QObject, QPointF
+from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtWidgets import QScrollBar
 
 from phexplore.figures.figure import Figure
@@ -26,9 +26,14 @@ MOST_GROWTH = 1.8
 class Viewport(QObject):
     """The ranges a canvas shows of a figure, moved by zoom, pan and a scroll bar of rows.
 
+    Signals:
+        zoomed: whether less than all is seen from now on (bool).
+
     Attributes:
         is_held: the horizontal range stays while a handle is dragged.
     """
+
+    zoomed = Signal(bool)
 
     def __init__(self, canvas: Canvas, axis: RowAxis, bar: QScrollBar, parent: QObject) -> None:
         """Begin with no figure.
@@ -62,7 +67,7 @@ class Viewport(QObject):
         before = self._axis.labels, self._seen()[0]
         self._figure, self._whole_x = figure, (-1.0, (0.0, 1.0))
         if is_other:
-            self._zoom = None
+            self._keep(None)
         self._axis.set_labels(figure.rows)
         self.fit()
         return before == (self._axis.labels, self._seen()[0])
@@ -87,7 +92,7 @@ class Viewport(QObject):
 
     def show_all(self) -> None:
         """Show everything again."""
-        self._zoom = None
+        self._keep(None)
         self._show()
         self._canvas.refresh()
 
@@ -165,8 +170,13 @@ class Viewport(QObject):
         if self._figure is not None:
             whole_x, whole_y = self._whole(self._figure)
             x, y = _held(x, whole_x), _held(y, whole_y)
-            self._zoom = None if x == whole_x and (self._figure.has_rows or y == whole_y) else (x, y)
+            self._keep(None if x == whole_x and (self._figure.has_rows or y == whole_y) else (x, y))
             self._show()
+
+    def _keep(self, zoom: tuple[Range, Range] | None) -> None:
+        was_zoomed, self._zoom = self.is_zoomed, zoom
+        if was_zoomed is not self.is_zoomed:
+            self.zoomed.emit(self.is_zoomed)
 
     def _whole(self, figure: Figure) -> tuple[Range, Range]:
         """Return what is shown of everything, the horizontal range measured once per width."""

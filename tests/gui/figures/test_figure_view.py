@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import gc
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QMessageBox,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 from shiboken6 import delete, isValid
 
 from phexplore.catalog.names import Naming, called
@@ -85,6 +95,20 @@ def test_that_the_wheel_zooms_a_picture_at_once_on_a_page_that_does_not_scroll(s
     assert not view.canvas.hasFocus()
     assert view.plot.gestures.wheel_turned(-3)
     assert view.plot.viewport.is_zoomed
+
+
+def test_that_a_picture_shown_in_part_says_so_and_a_button_shows_all_of_it(view):
+    (button,) = (each for each in view.findChildren(QToolButton) if each.text() == "Show all")
+    whole = seen(view)
+    assert button.isHidden()
+    QTest.keyClick(view.canvas, Qt.Key.Key_Plus)
+    assert not button.isHidden()
+    button.click()
+    assert button.isHidden()
+    assert seen(view) == whole
+    QTest.keyClick(view.canvas, Qt.Key.Key_Plus)
+    view.show_figure(replace(plane(), id="other"))
+    assert button.isHidden()
 
 
 def test_that_the_wheel_zooms_a_map_at_once_and_its_tool_tip_names_the_place(view, monkeypatch):
