@@ -194,7 +194,7 @@ def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     shares = 100 * counts / fold.errors.total
     left_out, exact = fold.errors.total - errors.total, fold.errors.within(0)
     tails = f" {left_out:,} errors lie further out." if left_out else ""
-    sigma = run.sigma(choice.level, query)
+    sigma = run.tabulated_sigma(choice.level, query)
     curve = "" if sigma is None else "; the curve is the noise of one answer before post-processing"
     summary = (
         f"{heading(query_title(query.name))} at {level_title(choice.level).lower()}, {choice.size_words}, "

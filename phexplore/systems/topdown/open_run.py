@@ -23,6 +23,7 @@ from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, load_summary, present_trials, trial_file
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
+from phexplore.spine.settings import settings_of
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.area_names import names_in
 from phexplore.systems.topdown.forecast import forecast_topdown
@@ -363,6 +364,16 @@ class TopDownRun:
             entry for entry in self._forecast if entry.key.level == level and _is_asked(self.schema, entry.key, query)
         )
         return next((entry.sigma for entry in entries), None)
+
+    def tabulated_sigma(self, level: str, query: MarginalQuery) -> float | None:
+        """Return the same for the tabulated units of a level, None also where the spine measures others in their place.
+
+        Args:
+            level: of the tree.
+            query: of the run's schema.
+        """
+        is_shaped = level == "Block_Group" and settings_of(self.spec.scenario.topdown.spine).shapes_block_groups
+        return None if is_shaped else self.sigma(level, query)
 
 
 def _is_asked(schema: Schema, key: LevelQuery, query: MarginalQuery) -> bool:

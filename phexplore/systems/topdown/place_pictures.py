@@ -62,7 +62,8 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     order = order[(truth[order] > 0) | (published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
     if not len(order):
         order = np.arange(min(1, len(labels)))
-    margins = before if sigma is None else np.full(len(labels), _NORMAL_90 * sigma)
+    noise = sigma if measured is not None or before is None else None
+    margins = before if noise is None else np.full(len(labels), _NORMAL_90 * noise)
     rows: list[Row] = []
     table: list[tuple[Value, ...]] = []
     for answer in order.tolist():
@@ -107,7 +108,7 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         f"{name[:1].upper()}{name[1:]}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
-        + _whisker_words(sigma, is_predicted=before is not None),
+        + _whisker_words(noise, is_predicted=before is not None),
         Table(
             (
                 "Answer",
@@ -132,8 +133,8 @@ def _margin_words(margin: float, error: float) -> str:
     return f"margin ±{people(margin)} before, error {people(error)} after"
 
 
-def _whisker_words(sigma: float | None, *, is_predicted: bool) -> str:
-    if sigma is not None:
+def _whisker_words(noise: float | None, *, is_predicted: bool) -> str:
+    if noise is not None:
         return ", whiskers hold 90 % of the noisy answers."
     return ", whiskers are the margins predicted before the run." if is_predicted else "; not measured by itself here."
 
@@ -154,9 +155,7 @@ def _geoids(run: TopDownRun, level: str, unit: int) -> NDArray[np.str_]:
 
 def _measured(run: TopDownRun, level: str, unit: int, query: MarginalQuery) -> tuple[Integers | None, float | None]:
     """Return noisy answers, ``int64[trials, answers]``, where the spine measured exactly this unit and query, and their σ."""
-    # Of a level in between, the units of the spine may be others than the tabulated ones.
-    sigma = None if level in run.levels[1:-1] else run.sigma(level, query)
-    kept, geoids = run.measured, _geoids(run, level, unit)
+    kept, sigma, geoids = run.measured, run.tabulated_sigma(level, query), _geoids(run, level, unit)
     if isinstance(kept, str):
         return None, sigma
     try:

@@ -161,6 +161,17 @@ def test_that_the_criterion_holds_every_level_with_its_interval(run):
     assert answer.headline.value.endswith("%")
 
 
+def test_that_noise_is_drawn_over_errors_of_units_that_are_measured(run):
+    """The spine of 2020 forms block groups of its own: the noise of one of them is no noise of a tabulated one."""
+    run.add_trial()
+    drawn = {
+        level: ask(run.directory, "shape", level=level, query="total").picture for level in ("Tract", "Block_Group")
+    }
+    assert "the curve is the noise" in drawn["Tract"].summary
+    assert "the curve is the noise" not in drawn["Block_Group"].summary
+    assert len(drawn["Tract"].key) > len(drawn["Block_Group"].key)
+
+
 def test_that_a_level_of_few_units_is_not_called_unreliable(run):
     run.add_trial()
     picture = ask(run.directory, "criterion", level="State").picture
