@@ -227,6 +227,16 @@ def test_that_margins_follow_a_budget_that_is_moved_elsewhere(qtbot, window, pag
     assert made_up.content.area == "place 0600001"
 
 
+def test_that_notes_are_seen_where_they_are_asked_for(qtbot, window, page, blocks):
+    page.open(blocks)
+    settled(qtbot, page)
+    page.pictures.notes.setText("\n".join(["A note of one line."] * 40))
+    page.notes_shown.click()
+    bar = page._scrolled.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum())
+
+
 def test_that_broken_blocks_are_listed_with_their_lines(qtbot, page, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("geoid,place\n060010001001000,\n06001,\n", "utf-8")
