@@ -315,8 +315,10 @@ _CRITERION, _RELIABLE, _LAST_ERROR = "Within 5 points, units of 500+", "Reliable
 
 
 def _criterion_tile(coverage: Coverage | None, place: str) -> TileContent:
-    if coverage is None or not coverage.errors:
-        return TileContent(_CRITERION, "–", "", "The schema has no groups to judge, or no unit is that large.")
+    if coverage is None:
+        return TileContent(_CRITERION, "–", "", "The schema has no groups to judge.")
+    if not coverage.errors:
+        return TileContent(_CRITERION, "–", "", f"No {place} has 500 people.")
     share = coverage.share
     met = coverage.held >= REQUIRED * coverage.errors
     return TileContent(
@@ -332,9 +334,11 @@ def _reliable_tile(reliable: int | None, place: str, *, has_groups: bool) -> Til
     if not has_groups:
         return TileContent(_RELIABLE, "–", "", "The schema has no groups.")
     if reliable is None:
-        return TileContent(_RELIABLE, "nowhere", place, "No size keeps 95 %", Tone.ATTENTION)
+        return TileContent(
+            _RELIABLE, "no size", f"at {place}", "no class of size has 95 % within 5 points", Tone.ATTENTION
+        )
     if reliable == 0:
-        return TileContent(_RELIABLE, "any size", place, "95 % of all units are within 5 points", Tone.GOOD)
+        return TileContent(_RELIABLE, "any size", f"at {place}", "95 % of all units are within 5 points", Tone.GOOD)
     return TileContent(_RELIABLE, f"{reliable:,}", f"people, {place}", "95 % of such units are within 5 points")
 
 

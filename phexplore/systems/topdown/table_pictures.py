@@ -92,11 +92,14 @@ def tables_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         lines.append((line.code, "  " * line.depth + line.label, true, mean, mean - true, *given))
     place_name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
     farthest = int(np.abs(means - truth).argmax())
+    name = table.cells[farthest].label
+    if sum(line.label == name for line in table.cells) > 1:  # of which sex the age group is
+        name = f"{_above(table)[farthest]}: {name}"
     return row_figure(
         "tables",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
-        f"{place_name}: farthest off in table {table.id} is “{table.cells[farthest].label}”, by {people(abs(float(means[farthest] - truth[farthest])))}",
+        f"{place_name}: farthest off in table {table.id} is “{name}”, by {people(abs(float(means[farthest] - truth[farthest])))}",
         f"{table.title}. {table.universe}, {trials_words(len(published))}: strokes are true, dots published (large: their mean).",
         Table(
             (

@@ -160,6 +160,8 @@ def tables_of_finished_run(place, true):
                 (line.code, count, int(published[line.code]))
                 for line, count in zip(table.cells, exact.counts[0].tolist(), strict=True)
             ]
+            above, _, name = shown.title.partition("“")[2].partition("”")[0].rpartition(": ")
+            assert bool(above) is ([line.label for line in table.cells].count(name) > 1)  # e.g. of which sex an age is
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from topdown_runs import BLOCKS, WrittenRun, ask, records
 
+from phexplore.metrics.coverage import coverage_of
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.store import trial_file
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold
-from phexplore.systems.topdown.run_reader import TopDownRunReader
+from phexplore.systems.topdown.run_reader import TopDownRunReader, _criterion_tile, _reliable_tile
 
 LEVELS = ("State", "County", "Tract", "Block_Group", "Block")
 
@@ -170,6 +171,13 @@ def test_that_noise_is_drawn_over_errors_of_units_that_are_measured(run):
     assert "the curve is the noise" in drawn["Tract"].summary
     assert "the curve is the noise" not in drawn["Block_Group"].summary
     assert len(drawn["Tract"].key) > len(drawn["Block_Group"].key)
+
+
+def test_that_a_figure_that_cannot_be_says_why():
+    nobody, none = _criterion_tile(coverage_of(0, 0), "block"), _reliable_tile(None, "block", has_groups=True)
+    assert nobody.change == "No block has 500 people."
+    assert f"{none.caption}: {none.value} {none.beside}" == "Reliable from: no size at block"
+    assert "no groups" in _criterion_tile(None, "block").change
 
 
 def test_that_a_level_of_few_units_is_not_called_unreliable(run):
