@@ -407,7 +407,7 @@ def _level_tip(title: str, meeting: MeetingCounts) -> str:
         return f"{words}\n{criterion_title(title, None, len(meeting.people))}."
     kept = "not kept" if found.lasting is None else f"kept for good from {found.lasting:,}"
     more = "" if found.lasting == found.people else f"; lost again above, {kept}"
-    start = "any size" if found.people == 0 else f"{found.people:,} people"
+    start = "any size" if found.people == 0 else f"{found.people:,} {'person' if found.people == 1 else 'people'}"
     return f"{words}\nReliable from {start}{more}"
 
 
@@ -425,7 +425,7 @@ def criterion_title(name: str, reliable: int | None, units: int) -> str:
         return f"{name}: too few units ({units}) to say from how many people on 95 % are within five points"
     if reliable is None:
         return f"{name}: in no class of size are 95 % of the units within five points"
-    return f"{name}: reliable from {reliable:,} people"
+    return f"{name}: reliable from {reliable:,} {'person' if reliable == 1 else 'people'}"
 
 
 def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:

@@ -339,7 +339,10 @@ def _reliable_tile(reliable: int | None, place: str, *, has_groups: bool) -> Til
         )
     if reliable == 0:
         return TileContent(_RELIABLE, "any size", f"at {place}", "95 % of all units are within 5 points", Tone.GOOD)
-    return TileContent(_RELIABLE, f"{reliable:,}", f"people, {place}", "95 % of such units are within 5 points")
+    people_or_one = "person" if reliable == 1 else "people"
+    return TileContent(
+        _RELIABLE, f"{reliable:,}", f"{people_or_one}, {place}", "95 % of such units are within 5 points"
+    )
 
 
 def _trials_tile(spec: RunSpec, state: str, marks: Iterable[Mapping[str, object]], trials: int) -> TileContent:

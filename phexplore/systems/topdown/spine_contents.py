@@ -108,7 +108,7 @@ def tree_content(work: Work, *, has_margins: bool = True) -> TreeContent:
     tree = work.spine.tree if allocation is None else allocation.tree
     kept = KEPT if load_schema(work.method.schema).is_chained else ""
     is_predicted = has_margins and not kept
-    forecast, _ = possible(lambda: work.forecast(work.settings, "total")) if is_predicted else (None, "")
+    forecast, why = possible(lambda: work.forecast(work.settings, "total")) if is_predicted else (None, kept)
     signs, title, parts = _signs(work, tree)
     levels, own = [], []
     for number, level in enumerate(tree.levels):
@@ -138,7 +138,7 @@ def tree_content(work: Work, *, has_margins: bool = True) -> TreeContent:
         bypassed,
         title,
         parts,
-        kept if has_margins else "",
+        why if has_margins else "",
         counted(work.method.schema),
     )
 

@@ -244,7 +244,10 @@ class SpineTree:
             symbol,
             f"Margin of the total, {self.content.unit}",
         )
-        return Table(headers, tuple(rows))
+        is_no_unit = "A path is no unit."
+        return Table(headers, tuple(rows)).explained(
+            {headers[2]: is_no_unit, headers[-1]: self.content.kept or is_no_unit}
+        )
 
     def margin(self, unit: Unit) -> float | None:
         """Return the predicted margin of a unit's total, None where it is not predicted."""
@@ -256,7 +259,8 @@ class SpineTree:
         level, (first, last) = self.levels[unit.level], self.interval(unit)
         blocks = last - first
         name = self.name(unit)
-        words = [heading(name) if name != self.code(unit) else f"{level_title(level.name)} {name}"]
+        title = level_title(level.name)
+        words = [heading(name) if name != self.code(unit) else title if name == level.name else f"{title} {name}"]
         if unit.level + 1 < len(self.levels):
             count = self.children(unit)
             below = plural_level(self.levels[unit.level + 1].name, count)

@@ -178,6 +178,7 @@ def test_that_a_figure_that_cannot_be_says_why():
     assert nobody.change == "No block has 500 people."
     assert f"{none.caption}: {none.value} {none.beside}" == "Reliable from: no size at block"
     assert "no groups" in _criterion_tile(None, "block").change
+    assert _reliable_tile(1, "block", has_groups=True).beside == "person, block"
 
 
 def test_that_a_level_of_few_units_is_not_called_unreliable(run):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from phexplore.catalog.names import Naming, called
+from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.errors import PhexploreError
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.spine.building import build_spine
@@ -20,7 +21,7 @@ from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.spine_forecast import Fit
 from phexplore.systems.topdown.spine_pictures import figure_of, map_picture, margin_rows
 from phexplore.systems.topdown.spine_reader import SpineReader
-from phexplore.systems.topdown.spine_tree import SpineTree, Unit, tree_figure
+from phexplore.systems.topdown.spine_tree import ROOT, SpineTree, Unit, tree_figure
 from phexplore.systems.topdown.spine_views import (
     BlocksRefused,
     BypassContent,
@@ -315,3 +316,14 @@ def test_that_areas_of_one_name_are_told_apart_by_their_codes(ask, tmp_path) -> 
         "0600001": "Salem (0600001)",
         "0600002": "Salem (0600002)",
     }
+
+
+def test_that_margins_that_cannot_be_predicted_say_why_in_the_tree(ask, tmp_path) -> None:
+    path = tmp_path / "states.csv.gz"
+    write_block_file(synthesize_states(900, 1, ("04", "35", "40"), tribal=0.1), path)
+    tree = SpineTree(ask(path, tab=SpineTab.TREE).content)
+    assert tree.sentence(ROOT).startswith("US: ")
+    assert "Parts of several states keep their exact totals together" in tree.sentence(ROOT)
+    table = tree.path_numbers(ROOT)
+    margins = {row: table.details.get((row, len(table.headers) - 1)) for row in range(len(table.rows))}
+    assert all(table.rows[row][-1] is None and "at once" in reason for row, reason in margins.items())

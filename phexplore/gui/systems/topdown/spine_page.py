@@ -69,7 +69,7 @@ class _Working(QStackedWidget):
             self._slow.stop()
             self.setCurrentIndex(0)
         elif not self._slow.isActive() and not self.currentIndex():
-            self._doing.setText("Reading the blocks")
+            self._doing.setText("Working out the picture")
             self.progress.setRange(0, 0)
             self._slow.start()
 
@@ -115,7 +115,6 @@ class SpinePage(QWidget):
         self.notes_shown = _switch("Notes", "Show what was assumed and what is odd", self.pictures.notes)
         self.keys_shown = _switch("Production's keys", "Show production's keys of the spine", self.keys)
         self.notes_shown.hide()
-        self.notes_shown.toggled.connect(lambda: QTimer.singleShot(0, self, self._reveal_notes))
         self.empty = EmptyPlace("spine", _EMPTY_TITLE, _EMPTY, action="Choose blocks…", run=self._browse)
         self.refused = NumbersTable()
         self.refused.setAccessibleName("Problems of the file of blocks")
@@ -185,11 +184,6 @@ class SpinePage(QWidget):
             text.setText("")
         self.notes_shown.hide()
         self._pages.setCurrentWidget(self.empty)
-
-    def _reveal_notes(self) -> None:
-        """Scroll to the notes, which stand below the pictures, once they have their place."""
-        if self.notes_shown.isChecked():
-            self._scrolled.ensureWidgetVisible(self.pictures.notes)
 
     def _name_file(self, path: Path, words: str) -> None:
         """Say which file is shown; where it lies is in the tool tip of the button that chooses another."""

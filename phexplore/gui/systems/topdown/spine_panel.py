@@ -20,7 +20,7 @@ from phexplore.gui.systems.topdown.session import TopDownSession
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.labels import Paragraph
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import picture_height
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.model.topdown import TopDown
@@ -136,8 +136,9 @@ class SpinePictures(QWidget):
         for tab, name in _NAMES.items():
             kinds[tab] = partial(_picture, name)
         self.tabs = LazyTabs(kinds, self, name="Pictures of the spine")
-        column((self.tabs, 1), self.notes, of=self, margins=(GRID, 0, 0, 0))
-        self.tabs.keep_under_tabs(self.choosers)
+        column(self.tabs, of=self, margins=(GRID, 0, 0, 0))
+        # Below the tabs, in sight: under the pictures they would lie below the fold.
+        self.tabs.keep_under_tabs(stacked(self.choosers, self.notes, gap=HALF))
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.tabs.made.connect(self._join_chart)
         self.tabs.offer_by_depth({tab: tab.value for tab in SpineTab if tab not in _FOR_EXPERTS})

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollBar, QWidget
 
 from phexplore.errors import PhexploreError
@@ -230,11 +230,13 @@ def test_that_margins_follow_a_budget_that_is_moved_elsewhere(qtbot, window, pag
 def test_that_notes_are_seen_where_they_are_asked_for(qtbot, window, page, blocks):
     page.open(blocks)
     settled(qtbot, page)
-    page.pictures.notes.setText("\n".join(["A note of one line."] * 40))
+    notes, tabs = page.pictures.notes, page.pictures.tabs
+    assert notes.isHidden()
     page.notes_shown.click()
-    bar = page._scrolled.verticalScrollBar()
-    qtbot.waitUntil(lambda: bar.maximum() > 0)
-    qtbot.waitUntil(lambda: bar.value() == bar.maximum())
+    assert notes.isVisible()
+    assert page.pictures.choosers.isVisible()
+    picture = tabs[SpineTab.TREE].chart
+    qtbot.waitUntil(lambda: notes.mapTo(page, notes.rect().bottomLeft()).y() < picture.mapTo(page, QPoint()).y())
 
 
 def test_that_broken_blocks_are_listed_with_their_lines(qtbot, page, tmp_path):
