@@ -26,7 +26,7 @@ from phexplore.metrics.topdown.reliability import LEAST_UNITS, reliable_from
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.rounded import Toward, percent
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold, SharesFold, TotalsFold, WorstFold
-from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.open_run import TopDownRun, tabulated_sigma
 from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.summary import MOST_NUMBERS
@@ -194,7 +194,7 @@ def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     shares = 100 * counts / fold.errors.total
     left_out, exact = fold.errors.total - errors.total, fold.errors.within(0)
     tails = f" {left_out:,} errors lie further out." if left_out else ""
-    sigma = run.tabulated_sigma(choice.level, query)
+    sigma = tabulated_sigma(run, choice.level, query)
     curve = "" if sigma is None else "; the curve is the noise of one answer before post-processing"
     summary = (
         f"{heading(query_title(query.name))} at {level_title(choice.level).lower()}, {choice.size_words}, "

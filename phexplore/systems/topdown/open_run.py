@@ -365,15 +365,17 @@ class TopDownRun:
         )
         return next((entry.sigma for entry in entries), None)
 
-    def tabulated_sigma(self, level: str, query: MarginalQuery) -> float | None:
-        """Return the same for the tabulated units of a level, None also where the spine measures others in their place.
 
-        Args:
-            level: of the tree.
-            query: of the run's schema.
-        """
-        is_shaped = level == "Block_Group" and settings_of(self.spec.scenario.topdown.spine).shapes_block_groups
-        return None if is_shaped else self.sigma(level, query)
+def tabulated_sigma(run: TopDownRun, level: str, query: MarginalQuery) -> float | None:
+    """Return σ of one answer for the tabulated units of a level, None also where the spine measures others in their place.
+
+    Args:
+        run: the one looked at.
+        level: of its tree.
+        query: of its schema.
+    """
+    is_shaped = level == "Block_Group" and settings_of(run.spec.scenario.topdown.spine).shapes_block_groups
+    return None if is_shaped else run.sigma(level, query)
 
 
 def _is_asked(schema: Schema, key: LevelQuery, query: MarginalQuery) -> bool:
