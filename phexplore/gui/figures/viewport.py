@@ -27,7 +27,7 @@ class Viewport(QObject):
     """The ranges a canvas shows of a figure, moved by zoom, pan and a scroll bar of rows.
 
     Signals:
-        zoomed: whether less than all is seen from now on (bool).
+        zoomed: whether less than all is seen (bool), whenever ranges are shown.
 
     Attributes:
         is_held: the horizontal range stays while a handle is dragged.
@@ -67,7 +67,7 @@ class Viewport(QObject):
         before = self._axis.labels, self._seen()[0]
         self._figure, self._whole_x = figure, (-1.0, (0.0, 1.0))
         if is_other:
-            self._keep(None)
+            self._zoom = None
         self._axis.set_labels(figure.rows)
         self.fit()
         return before == (self._axis.labels, self._seen()[0])
@@ -92,7 +92,7 @@ class Viewport(QObject):
 
     def show_all(self) -> None:
         """Show everything again."""
-        self._keep(None)
+        self._zoom = None
         self._show()
         self._canvas.refresh()
 
@@ -170,13 +170,8 @@ class Viewport(QObject):
         if self._figure is not None:
             whole_x, whole_y = self._whole(self._figure)
             x, y = _held(x, whole_x), _held(y, whole_y)
-            self._keep(None if x == whole_x and (self._figure.has_rows or y == whole_y) else (x, y))
+            self._zoom = None if x == whole_x and (self._figure.has_rows or y == whole_y) else (x, y)
             self._show()
-
-    def _keep(self, zoom: tuple[Range, Range] | None) -> None:
-        was_zoomed, self._zoom = self.is_zoomed, zoom
-        if was_zoomed is not self.is_zoomed:
-            self.zoomed.emit(self.is_zoomed)
 
     def _whole(self, figure: Figure) -> tuple[Range, Range]:
         """Return what is shown of everything, the horizontal range measured once per width."""
@@ -200,6 +195,7 @@ class Viewport(QObject):
             seen = max(self._page(height), int(height / (self._row_height * MOST_GROWTH)))
             x, y = self._seen()[0] if self.is_held else x, (-(first + seen) + 0.5, -first + 0.5)
         self._canvas.show_range(x, y)
+        self.zoomed.emit(self.is_zoomed)
 
 
 def _held(seen: Range, whole: Range) -> Range:
