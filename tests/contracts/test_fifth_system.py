@@ -180,7 +180,7 @@ def test_that_the_window_opens_edits_saves_runs_compares_and_judges_it(tmp_path)
     assert "none" in seen["refused"]
     assert [label.split()[-1] for label in seen["labels"]] == ["1", "2", "9"]
     assert seen["reopened"] == {"method": "counts", "epsilon": "2", "places": 3}
-    assert any("1 missing" in change for change in seen["rules"])
+    assert any("1 over" in change for change in seen["rules"])
     assert seen["targets"] == ["Decision rules"]
     assert "Every record." in seen["inspector"]
     assert len(seen["decision"]) == 1
