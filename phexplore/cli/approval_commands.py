@@ -147,10 +147,12 @@ def print_verification(result: Verification, *, as_json: bool) -> None:
         if result.statement.uncompared:
             tell(f"Note: {result.statement.uncompared}")
     if result.checked:
+        # Where other parts were altered, a signature still fits the list of files: that is all it is worth then.
+        but = "" if result.is_intact else "; it fits the manifest, but the bundle is not intact"
         print_table(
             ("signed by", "role", "at", "key", "which is"),
-            [(c.signature.signer.name, c.signature.signer.role, zoned_text(c.signature.at), c.signature.key_id, key_standing(c, known))
-             for c in result.checked],
+            [(c.signature.signer.name, c.signature.signer.role, zoned_text(c.signature.at), c.signature.key_id,
+              key_standing(c, known) + (but if c.is_valid else "")) for c in result.checked],
         )  # fmt: skip
         if any(one.is_valid and not one.is_trusted and one.signature.public_key not in known for one in result.checked):
             say(

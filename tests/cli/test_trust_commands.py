@@ -40,6 +40,16 @@ def store(tmp_path, monkeypatch):
     return store_path()
 
 
+def test_that_a_signature_of_an_altered_bundle_is_said_to_fit_no_more_than_the_manifest(capsys, tmp_path, us, publics, store):
+    made = signed_bundle(us, signers=())
+    altered = {name: content + b" " if name == "certificate.html" else content for name, content in made.files.items()}
+    for name, bundle, said in (("whole", made, 0), ("altered", replace(made, files=altered), 2)):
+        (tmp_path / name).write_bytes(bundle.packed())
+        out = call(capsys, "verify", tmp_path / name, "--trust", publics[0])[1]
+        assert "trusted" in out
+        assert out.count("fits the manifest, but the bundle is not intact") == said
+
+
 @pytest.mark.defect("F1")
 def test_that_verify_counts_different_trusted_keys(capsys, tmp_path, us, publics, store):
     made = signed_bundle(us, signers=())

@@ -25,9 +25,8 @@ from phexplore.gui.run_manager.last_run import LastRun, ShownRun, reservation
 from phexplore.gui.run_manager.run_controller import DoubtedRun, RunController
 from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunRow
-from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.labels import Paragraph, describe
-from phexplore.gui.widgets.layout import column, stacked
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.rules import Outcome
@@ -67,12 +66,7 @@ class ResultPages(QWidget):
         self._system: System | None = None
         self._read: tuple[Path, int, object] | None = None
         self._stack = Stack()
-        self.reservation = Paragraph("", look="attention", bold=True)
-        self.line = Paragraph("", bold=True)
-        self._place = stacked(self.reservation, self.line, margins=(MARGIN, GRID, MARGIN, 0))
-        self.reservation.hide()
-        self.line.hide()
-        column(self._place, (self._stack, 1), of=self, gap=0)
+        column((self._stack, 1), of=self, gap=0)
         self._seen = WhenSeen(self, self._refresh, session.settled, controller.changed)
         session.settled.connect(self._follow_system)
         self._follow_system()
@@ -100,17 +94,17 @@ class ResultPages(QWidget):
         self._seen.request()
 
     def _refresh(self) -> None:
-        directory = None if self._system is None else self.pages[self._system.id].directory
-        row = None if directory is None else self._controller.row(directory)
-        self.reservation.setText("" if row is None else reservation(self._session.scenario, row))
-        self.reservation.setVisible(bool(self.reservation.text()))
-        self._judge(row)
-        self._place.setVisible(not (self.reservation.isHidden() and self.line.isHidden()))
+        if self._system is None:
+            return
+        page = self.pages[self._system.id]
+        row = None if page.directory is None else self._controller.row(page.directory)
+        page.reservation.say("" if row is None else reservation(self._session.scenario, row))
+        self._judge(page.verdicts, row)
 
-    def _judge(self, row: RunRow | None) -> None:
+    def _judge(self, line: Paragraph, row: RunRow | None) -> None:
         rules = self._session.project.workbook.rules
         if not rules or row is None or row.spec is None:
-            self.line.hide()
+            line.hide()
             self._read = None
             return
         wanted = (row.directory, row.trials, rules)
@@ -121,15 +115,15 @@ class ResultPages(QWidget):
             summary = load_summary(row.directory)
         except PhexploreError:
             summary = None
-        self.line.setVisible(summary is not None)
+        line.setVisible(summary is not None)
         if summary is None:
             self._read = None  # it is written when the run ends
             return
         verdicts = judge(rules, row.spec.scenario, summary)
-        self.line.setText(verdict_summary(verdicts))
-        describe(self.line, tip="\n\n".join(map(verdict_detail, verdicts)))
+        line.setText(verdict_summary(verdicts))
+        describe(line, tip="\n\n".join(map(verdict_detail, verdicts)))
         outcomes = {each.outcome for each in verdicts}
-        self.line.set_look("refused" if Outcome.FAIL in outcomes else "good" if outcomes == {Outcome.PASS} else "")
+        line.set_look("refused" if Outcome.FAIL in outcomes else "good" if outcomes == {Outcome.PASS} else "")
 
 
 class RunsArea(QObject):

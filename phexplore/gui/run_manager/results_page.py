@@ -89,6 +89,8 @@ class ResultsPage(QWidget):
         self.run = RunChooser()
         self.choosers = ResultChoosers(self._filled)
         self.sentence = Paragraph()
+        self.reservation = Paragraph(look="attention", bold=True)
+        self.verdicts = Paragraph(bold=True)
         tabs = {tab.id: (charts or {}).get(tab.id, _maker(tab)) for tab in self._results.tabs}
         titles = {tab.id: tab.title for tab in self._results.tabs}
         self.tabs = self.charts = LazyTabs(tabs, self._filled, titles)
@@ -145,7 +147,8 @@ class ResultsPage(QWidget):
         return QSize(900, 700)
 
     def _lay_out(self) -> None:
-        self._problems.hide()
+        for hidden in (self._problems, self.reservation, self.verdicts):
+            hidden.hide()
         column(
             row(field_label("&Run", self.run), (self.run, 1), self.export),
             (self.tabs, 1),
@@ -156,7 +159,8 @@ class ResultsPage(QWidget):
         self._stack.addWidget(scrolling("Results of the run", self._filled))  # at twice the text size
         self._stack.addWidget(self.empty)
         # Below the tabs: what stands above them would move them whenever it takes another line.
-        self.tabs.keep_under_tabs(stacked(self.choosers, self.sentence, self._problems, gap=HALF))
+        said = (self.reservation, self.verdicts, self.sentence, self._problems)
+        self.tabs.keep_under_tabs(stacked(self.choosers, *said, gap=HALF))
         self.tabs.offer_by_depth({tab.id: tab.question for tab in self._results.tabs if tab.question})
         column(self._stack, of=self, margins=(0, HALF, 0, 0))
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint
 
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
@@ -209,10 +210,12 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
     qtbot.waitUntil(lambda: "is complete: 1 of 1 trials" in unsaved.notice.text)
     unsaved.notice._act()
     assert unsaved.navigation.area is Area.RESULTS
-    results, line = unsaved.areas.runs.results["phsafe"], unsaved.areas.runs.shown.reservation
+    results = unsaved.areas.runs.results["phsafe"]
+    line, bar = results.reservation, results.tabs.tabBar()
     qtbot.waitUntil(lambda: results.answer is not None)
     assert results.directory == first
     assert not line.isVisible()
+    place = bar.mapTo(unsaved, QPoint())
 
     unsaved.navigation.choose(Area.RUNS)
     working = run(unsaved, LONG, to_end=False)
@@ -223,6 +226,8 @@ def test_that_the_end_of_a_run_leads_to_its_results_and_results_say_whose_they_a
     unsaved.areas.runs.show_results(working)
     assert results.directory == working
     qtbot.waitUntil(lambda: line.text().startswith("This run is not complete (cancelled)"))
+    assert line.isVisible()
+    assert bar.mapTo(unsaved, QPoint()) == place
 
     other = replace(unsaved.session.scenario, name="Other")
     unsaved.session.edit_workbook("Add", lambda book: add_scenario(book, edit_threshold(other, TableId("PH4"), 12)))
