@@ -359,7 +359,15 @@ class Shown:
 W = TypeVar("W", bound=WholeRun)
 
 _KEPT_RUNS = 2
-_WAITING = "The run is reading its data; the first errors appear here with its first trial."
+COUNTING = "The run is reading its data; the first errors appear here with its first trial."
+ENDED = "The run ended before its first trial. The list of runs says why, and resumes it."
+
+
+def without_trials(directory: Path) -> str:
+    """Return why a run shows no numbers while it has no trial."""
+    from phexplore.runs.store import state_of  # noqa: PLC0415 - the pages are declared before a run is read
+
+    return ENDED if state_of(directory).is_final else COUNTING
 
 
 class WholeRunReader(Generic[W]):
@@ -383,7 +391,7 @@ class WholeRunReader(Generic[W]):
         _load_spec(request.directory)
         if not is_counted(request.directory):
             nothing = TileContent("Last run", "–", "", "The data is being read.")
-            return RunAnswer(request, 0, (nothing,) * 4, nothing, reason=_WAITING)
+            return RunAnswer(request, 0, (nothing,) * 4, nothing, reason=without_trials(request.directory))
         run = self._runs.get(request.directory)
         run.refresh()
         shown = self._show(run, request)
@@ -395,7 +403,7 @@ class WholeRunReader(Generic[W]):
             shown.headline,
             shown.choosers,
             picture,
-            _WAITING,
+            COUNTING if run.trials else without_trials(request.directory),
             problems=tuple(run.problems),
         )
 

@@ -40,7 +40,9 @@ def store(tmp_path, monkeypatch):
     return store_path()
 
 
-def test_that_a_signature_of_an_altered_bundle_is_said_to_fit_no_more_than_the_manifest(capsys, tmp_path, us, publics, store):
+def test_that_a_signature_of_an_altered_bundle_is_said_to_fit_no_more_than_the_manifest(
+    capsys, tmp_path, us, publics, store
+):
     made = signed_bundle(us, signers=())
     altered = {name: content + b" " if name == "certificate.html" else content for name, content in made.files.items()}
     for name, bundle, said in (("whole", made, 0), ("altered", replace(made, files=altered), 2)):

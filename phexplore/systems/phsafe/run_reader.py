@@ -56,11 +56,10 @@ from phexplore.systems.phsafe.run_tiles import (
 )
 from phexplore.systems.phsafe.truncation_figures import CellBias, cells_figure, levels_figure, sizes_figure, sizes_of
 from phexplore.systems.phsafe.worst_figure import worst_figure
-from phexplore.systems.run_results import Asks, Chooser, Jump, OpenRuns, Option, RunAnswer, RunRequest
+from phexplore.systems.run_results import Asks, Chooser, Jump, OpenRuns, Option, RunAnswer, RunRequest, without_trials
 
 NOTHING = "The run has no numbers: none of the scenario's states is in the data."
 NO_NUMBERS = f"{NOTHING} Choose data of these states, or the states of the data in the scenario."
-COUNTING = "The run is still counting its data; the first numbers appear here with its first trial."
 WORST_COUNT = 50
 MERGED_FROM = 5
 """From σ² = 5 up the sum of discrete Gaussians is one with the summed σ² within 2e-21 (phexplore.noise.sums)."""
@@ -416,7 +415,7 @@ class PhSafeRunReader:
         other = None if directory is None else _beside(run, self._open(directory))
         headline, compared = run.headline(), None if other is None else other.headline()
         choosers = [_other_runs(request, directory)]
-        reason = "" if run.results.has_truth else COUNTING
+        reason = "" if run.results.has_truth else without_trials(request.directory)
         picture = None
         if tab is not None and run.results.has_truth and not run.choices.queries:
             reason = NO_NUMBERS

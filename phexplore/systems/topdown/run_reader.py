@@ -22,7 +22,16 @@ from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, present_trials, state_of, trial_file
-from phexplore.systems.run_results import Choice, Jump, OpenRuns, RunAnswer, RunRequest, is_counted
+from phexplore.systems.run_results import (
+    COUNTING,
+    Choice,
+    Jump,
+    OpenRuns,
+    RunAnswer,
+    RunRequest,
+    is_counted,
+    without_trials,
+)
 from phexplore.systems.topdown.areas_on_maps import Holding, holding
 from phexplore.systems.topdown.compare_pictures import compare_figure
 from phexplore.systems.topdown.error_pictures import (
@@ -97,7 +106,6 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
 """The pictures of a run by tab: of the window, of the report and of files."""
 ERRORS_ALONE = frozenset({"errors", "shape", "compare"})
 """Pictures that show how large errors are, and nothing about single places or true counts."""
-COUNTING = "The run is adding up its data; the first errors appear here with its first trial."
 UNCOUNTED = (
     "Estimated from published noisy measurements: the true counts are not known, so there are no errors. Choose the counts of the same "
     "blocks as data, and the measurements beside them, to compare."
@@ -133,7 +141,7 @@ class TopDownRunReader:
         spec = load_spec(directory)
         if not is_counted(directory):
             tiles, headline = tiles_of(spec, directory, None)
-            reason = COUNTING if load_summary(directory) is None else UNCOUNTED
+            reason = without_trials(directory) if load_summary(directory) is None else UNCOUNTED
             return RunAnswer(request, 0, tiles, headline, reason=reason)
         for each in self._runs.opened():
             each.waiting = 0
@@ -158,7 +166,7 @@ class TopDownRunReader:
             headline,
             choosers(run, choice, asked, partners),
             picture,
-            COUNTING,
+            COUNTING if trials else without_trials(directory),
             choice.level if tab in {"errors", "criterion"} else _unit_on_map(run, choice) if choice.on_map else None,
             _JUMPS.get(tab),
             HELD_BACK if is_held else "",

@@ -12,9 +12,9 @@ from phexplore.gui.run_manager.results_page import READING, ResultsPage
 from phexplore.gui.run_manager.run_rows import run_words
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.runs.store import TRUTH_FILE
-from phexplore.systems.phsafe.run_reader import COUNTING, PhSafeRunReader
+from phexplore.systems.phsafe.run_reader import PhSafeRunReader
 from phexplore.systems.phsafe.system import PHSAFE
-from phexplore.systems.run_results import NAMES
+from phexplore.systems.run_results import COUNTING, NAMES
 
 PH3 = {"table": "PH3", "level": "state_A-G"}
 TABS = [tab.id for tab in PHSAFE.results.tabs]

@@ -22,13 +22,13 @@ from phexplore.model.scenario import Scenario
 from phexplore.published.measurements import NoisyMeasurements, describe_measurements
 from phexplore.runs.spec import RunSpec, RunSpecError, describe_blocks
 from phexplore.runs.store import SUMMARY_FILE, TRUTH_FILE, prepare_directory, trial_file
-from phexplore.systems.run_results import RunRequest
+from phexplore.systems.run_results import COUNTING, RunRequest
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.published_noise import PublishedNoise, tabulated_codes
 from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.reprocessing import complete_run
 from phexplore.systems.topdown.run_options import KeptAnswers, TopDownOptions
-from phexplore.systems.topdown.run_reader import COUNTING, UNCOUNTED, TopDownRunReader
+from phexplore.systems.topdown.run_reader import UNCOUNTED, TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
 
 SCENARIO = Scenario("persons", PERSONS)

@@ -13,12 +13,13 @@ from phexplore.figures.wording import people
 from phexplore.metrics.accuracy_report import Truth
 from phexplore.metrics.numbers import NumberKeys
 from phexplore.model.keys import parse_query
+from phexplore.runs.events import Finished, Outcome
 from phexplore.runs.spec import RunMode
-from phexplore.runs.store import TRUTH_FILE
+from phexplore.runs.store import TRUTH_FILE, record_final
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
-from phexplore.systems.phsafe.run_reader import COUNTING, NO_NUMBERS, OpenRun, PhSafeRunReader
-from phexplore.systems.run_results import RunRequest
+from phexplore.systems.phsafe.run_reader import NO_NUMBERS, OpenRun, PhSafeRunReader
+from phexplore.systems.run_results import COUNTING, ENDED, RunRequest
 
 PH3 = parse_query("PH3/state_A-G")
 
@@ -255,6 +256,8 @@ def test_that_a_run_that_has_not_counted_offers_nothing_yet(ask, write_run):
     (run.directory / TRUTH_FILE).unlink()
     answer = ask(run)
     assert (answer.picture, answer.reason) == (None, COUNTING)
+    record_final(run.directory, Finished(Outcome.CANCELLED))
+    assert ask(run).reason == ENDED
     assert OpenRun(run.directory).headline().coverage is None
 
 
