@@ -308,7 +308,7 @@ def test_that_tables_and_verdicts_round_a_bound_away_from_what_is_proven():
     assert all(Fraction(shown(each)) >= Fraction(each) for each in parts)
     assert not all(Fraction(shown(float(each))) >= Fraction(each) for each in parts)
     (verdict,) = judge((Rule(Measure.PROVEN, Bound.AT_MOST, Fraction("16.4651")),), start, None)
-    assert verdict_text(verdict) == "✗ ε 16.468, 0.0026517 missing"
+    assert verdict_text(verdict) == "✗ ε 16.468, 0.0026517 over"
 
 
 def test_that_nothing_is_added_where_there_is_no_noise():

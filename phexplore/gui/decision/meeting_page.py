@@ -274,7 +274,7 @@ class MeetingPage(QWidget):
         self._listed: object = None
         self._chosen: dict[type, tuple[str, ...]] = {}
         self.view: MeetingView | None = None
-        self.search = LineField("Search the parameters", example="search, e.g. PH3 or County")
+        self.search = LineField("Search the parameters", example="search by table, query or level")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self.list = TickList("Today's sliders")

@@ -109,9 +109,11 @@ class Plot(QWidget):
         self.chosen.emit(self._choice.key)
 
     def fit(self) -> None:
-        """Follow the size of the canvas and of letters."""
+        """Follow the size of the canvas and of letters; what is chosen stays in sight."""
         self._layers.fit_key()
         self.viewport.fit()
+        if self._choice.row is not None:
+            self.viewport.make_visible(self._choice.row)
 
     def _recolour(self, colours: Colours) -> None:
         self.canvas.recolour(colours)

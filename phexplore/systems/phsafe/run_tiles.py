@@ -14,6 +14,7 @@ from fractions import Fraction
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.coverage import Coverage
+from phexplore.model.rounded import percent
 from phexplore.runs.spec import MODE_WORDS, RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.truncation_figures import bias_words
@@ -74,7 +75,10 @@ def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileCon
     beside = f"± {error * 100:.2f} %, {aimed}" if math.isfinite(error) else aimed
     off = 0.0 if run.expected is None else abs(run.coverage.share.value - run.expected)
     unusual = off > SUSPICIOUS * error + _ROUNDED
-    change = "further off than chance explains" if unusual else "as forecast, within the Monte-Carlo error"
+    forecast = "" if run.expected is None else f" ({percent(run.expected)})"
+    change = f"further off the forecast{forecast} than chance explains"
+    if not unusual:
+        change = f"as forecast{forecast}, within the Monte-Carlo error"
     if other is not None and other.coverage is not None:
         points = (run.coverage.share.value - other.coverage.share.value) * 100
         change = f"{_signed_points(points)} against the other run"

@@ -471,8 +471,8 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         # No tick beyond the longest bar: what follows is room for the reasons.
         Axis(f"{BY_WORDS[choice.by].lower()}, {measure}", most_value=max(row.inner_high or 0.0 for row in rows)),
         title,
-        f"{level}, the {len(rows)} units farthest off, mean over {trials_words(fold.trials)}. The reason "
-        f"is what explains most of the error in {query_title(query.name)}.",
+        f"{level}, the {len(rows)} units farthest off: mean size of the error over {trials_words(fold.trials)}, then the true count and the "
+        f"mean of those published. The reason is what explains most of the error in {query_title(query.name)}.",
         Table(("Unit", f"Error, {measure}", "True", "Published", "Reason"), tuple(table)),
     )
 

@@ -47,7 +47,7 @@ MOST_CACHED = 1 << 30
 MOST_FOLDED = 1 << 29
 
 NOT_KEPT = (
-    "The noisy answers of this run were not kept. Tick “Keep the noisy answers” in the form of a new run, and every measurement on "
+    "The noisy answers of this run were not kept. Choose to keep the noisy answers of the trials in the form of a new run, and every measurement on "
     "the way from the root to a place is shown here beside the true and the published count."
 )
 

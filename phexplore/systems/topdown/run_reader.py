@@ -363,6 +363,7 @@ def _trials_tile(spec: RunSpec, state: str, marks: Iterable[Mapping[str, object]
     elif families:
         change = f"{families:,} families, all rounded at once"
     beside = f"of {spec.trials:,}, {state}" + (", without noise" if spec.mode is RunMode.NO_NOISE else "")
+    beside += ", synthetic data" if spec.data.synthetic else ""
     return TileContent("Trials", f"{trials:,}", beside, change, tone)
 
 

@@ -355,3 +355,15 @@ def test_that_a_double_click_beside_all_marks_fills_the_window(qtbot, view) -> N
     )
     with qtbot.waitSignal(view.plot.gestures.page_wanted, timeout=5000):
         view.plot.gestures.pointer_double_clicked(empty)
+
+
+def test_that_a_chosen_row_stays_in_sight_when_the_picture_gets_smaller(shown):
+    view = shown(FigureView("Test", "Later"), 700, 700)
+    rows = tuple(Row(number, "", f"row {number}", value=float(number)) for number in range(60))
+    view.show_figure(row_figure("rows", rows, "count", "Finding", "Sentence.", TABLE))
+    last = view.plot.viewport.page - 1
+    view.select_key(last)
+    view.resize(700, 400)
+    QApplication.processEvents()
+    viewport = view.plot.viewport
+    assert last in viewport.rows_to_paint(view.canvas.pixels)

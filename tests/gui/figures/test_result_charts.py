@@ -314,7 +314,7 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
     assert chart.numbers.column("Reason") == ("truncation", "noise")
     assert chart.numbers.column("Mean error") == (99.0, 13.0)
     assert chart.numbers.headers[:6] == ("Table", "Mean error", "Region", "Group", "Cell", "True count")
-    assert "truncation has a part in 1 of them" in chart.summary
+    assert "truncation makes up much of the error of 1 of them" in chart.summary
 
 
 def test_that_an_error_of_a_count_of_households_is_no_number_of_people():

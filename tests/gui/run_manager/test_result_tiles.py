@@ -8,6 +8,7 @@ import pytest
 
 from phexplore.figures.tile import Tone
 from phexplore.metrics.coverage import coverage_of
+from phexplore.model.rounded import percent
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.run_tiles import (
@@ -44,7 +45,7 @@ def test_that_one_trial_has_the_error_of_independent_numbers(run):
 def test_that_a_coverage_chance_cannot_explain_is_marked(run):
     off = replace(run, coverage=coverage_of(8000, 10000))
     assert coverage_tile(off).tone is Tone.ATTENTION
-    assert "further off than chance explains" in coverage_tile(off).change
+    assert coverage_tile(off).change == f"further off the forecast ({percent(off.expected)}) than chance explains"
 
 
 def test_that_the_coverage_of_narrow_noise_is_held_against_its_exact_one(run):
