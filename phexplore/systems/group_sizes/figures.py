@@ -10,9 +10,11 @@ from phexplore.figures.figure import Figure, bar_figure, row_figure
 from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import margin_word, people, share_percent, significant
+from phexplore.model.conventions import MarginConvention
 from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
 from phexplore.model.rounded import ABSENT, percent
 from phexplore.model.scenario import Scenario
+from phexplore.noise.distributions import TwoSidedGeometric
 from phexplore.systems.group_sizes.forecast import GroupSizesForecast, forecast_group_sizes
 
 
@@ -70,10 +72,13 @@ def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: Grou
             )
             table.append((level.level, level.regions, level.answers, what, level.sigma, value, old))
     lowest = figures.levels[-1]
-    title = f"The number of groups of one size is within ±{people(lowest.size_margins.by(convention))} at the level {lowest.level}"
+    title = f"The number of groups of one size has a margin of ±{people(lowest.size_margins.by(convention))} at the level {lowest.level}"
     rule = (
         f"{percent(scenario.conventions.confidence, places=None)} of the answers, {margin_word(convention)} convention"
     )
+    if convention is MarginConvention.NORMAL and cumulative and isinstance(lowest.noise.noise, TwoSidedGeometric):
+        # As in the accuracy report of PHSafe under pure differential privacy (`accuracy/margins.py`).
+        rule += " (one noisy answer by the quantile of its noise, sums by their standard deviation)"
     return row_figure(
         "margins",
         rows,

@@ -111,7 +111,7 @@ def margins_figure(figures: SubspaceForecast, conventions: Conventions) -> Figur
         "margins",
         tuple(rows),
         "margin of error, people",
-        f"Every answer is within ±{people(widest)} people",
+        f"No margin of error is wider than ±{people(widest)} people",
         f"{rule}. {factors}{more}",
         Table(("Release", "Answers", "Variance at unit noise", "Variance, people²", "Margin, people"), tuple(table)),
     )

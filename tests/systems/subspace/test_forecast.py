@@ -102,7 +102,7 @@ def test_that_the_margin_in_the_title_is_the_widest_of_all_answers_drawn_or_not(
     figure = margins_figure(found, Conventions())
     assert len(figure.marks) < len(found.releases[0].classes)
     widest = max(kind.margins.normal for kind in found.releases[0].classes)
-    assert figure.title == f"Every answer is within ±{people(widest)} people"
+    assert figure.title == f"No margin of error is wider than ±{people(widest)} people"
 
 
 def test_that_the_bases_of_large_releases_are_not_compared():
