@@ -73,7 +73,9 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
         details |= _absences(place, row)
         for number, moved in enumerate(row.moved):
             looks[place, _FIRST_MEMBER + number] = Look.BOLD if moved else Look.MUTED
-        if row.agreement < _CLOSE:
+        if len(members) == 1:
+            details[place, _AGREEMENT] = "One proposal alone: there is nobody to agree with."
+        elif row.agreement < _CLOSE:
             looks[place, _AGREEMENT] = Look.ATTENTION
         elif not row.is_open:
             looks[place, _AGREEMENT] = Look.GOOD
@@ -163,7 +165,7 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
         value if moved else UNTOUCHED for value, moved in zip(row.values, row.moved, strict=True)
     )
     alone = f"{row.untouched} of {len(row.values)}"
-    agreement = percent(row.agreement, places=0, toward=Toward.DOWN)
+    agreement = percent(row.agreement, places=0, toward=Toward.DOWN) if len(row.values) > 1 else None
     return (
         row_words(system, row),
         agreement,
@@ -245,6 +247,7 @@ def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | Non
     known = [(member, value) for member, value in zip(members, row.values, strict=True) if value is not None]
     words = row_words(system, row)
     told = "\n".join(f"{member}: {shown(value)}" for member, value in known)
+    agreed = ", all agree" if len(members) > 1 else ""
 
     def times(value: Fraction) -> float:
         return float(value / start)
@@ -257,7 +260,7 @@ def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | Non
         times(row.low),
         times(row.high),
         dots=tuple(times(value) for _, value in known),
-        text=f"{shown(row.low)} – {shown(row.high)}" if row.is_open else f"{shown(row.middle)}, all agree",
+        text=f"{shown(row.low)} – {shown(row.high)}" if row.is_open else f"{shown(row.middle)}{agreed}",
         tip=f"{words}, start {shown(start)}\n{told}",
         is_warned=row.agreement < _CLOSE,
     )

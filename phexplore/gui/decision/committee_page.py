@@ -33,6 +33,7 @@ from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.file_dialogs import ask_for_several
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Text
+from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Issue
@@ -92,10 +93,10 @@ class CommitteePage(TickPage):
         self.picture.failed.connect(self.failed)
         self.lay_out(
             (Text("Members", bold=True), self.list, self.add, Text("Started from", look="muted"), self.start),
-            (FlowRow(self.draft, self.overlay, gap=GRID), self.reasons),
+            (FlowRow(self.draft, self.overlay, gap=GRID),),
             "Proposals",
-            (self.table, self.picture),
-            (_MATRIX, PICTURE_HEIGHT),
+            (self.picture, stacked(self.reasons, (self.table, 1))),
+            (PICTURE_HEIGHT, _MATRIX),
         )
         self._seen = WhenSeen(self, self.refresh, session.settled)
         self._seen.request()
@@ -179,7 +180,6 @@ class CommitteePage(TickPage):
         # Once, not off and on again: the button would lose the focus to the table.
         self.draft.setEnabled(matrix is not None and len(members) > 1 and bool(matrix.rows))
         if matrix is None:
-            self.reasons.hide()
             self.say_empty(reason)
         else:
             self._work.request((matrix, members))
@@ -190,7 +190,6 @@ class CommitteePage(TickPage):
             return  # a tick was taken away meanwhile
         has_rows = bool(view.numbers.rows)
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
-        self.reasons.setVisible(has_rows)
         self.table.set_numbers(view.numbers)
         self.picture.show_figure(view.picture)
         self._tell_reasons(next((place for place, row in enumerate(view.numbers.rows) if row[-1]), 0))

@@ -30,7 +30,7 @@ _TEACHING = "Tick two or more at the left: every margin that differs is drawn he
 _MOST_COLUMNS = 6
 """Lines of the table of columns before it scrolls."""
 _LEAST_DETAILS = 6
-"""Lines of the tables below it that are seen at least, where there are so many: a small window scrolls to the picture."""
+"""Lines of the tables below it that are seen at least, where there are so many: a small window scrolls to them."""
 
 
 class Detail(enum.Enum):
@@ -74,7 +74,7 @@ class ComparePage(TickPage):
         self.picture.failed.connect(self.failed)
         upper = stacked(self.columns, (self.details, 1))
         heading = Text("Compare", bold=True)
-        self.lay_out((heading, self.list), (), "Comparison", (upper, self.picture), (270, PICTURE_HEIGHT))
+        self.lay_out((heading, self.list), (), "Comparison", (self.picture, upper), (PICTURE_HEIGHT, 270))
         self._seen = WhenSeen(self, self.refresh, session.settled, session.saved, controller.changed)
         self._seen.request()
 

@@ -89,10 +89,10 @@ class TickPage(QWidget):
             left: from top to bottom, the list among them.
             head: between the sentence and the parts.
             name: of the parts, for people who do not see them.
-            parts: tables, and the picture below them.
+            parts: the picture, and tables below it.
             sizes: their heights in pixels at first.
         """
-        self._picture = parts[-1]
+        self._picture = parts[0]
         self._left = card(*((each, 1) if each is self.list else each for each in left))
         self._place = scrolling(name, split(*parts, sizes=sizes, is_vertical=True))
         right = stacked(self.title, self.sentence, *head, (self._place, 1), 0, gap=HALF)

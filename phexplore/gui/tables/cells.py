@@ -79,7 +79,7 @@ class CellPainter:
         if kind is Kind.TICK:
             self._paint_tick(rect, cell)
         elif kind is Kind.LOCK:
-            ink = self._colours.text if cell.is_checked else self._colours.border
+            ink = self._colours.text if cell.is_checked else self._colours.outline
             self._paint_lock(rect, rect.width() // 2, _SYMBOL, ink, selected=selected, locked=cell.is_checked)
         else:
             pen = self._chosen if selected else self._inks[Tone.QUIET if repeated else cell.tone]

@@ -83,6 +83,13 @@ def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
     assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget PH3 (State, A-G)")
 
 
+def test_that_one_member_alone_agrees_with_nobody(us, proposals) -> None:
+    view = matrix_view(committee_matrix(proposals[:1], us))
+    assert _cells(view, "Threshold of PH4")["Agreement"] is None
+    assert "nobody to agree with" in view.numbers.details[0, 1]
+    assert not any("agree" in mark.text for mark in view.picture.marks)
+
+
 def test_that_the_picture_says_what_its_bars_and_dots_are(us, proposals) -> None:
     picture = matrix_view(committee_matrix(proposals, us), proposals).picture
     assert picture.summary.startswith("From the smallest proposal to the largest, a small dot for each between")
@@ -267,7 +274,7 @@ def test_that_a_reason_is_read_whole_above_the_matrix(qtbot, page, session, us, 
     page.table.selectRow(other)
     assert page.reasons.text().endswith(" – nobody gave a reason")
     page.tick()
-    assert page.reasons.isHidden()
+    assert not page.reasons.isVisible()
 
 
 def test_that_values_kept_in_a_meeting_are_no_member(qtbot, page, session, files) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
@@ -11,11 +12,13 @@ from PySide6.QtWidgets import QApplication
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.tasks import Latest, Tasks
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.edits import set_item
+from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.registry import preset
 
 LAPTOP = QSize(1366, 728)
@@ -107,6 +110,17 @@ def test_that_pictures_keep_their_share_when_the_window_grows(qtbot, window):
     overview = window.pages.currentWidget()
     assert low_in_the_end(qtbot, window, overview) == []
     assert all(chart.visibleRegion().boundingRect().height() == chart.height() for chart in overview.charts)
+
+
+@pytest.mark.parametrize("tab", [DecisionTab.COMPARE, DecisionTab.COMMITTEE])
+def test_that_a_comparison_shows_its_whole_picture_on_a_laptop(qtbot, window, query, tab):
+    window.resize(LAPTOP)
+    window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(76)))
+    window.areas.show_decision(tab)
+    page = window.areas.decision.page[tab]
+    qtbot.waitUntil(lambda: bool(page.picture.marks))
+    qtbot.waitUntil(lambda: low(window, page) == [])
+    assert page.picture.visibleRegion().boundingRect().height() == page.picture.height()
 
 
 def assert_pages(qtbot, window):
