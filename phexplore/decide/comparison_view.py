@@ -9,17 +9,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from phexplore.accounting.zcdp import bounded
 from phexplore.decide.comments import comments_table
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare, converted
 from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
-from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, Table, Value
+from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, SignedLoss, Table, Value
 from phexplore.figures.wording import budget_text, letter, margin_word, people
 from phexplore.metrics.errors import figure_title
+from phexplore.model.conventions import Neighbours
 from phexplore.model.diff import value_text
-from phexplore.model.numbers import Unlimited, exact_text
+from phexplore.model.numbers import Unlimited
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import percent
 from phexplore.model.rules import Outcome, Rule, Verdict
@@ -29,6 +31,7 @@ from phexplore.systems.protocol import PlaceName, System
 from phexplore.systems.registry import loss_of, system_of
 
 _LONGEST = 60
+_OF = {"budget", "target", "threshold"}
 _VISIBLE_CHANGE = 1e-9
 """Relative differences of margins below it are rounding of the last bit."""
 
@@ -107,19 +110,21 @@ def view_of(found: Comparison) -> ComparisonView:
     parameters = [row for row in found.parameters if row.field != "conventions"]
     conventions = found.columns[0].scenario.conventions
     # Group sizes and exact sums have neighbours of their own, whatever the conventions say.
-    neighbours = loss_of(found.columns[0].scenario).neighbours.value
+    neighbours = loss_of(found.columns[0].scenario).neighbours
+    symbols = {kind.symbol for kind in found.frameworks}
+    loss = f"Bounded {symbols.pop() if len(symbols) == 1 else 'loss'}" if neighbours is Neighbours.BOUNDED else ""
     words = [f"{len(parameters)} parameter" + (" differs" if len(parameters) == 1 else "s differ")]
     words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
         f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=None)} "
-        f"margins, {margin_word(conventions.margin)}, {neighbours} neighbours.{_without_targets(found)}"
+        f"margins, {margin_word(conventions.margin)}, {neighbours.value} neighbours.{_without_targets(found)}"
     )
     return ComparisonView(
         title,
         sentence,
         _columns(found, effects),
-        _parameters(system, parameters, effects, letters),
+        _parameters(system, parameters, effects, letters, loss),
         Table(
             ("Margin of", *(f"± {name}" for name in letters)),
             tuple((system.place_name(r.place).title, *_people(r)) for r in effects),
@@ -147,7 +152,7 @@ def parameter_words(system: System, row: ParameterRow) -> str:
     kind = row.field
     rest = row.path.removeprefix(kind).strip()
     shown = system.place_name(rest).title if "/" in rest else rest
-    return f"{kind.capitalize()} {shown}".strip() if row.field != "threshold" else f"Threshold of {rest}"
+    return f"{kind.capitalize()} {'of ' if kind in _OF else ''}{shown}".strip()
 
 
 def _without_targets(found: Comparison) -> str:
@@ -168,21 +173,16 @@ def _differs(row: EffectRow) -> bool:
 
 def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
     kinds = found.frameworks
-    headers: tuple[str, ...] = (
-        "",
-        "Compared",
-        "Privacy loss",
-        "Proven ε (δ 10⁻¹⁰)",
-        "ε from ρ (δ 10⁻¹⁰)" if PrivacyFramework.ZCDP in kinds else "ε (δ 10⁻¹⁰)",
-        "Loss against A",
-        "Narrower",
-        "Wider",
-    )
+    has_rho = PrivacyFramework.ZCDP in kinds
+    # Where every loss is an ε itself, nothing is converted and no δ belongs to it.
+    loss_headers = ("Privacy loss", "Proven ε (δ 10⁻¹⁰)", "ε from ρ (δ 10⁻¹⁰)") if has_rho else ("Privacy loss ε",)
+    headers: tuple[str, ...] = ("", "Compared", *loss_headers, "Loss against A", "Narrower", "Wider")
+    against = headers.index("Loss against A")
     has_runs = any(column.summary is not None for column in found.columns)
     headers += ("Trials",) if has_runs else ()
     first = _exact(found.totals[0][0])
     rows: list[tuple[Value, ...]] = []
-    details = dict.fromkeys(((0, 5), (0, 6), (0, 7)), "A is what the others are compared with.")
+    details = dict.fromkeys([(0, against + n) for n in range(3)], "A is what the others are compared with.")
     for place, (column, (text, _), epsilon) in enumerate(
         zip(found.columns, found.totals, converted(found), strict=True)
     ):
@@ -194,34 +194,27 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         if place and kinds[place] is not kinds[0]:
             change = "another definition"
         elif place and total is not None and first is not None:
-            change = "as A" if total == first else f"{'+' if total > first else '−'}{exact_short(abs(total - first))}"
+            change = SignedLoss(total - first)
         narrower, wider = _narrower_wider(effects, place)
         held = None if column.summary is None else _trials(column.summary)
         high = found.proven[place]
         proven = None if high is None else AtMost(high)
-        if high is None:
+        if has_rho and high is None:
             details[place, 3] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
-        if epsilon is None and kinds[place] is PrivacyFramework.PURE_DP:
+        if has_rho and kinds[place] is PrivacyFramework.PURE_DP:
             details[place, 4] = "Its privacy loss is an ε itself: nothing is converted."
         if has_runs and held is None:
-            details[place, 8] = "A scenario has no trials; runs do."
+            details[place, against + 3] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
-        rows.append(
-            (letter(place), column.name, loss, proven, None if epsilon is None else Epsilon(epsilon), change,
-             narrower if place else None, wider if place else None, *trials)
-        )  # fmt: skip
+        epsilons = (proven, None if epsilon is None else Epsilon(epsilon)) if has_rho else ()
+        widths = (narrower, wider) if place else (None, None)
+        rows.append((letter(place), column.name, loss, *epsilons, change, *widths, *trials))
     return Table(headers, tuple(rows), details=details)
 
 
 def _trials(summary: Mapping[str, Any]) -> int | None:
     found = summary.get("trials")
     return found if isinstance(found, int) else None
-
-
-def exact_short(value: Fraction) -> str:
-    """Return a positive number exactly where that is short, else with six decimals."""
-    text = exact_text(value)
-    return text if "/" not in text and len(text) <= 12 else f"{float(value):.6f}…"
 
 
 def _exact(text: str) -> Fraction | None:
@@ -241,18 +234,23 @@ def _narrower_wider(effects: Sequence[EffectRow], place: int) -> tuple[int, int]
 
 
 def _parameters(
-    system: System, rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str]
+    system: System, rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str], loss: str
 ) -> Table:
     headers = ("Parameter", *names, "Effect, margin of", *(f"± {name}" for name in names))
-    return Table(headers, tuple(_parameter(system, row, effects, len(names)) for row in rows))
+    return Table(headers, tuple(_parameter(system, row, effects, loss) for row in rows))
 
 
-def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], count: int) -> tuple[Value, ...]:
+def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], loss: str) -> tuple[Value, ...]:
     effect = _effect_of(row, effects)
-    told: tuple[Value, ...] = (None,) * (count + 1)
+    told: tuple[Value, ...] = (None,) * (len(row.values) + 1)
     if effect is not None:
         told = (system.place_name(effect.place).title, *_people(effect))
-    return (parameter_words(system, row), *(_value(row.field, value) for value in row.values), *told)
+    words, values = parameter_words(system, row), row.values
+    if row.field == "budget" and loss:
+        # The losses above it count a record that is replaced; a budget is written for one that is added or removed.
+        words = f"{loss}{words.removeprefix('Budget')}"
+        values = tuple(Loss(bounded(each)) if isinstance(each, Fraction) and each else each for each in values)
+    return (words, *(_value(row.field, value) for value in values), *told)
 
 
 def _effect_of(row: ParameterRow, effects: Sequence[EffectRow]) -> EffectRow | None:

@@ -152,7 +152,7 @@ def row_words(system: System, row: MatrixRow) -> str:
         system: the committee's system.
         row: the parameter proposals differ in.
     """
-    kind = {"threshold": "Threshold of", "budget": "Budget", "margin": "Margin of", "target": "Target"}.get(
+    kind = {"threshold": "Threshold of", "budget": "Budget of", "margin": "Margin of", "target": "Target of"}.get(
         row.kind, row.kind.capitalize()
     )
     place = system.place_name(row.path).title if "/" in row.path else row.path

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from phexplore.figures.wording import budget_text, people
+from phexplore.figures.wording import budget_text, people, signed_budget
 from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
 from phexplore.model.rounded import epsilon_bound, percent
@@ -42,6 +42,10 @@ class Loss(Fraction):
     """A privacy loss: with the decimals of budgets, as everywhere."""
 
 
+class SignedLoss(Fraction):
+    """A difference of privacy losses, with its sign."""
+
+
 class Share(Fraction):
     """A part of a budget: in percent with two decimals, as in the table one edits."""
 
@@ -53,6 +57,7 @@ class People(float):
 _AS_EVERYWHERE: Mapping[type, Callable[[Any], str]] = {
     Epsilon: epsilon_bound,
     Loss: budget_text,
+    SignedLoss: signed_budget,
     People: people,
     Share: partial(percent, places=2),
 }

@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.decide.comparison_view import ColumnChoice, ComparisonRequest, comparison_view
 from phexplore.errors import PhexploreError
-from phexplore.figures.table import shown
+from phexplore.figures.table import is_number, shown
 from phexplore.figures.wording import letter
 from phexplore.model.edits import set_field
 from phexplore.model.keys import TableId, parse_query
@@ -36,10 +36,13 @@ def test_that_only_differing_parameters_are_listed_with_their_effect_beside_them
     wider = set_target(edit_margin(us, query, Fraction(25)), query, Fraction(25))
     view = _view(us, replace(wider, name="Wider"))
     rows = {row[0]: row for row in view.parameters.rows}
-    assert set(rows) == {"Budget PH3 (State, A-G)", "Target PH3 (State, A-G)"}
-    assert rows["Budget PH3 (State, A-G)"][1] == us.phsafe.budgets[query]
-    assert rows["Budget PH3 (State, A-G)"][3] == "PH3 (State, A-G)"
-    assert rows["Budget PH3 (State, A-G)"][5] == pytest.approx(25, abs=0.01)
+    assert set(rows) == {"Bounded ρ of PH3 (State, A-G)", "Target of PH3 (State, A-G)"}
+    assert (
+        rows["Bounded ρ of PH3 (State, A-G)"][1] == 2 * us.phsafe.budgets[query]
+    )  # as the losses count, and with their digits
+    assert shown(rows["Bounded ρ of PH3 (State, A-G)"][1]) == "1.325952"
+    assert rows["Bounded ρ of PH3 (State, A-G)"][3] == "PH3 (State, A-G)"
+    assert rows["Bounded ρ of PH3 (State, A-G)"][5] == pytest.approx(25, abs=0.01)
     assert view.title == "2 parameters differ and 1 margin differs"
 
 
@@ -86,7 +89,8 @@ def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) 
     first, second = view.columns.rows
     assert (first[0], second[0]) == ("A", "B")
     assert first[2] == Fraction(2514562, 1000000)
-    assert second[5].startswith("+")
+    assert shown(second[5]).startswith("+")
+    assert is_number(second[5])
     assert second[6:8] == (1, 0)
     assert first[3] < second[3]  # proven
     assert [shown(value) for value in first[2:5]] == ["2.514562", "16.308", "16.99"]  # as the headline and Overview
@@ -126,8 +130,8 @@ def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> No
     assert other[5] == "another definition"
     assert (shown(first[4]), other[4]) == ("16.99", None)
     columns = _view(pure, replace(pure, name="Copy")).columns
-    assert "ε (δ 10⁻¹⁰)" in columns.headers
-    assert columns.rows[1][5] == "as A"
+    assert columns.headers[2:4] == ("Privacy loss ε", "Loss against A")  # nothing is converted, nor rounded twice
+    assert columns.rows[1][3] == 0
     (privacy, *_) = opening(pure, us, ()).paragraphs
     assert f"spends ε = 2.514562, by another definition than {us.name}, which does not compare" in privacy
 
@@ -135,8 +139,8 @@ def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> No
 @pytest.mark.parametrize(
     ("name", "neighbours", "header"),
     [
-        ("group-sizes-census-2010", "unbounded", "ε (δ 10⁻¹⁰)"),
-        ("counties-invariant-2010", "bounded", "ε (δ 10⁻¹⁰)"),
+        ("group-sizes-census-2010", "unbounded", "Narrower"),
+        ("counties-invariant-2010", "bounded", "Narrower"),
         ("sdhc-2020-us", "bounded", "ε from ρ (δ 10⁻¹⁰)"),
     ],
 )

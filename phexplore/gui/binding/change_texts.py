@@ -11,7 +11,7 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.model.diff import Change, changed_values, diff, parameters_only
 from phexplore.model.kinds import Choice
-from phexplore.model.numbers import exact_text
+from phexplore.model.numbers import Unlimited, exact_text
 from phexplore.model.subspace import Axis
 
 
@@ -68,6 +68,8 @@ def _word(value: Any) -> str:
     match value:
         case None | "":
             return "none"
+        case Unlimited():
+            return "∞"
         case Fraction():
             return exact_text(value)
         case Axis():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable
 from typing import Any
 
@@ -50,6 +51,12 @@ def _look(look: Look | None, role: int) -> Any:
             return QColor(colours.attention_soft)
         case _:
             return None
+
+
+def _letters_of(numbers: Table) -> list[int]:
+    """Return the length of the longest text of each column, in the rows that tell what it holds."""
+    columns = zip(*numbers.rows[:_LOOKED_AT], strict=True)
+    return [max((len(each) for each in column if isinstance(each, str)), default=0) for column in columns]
 
 
 class NumbersModel(QAbstractTableModel):
@@ -171,8 +178,11 @@ class NumbersTable(QTableView):
         return self._model.numbers
 
     def set_numbers(self, numbers: Table) -> None:
-        """Show other numbers."""
+        """Show other numbers; names that are longer than those before them have their columns measured anew."""
+        before = self.numbers
         self._model.set_numbers(numbers)
+        if numbers.headers == before.headers and any(map(operator.gt, _letters_of(numbers), _letters_of(before))):
+            self._seen.request()
 
     def choose_row(self, row: int | None) -> None:
         """Move to a row without announcing it; a row that is not there yet is left for later."""

@@ -51,7 +51,6 @@ _PHRASES = {
     "τ of": "threshold of",
     "τ was": "was",
     "Proven ε (δ 10⁻¹⁰)": "Proven ε",
-    "ε (δ 10⁻¹⁰)": "ε",
     "ε from ρ (δ 10⁻¹⁰)": "ε by the usual conversion",
     "Pure DP with double-geometric noise (the paper), or zCDP with discrete Gaussian noise": "Which definition, with its noise",
     "C, approximate (Algorithm 2)": "Cumulative sizes, made consistent",

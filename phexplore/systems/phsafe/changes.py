@@ -53,7 +53,9 @@ def _shown(value: Any) -> str:
     match value:
         case None:
             return "none"
-        case Fraction() | Unlimited():
+        case Unlimited():
+            return "∞"
+        case Fraction():
             return exact_text(value)
         case _:
             return str(value)

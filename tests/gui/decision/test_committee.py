@@ -67,11 +67,11 @@ def _cells(view, name):
 def test_that_the_matrix_shows_smallest_middle_largest_and_who_left_it_alone(us, query, proposals) -> None:
     untouched = replace(us, name="Edsger")
     view = matrix_view(committee_matrix([*proposals, untouched], us))
-    found = _cells(view, f"Target {query.title}")
+    found = _cells(view, f"Target of {query.title}")
     assert (found["Start"], found["Min"], found["Max"]) == (20, 20, 40)
     assert (found["Ada"], found["Edsger"], found["Left alone"]) == (22, "·", "1 of 4")
     assert found["Agreement"] == "50 %"
-    place = [row[0] for row in view.numbers.rows].index(f"Target {query.title}")
+    place = [row[0] for row in view.numbers.rows].index(f"Target of {query.title}")
     looks = [view.numbers.looks.get((place, column)) for column in range(len(view.numbers.headers))]
     assert looks[1] is Look.ATTENTION
     assert looks[3:7] == [Look.BOLD, Look.BOLD, Look.BOLD, Look.MUTED]
@@ -80,7 +80,7 @@ def test_that_the_matrix_shows_smallest_middle_largest_and_who_left_it_alone(us,
 def test_that_agreement_on_a_moved_number_is_said(us, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us))
     assert _cells(view, "Threshold of PH4")["Agreement"] == "100 %"
-    assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget PH3 (State, A-G)")
+    assert view.title.startswith("3 members moved 3 numbers; they differ on 2, most on Budget of PH3 (State, A-G)")
 
 
 def test_that_one_member_alone_agrees_with_nobody(us, proposals) -> None:
@@ -125,7 +125,7 @@ def test_that_a_comment_on_what_nobody_moved_has_a_row(us, proposals) -> None:
 
 def test_that_the_picture_measures_in_multiples_of_the_start(us, query, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us))
-    (mark,) = [row for row in view.picture.marks if row.name == f"Target {query.title}"]
+    (mark,) = [row for row in view.picture.marks if row.name == f"Target of {query.title}"]
     assert mark.dots == pytest.approx([1.1, 1.25, 2.0])
     assert (mark.low, mark.value, mark.high) == pytest.approx((1.1, 1.25, 2.0))
 

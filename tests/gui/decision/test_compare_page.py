@@ -39,7 +39,7 @@ def test_that_an_edit_shows_at_once_in_tables_and_picture(qtbot, page, session, 
     session.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
     qtbot.waitUntil(lambda: len(page.picture.marks) == 1)
     assert page.details.tabText(0) == "Parameters and effects (1)"
-    assert page.tables[Detail.PARAMETERS].numbers.rows[0][1] == Fraction(1, 50)
+    assert page.tables[Detail.PARAMETERS].numbers.rows[0][:2] == ("Bounded ρ of PH3 (State, A-G)", Fraction(1, 25))
 
 
 def test_that_one_tick_alone_teaches_what_to_do(qtbot, page) -> None:

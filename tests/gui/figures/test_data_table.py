@@ -114,6 +114,16 @@ def test_that_names_are_whole_where_there_is_room_and_give_way_to_numbers_where_
     qtbot.waitUntil(lambda: table.columnWidth(0) > whole)
 
 
+def test_that_a_longer_name_in_the_same_place_is_whole_where_there_is_room(qtbot) -> None:
+    table = NumbersTable()
+    qtbot.addWidget(table)
+    table.resize(900, 200)
+    table.show()
+    for name in ("Ada", "S-DHC 2020, United States (production)"):
+        table.set_numbers(Table(("Compared", "Loss"), ((name, 1.5),)))
+        qtbot.waitUntil(lambda: table.columnWidth(0) >= table.sizeHintForColumn(0))
+
+
 def test_that_the_first_column_still_tells_rows_apart_where_a_long_remark_is_cut(qtbot) -> None:
     table = NumbersTable()
     qtbot.addWidget(table)

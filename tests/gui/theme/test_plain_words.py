@@ -24,7 +24,6 @@ def plainly() -> Iterator[None]:
         ("Privacy loss, ρ 2.556225… → 2.931906…", "Privacy loss 2.556225… → 2.931906…"),
         ("Bounded ρ 2.5 is spent on 46 queries", "Privacy loss 2.5 is spent on 46 queries"),
         ("share of the scenario's ρ, percent", "share of the scenario's privacy loss, percent"),
-        ("ε (δ 10⁻¹⁰): 0.20", "ε: 0.20"),
         ("54.0 %   ρ 1.358838", "54.0 %   1.358838"),
         ("33.33 %   ε 0.3333", "33.33 %   0.3333"),
         ("Privacy loss ε: 1.000000, over 3 levels", "Privacy loss: 1.000000, over 3 levels"),

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHeaderView
 
 from phexplore.gui.systems.phsafe.budget_table import Column
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.colours import contrast
 from phexplore.gui.widgets.exact_field import ExactLine
 from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
@@ -91,6 +92,16 @@ def paper_of(view, index):
     """Return the colour behind the text of a cell."""
     place = view.visualRect(index)
     return view.viewport().grab().toImage().pixelColor(place.left() + 3, place.center().y())
+
+
+def test_that_an_open_lock_is_seen(view, query, cell) -> None:
+    view.scrollTo(cell(query, Column.LOCK))
+    place, picture = view.visualRect(cell(query, Column.LOCK)), view.viewport().grab().toImage()
+    inside = [
+        (x, y) for x in range(place.left() + 4, place.right() - 4) for y in range(place.top() + 4, place.bottom() - 4)
+    ]
+    paper = paper_of(view, cell(query, Column.LOCK)).name()
+    assert max(contrast(picture.pixelColor(*at).name(), paper) for at in inside) >= 3
 
 
 def test_that_opening_and_leaving_without_typing_edits_nothing(qtbot, view, session, query, cell) -> None:

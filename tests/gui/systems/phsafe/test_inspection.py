@@ -18,6 +18,7 @@ from phexplore.gui.systems.phsafe.inspection import (
 from phexplore.gui.systems.phsafe.summary import change_lines, total_line
 from phexplore.model.edits import set_field
 from phexplore.model.keys import parse_query
+from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.phsafe.budget_edits import edit_margin
@@ -96,6 +97,8 @@ def test_that_changes_read_like_sentences(session, query) -> None:
     lines = change_lines(session.shown)
     assert {line.key for line in lines} == {query}
     assert any("0.662976 → 0.424305" in line.text for line in lines)
+    session.edit("No noise", lambda s: set_budget(s, query, UNLIMITED))
+    assert any(line.text.endswith("unbounded ρ 0.662976 → ∞") for line in change_lines(session.shown))
     session.edit_workbook("Alone", lambda book: compare_with(book, ""))
     assert change_lines(session.shown) == ()
 
