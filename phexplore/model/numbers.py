@@ -170,9 +170,11 @@ def round_exact(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction
 
 def total_budget(budgets: list[Budget]) -> Budget:
     """Return the exact sum; unlimited as soon as one part is."""
-    total = Fraction(0)
+    parts: dict[
+        int, int
+    ] = {}  # by denominator: budgets are decimals, and fractions add ten times as slowly as whole numbers
     for budget in budgets:
         if isinstance(budget, Unlimited):
             return UNLIMITED
-        total += budget
-    return total
+        parts[budget.denominator] = parts.get(budget.denominator, 0) + budget.numerator
+    return sum((Fraction(numerator, denominator) for denominator, numerator in parts.items()), Fraction(0))

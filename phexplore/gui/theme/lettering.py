@@ -91,6 +91,16 @@ def _lettering(_scale: int, bold: bool, _comma: bool, _naming: Naming, _plain: b
     return Lettering(appearance().font(bold=bold))
 
 
+@lru_cache(maxsize=256)
+def solid(colour: str) -> QColor:
+    """Return a colour to paint with, not to be changed: pictures ask for the same few hundreds of times in a frame.
+
+    Args:
+        colour: ``#rrggbb``.
+    """
+    return QColor(colour)
+
+
 def draw_text(
     painter: QPainter, position: QPointF, text: str, colour: str, *, align: float = 0.0, bold: bool = False
 ) -> None:
@@ -106,7 +116,7 @@ def draw_text(
     """
     letters = lettering(bold=bold)
     left = position.x() - align * letters.width(text) if align else position.x()
-    painter.setPen(QColor(colour))
+    painter.setPen(solid(colour))
     letters.paint(painter, left, position.y() - letters.height / 2, text)
 
 

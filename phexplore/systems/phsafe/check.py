@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.expected_counts import AVERAGES
@@ -116,17 +117,16 @@ def _budgets(method: PhSafe) -> Iterator[Issue]:
     if not method.published:
         yield Issue(("budgets",), "Nothing is published: every budget is 0.", "Publish at least one level.")
     for query, budget in method.budgets.items():
-        path = ("budgets", query.text)
         if isinstance(budget, Unlimited):
             yield Issue(
-                path,
+                ("budgets", query.text),
                 f"{query.title} is published without noise: its budget is unlimited.",
                 "Use it for tests only; it protects nobody.",
                 Severity.WARNING,
             )
         elif not has_decimal(budget):
             yield Issue(
-                path,
+                ("budgets", query.text),
                 f"{exact_text(budget)} of {query.title} has no finite decimal, which config.json needs.",
                 "Round it to a decimal before the export.",
                 Severity.WARNING,
@@ -140,9 +140,8 @@ def missed_target_issues(scenario: Scenario, figures: Forecast) -> Iterator[Issu
         scenario: with its targets.
         figures: its forecast.
     """
-    known = {entry.query: entry.margins for entry in figures.queries}
     for query, target in scenario.phsafe.targets.items():
-        margins = known[query]
+        margins = figures.query(query).margins
         if margins is None:
             continue
         margin = margins.by(scenario.conventions.margin)
@@ -157,14 +156,22 @@ def missed_target_issues(scenario: Scenario, figures: Forecast) -> Iterator[Issu
 
 def _ratios(method: PhSafe) -> Iterator[Issue]:
     published = set(method.published)
-    for name, (numerator, denominator) in AVERAGES.items():
-        for query in tables()[denominator].queries:  # type: ignore[index]
-            partner = query._replace(table=tables()[numerator].id)  # type: ignore[index]
-            if (query in published) != (partner in published):
-                missing = partner if query in published else query
-                yield Issue(
-                    ("budgets", missing.text),
-                    f"The average {name} needs both parts at {query.level.title}, but {missing.table} is not published.",
-                    f"Publish {missing.title} or leave out both.",
-                    Severity.WARNING,
-                )
+    for name, query, partner in _parts_of_averages():
+        if (query in published) != (partner in published):
+            missing = partner if query in published else query
+            yield Issue(
+                ("budgets", missing.text),
+                f"The average {name} needs both parts at {query.level.title}, but {missing.table} is not published.",
+                f"Publish {missing.title} or leave out both.",
+                Severity.WARNING,
+            )
+
+
+@cache
+def _parts_of_averages() -> tuple[tuple[str, QueryKey, QueryKey], ...]:
+    """Return the name of each average at each level, the query it divides by and the one that is divided."""
+    return tuple(
+        (name, query, query._replace(table=tables()[numerator].id))  # type: ignore[index]
+        for name, (numerator, denominator) in AVERAGES.items()
+        for query in tables()[denominator].queries  # type: ignore[index]
+    )

@@ -7,7 +7,6 @@ Args:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,8 +25,9 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound
 from phexplore.systems.phsafe.forecast import Forecast
 
-POINTS = 15
-"""Enough for lines that are nearly straight in √(ln 1/δ): between two points they are off by less than half a pixel."""
+POINTS = 12
+"""Enough for lines that are nearly straight in √(ln 1/δ) and bend most where δ is large, where the points are closer: between two
+of them a line is off by less than half a pixel."""
 LARGEST_EXPONENT, SMALLEST_EXPONENT = -2, -20
 """The axis reaches from δ = 10⁻² to 10⁻²⁰."""
 
@@ -110,9 +110,9 @@ def _zcdp(side: Neighbours, rho: Fraction, conversion: Conversion, marked: float
 
 @lru_cache(maxsize=1)
 def _exponents() -> tuple[float, ...]:
-    first, last = math.sqrt(-LARGEST_EXPONENT), math.sqrt(-SMALLEST_EXPONENT)
+    first, last = (-LARGEST_EXPONENT) ** 0.25, (-SMALLEST_EXPONENT) ** 0.25
     roots = (first + (last - first) * index / (POINTS - 1) for index in range(POINTS))
-    return tuple(-round(root * root, 12) for root in roots)
+    return tuple(-round(root**4, 12) for root in roots)
 
 
 @lru_cache(maxsize=1)

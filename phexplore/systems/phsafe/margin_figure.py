@@ -106,7 +106,7 @@ def margin_rows(
         baseline: forecast of the scenario compared with.
         locked: queries whose budget must not be changed.
     """
-    before = {entry.query: entry for entry in baseline.queries} if baseline else {}
+    before = baseline.by_query if baseline else {}
     rows = []
     for entry in figures.queries:
         margin = shown_margin(entry, figures.conventions)

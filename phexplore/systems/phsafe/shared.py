@@ -7,14 +7,14 @@ Args:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from phexplore.accuracy.absurd_values import LEAST_MARGIN, far_apart, hardly_meant
 from phexplore.catalog.tables import counted_in
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.issues import Issue
-from phexplore.model.keys import parse_query
+from phexplore.model.keys import QueryKey, parse_query
 from phexplore.model.numbers import Unlimited, exact_text, total_budget
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
@@ -97,9 +97,9 @@ def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Is
         reference: to compare it with, None for none.
     """
     method = scenario.phsafe
-    known: dict[object, QueryForecast] = {}
+    known: Mapping[QueryKey, QueryForecast] = {}
     if reference is not None and reference.phsafe.framework is method.framework:
-        known = {entry.query: entry for entry in figures_of.forecast(reference).queries}
+        known = figures_of.forecast(reference).by_query
     for entry in figures_of.forecast(scenario).queries:
         if said := absurd_query(entry, known.get(entry.query), scenario.conventions):
             yield hardly_meant(("budgets", entry.query.text), f"{entry.query.title} looks like a slip: {said}.")
