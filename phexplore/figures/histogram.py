@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,15 @@ from phexplore.figures.axis import Axis, Tick, whole_text
 from phexplore.figures.figure import Figure, KeyEntry
 from phexplore.figures.marks import Box, Fill, Mark, Part, Path, Role, Rule
 from phexplore.figures.table import Table, grouped, signed_tick
+from phexplore.noise.distributions import Noise
 
 Floats = NDArray[np.float64]
 
+_ALONE = "one noisy answer alone"
 _CURVE_POINTS = 161
 """Odd: one of them is 0, where the curve is highest."""
+_STEPS_OF_SIGMA, _TAIL = 200, 12
+"""Points of a wide distribution per standard deviation, and so many standard deviations on each side: beyond lies less than 1e-6."""
 
 
 def percent_tick(value: float) -> str:
@@ -24,15 +29,73 @@ def percent_tick(value: float) -> str:
     return f"{value:g} %"
 
 
+@dataclass(frozen=True, slots=True)
+class NoiseCurve:
+    """The distribution of the noise of an answer, to be drawn over its errors.
+
+    Attributes:
+        sigma: standard deviation.
+        share: how many percent fall into a bin, by its middle and width.
+        words: whose noise it is.
+    """
+
+    sigma: float
+    share: Callable[[float, float], float]
+    words: str = _ALONE
+
+
+def normal_curve(sigma: float, words: str) -> NoiseCurve:
+    """Return the normal curve of a spread, for noise whose distribution has no short form.
+
+    Args:
+        sigma: standard deviation.
+        words: what the curve is.
+    """
+    return NoiseCurve(sigma, lambda value, width: noise_share(value, sigma, width), words)
+
+
+def curve_of(noise: Noise, count: int = 1, words: str = _ALONE) -> NoiseCurve:
+    """Return the true distribution of noise: of whole numbers, added up where an answer has several of them.
+
+    Args:
+        noise: of one measurement.
+        count: how many independent ones an answer is made of.
+        words: whose noise it is.
+    """
+    sigma = math.sqrt(noise.variance())
+    step = max(1, round(sigma / _STEPS_OF_SIGMA))  # every whole number, unless there are more than one sees
+    half = math.ceil(_TAIL * sigma / step) + 1
+    one = np.exp([noise.log_pmf(step * n) for n in range(half + 1)])
+    one = np.concatenate((one[:0:-1], one))
+    one /= one.sum()
+    whole = one
+    for _ in range(count - 1):
+        whole = np.convolve(whole, one)
+    last = len(whole) // 2
+    ends = step * (np.arange(-last, last + 1) + 0.5)
+    below = np.cumsum(whole)
+
+    def share(value: float, width: float) -> float:
+        low, high = np.interp((value - width / 2, value + width / 2), ends, below, left=0.0)
+        return 100 * float(high - low)
+
+    return NoiseCurve(sigma * math.sqrt(count), share, words)
+
+
 def error_histogram(
-    identity: str, bins: tuple[Floats, Floats], sigma: float | None, unit: str, words: tuple[str, str], table: Table
+    identity: str,
+    bins: tuple[Floats, Floats],
+    noise: NoiseCurve | None,
+    unit: str,
+    words: tuple[str, str],
+    table: Table,
 ) -> Figure:
-    """Return a histogram of errors with the normal curve of the noise before post-processing.
+    """Return a histogram of errors with the curve of the noise before post-processing.
 
     Args:
         identity: short name for files.
         bins: edges ``float64[bins + 1]`` and shares ``float64[bins]``, percent of all errors.
-        sigma: of one noisy answer, None where the query is not measured: no curve.
+        noise: of one answer, None where the query is not measured: no curve.
         unit: of the errors.
         words: the finding, and one sentence.
         table: the same numbers.
@@ -42,13 +105,13 @@ def error_histogram(
     top = float(shares.max())
     over: tuple[Part, ...] = ()
     key: tuple[KeyEntry, ...] = ()
-    if sigma is not None:
-        reach = max(reach, min(3 * sigma, 3 * reach))
+    if noise is not None:
+        reach = max(reach, min(3 * noise.sigma, 3 * reach))
         values = np.linspace(-1.04 * reach, 1.04 * reach, _CURVE_POINTS)
-        heights = [noise_share(value, sigma, float(edges[1] - edges[0])) for value in values.tolist()]
+        heights = [noise.share(value, float(edges[1] - edges[0])) for value in values.tolist()]
         top = max(top, *heights)
         over = (Path(tuple(values.tolist()), tuple(heights), 1),)
-        line = KeyEntry(Path((0.0, 1.0), (0.0, 0.0), 1), f"one noisy answer alone, σ = {sigma:,.1f}")
+        line = KeyEntry(Path((0.0, 1.0), (0.0, 0.0), 1), f"{noise.words}, σ = {noise.sigma:,.1f}")
         key = (KeyEntry(Box(0, 1, -0.4, 0.4, 0, Fill.SOFT), "errors"), line)
     marks = tuple(
         Mark(

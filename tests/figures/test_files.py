@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from phexplore.figures.axis import Axis, Scale, Tick
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel, bar_figure, row_figure
-from phexplore.figures.histogram import error_histogram
+from phexplore.figures.histogram import error_histogram, normal_curve
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Bar, Box, Cell, Dot, Fill, Mark, Patch, Path, Role, Row, Rule, Shape, Span, Words
 from phexplore.figures.scatter import Series, scatter_figure
@@ -73,7 +73,14 @@ def every_kind():
                  key=(KeyEntry(Box(0, 1, -0.4, 0.4), "box"), KeyEntry(Dot(0.5), "dot"), KeyEntry(Path((0, 1), (0, 0)), "line")))  # fmt: skip
     yield scatter_figure("points", (Series("s", np.array([1.0, 10.0]), np.array([-1.0, 2.0]), line=(1.0, 0.0), line_name="l"),),
                          ("size", "error"), "Title", "Summary", TABLE)  # fmt: skip
-    yield error_histogram("shape", (edges, np.array([25.0, 50.0, 25.0])), 1.0, "people", ("Title", "Summary"), TABLE)
+    yield error_histogram(
+        "shape",
+        (edges, np.array([25.0, 50.0, 25.0])),
+        normal_curve(1.0, "normal"),
+        "people",
+        ("Title", "Summary"),
+        TABLE,
+    )
     yield map_figure("map", (Patch("A", (ring,), 2.0, "tip"), Patch("B", (ring + 1,), float("nan"), "tip")), "people",
                      ("Title", "Summary"), TABLE, is_signed=True)  # fmt: skip
     yield Figure("heat", "Title", "Summary", Axis("share", domain=(0, 2)), ROWS, (), TABLE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, row_figure
-from phexplore.figures.histogram import error_histogram
+from phexplore.figures.histogram import NoiseCurve, curve_of, error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
@@ -111,13 +110,16 @@ class SizeRun(WholeRun):
         for level, values, exact, places in zip(self.levels, released, self.exact, self._places, strict=True):
             level.add(values - exact, places)
 
-    def sigma(self, number: int) -> float | None:
+    def noise(self, number: int) -> NoiseCurve | None:
         """Return the noise of one size at a level before post-processing, None without noise."""
         if self.spec.mode is not RunMode.PRIVATE:
             return None
         method = self.spec.scenario.group_sizes
         figures = forecast_group_sizes(method, self.spec.scenario.conventions)
-        return figures.levels[number].sigma * (math.sqrt(2) if method.mechanism.is_cumulative else 1.0)
+        noise = figures.levels[number].noise.noise
+        if method.mechanism.is_cumulative:
+            return curve_of(noise, 2, "the difference of two noisy answers alone")
+        return curve_of(noise)
 
 
 def size_run_reader() -> WholeRunReader[SizeRun]:
@@ -242,7 +244,7 @@ def _shape(run: SizeRun, number: int) -> Figure:
     return error_histogram(
         "shape",
         (np.asarray(edges, np.float64), np.asarray(shares, np.float64)),
-        run.sigma(number),
+        run.noise(number),
         "groups",
         (
             f"{name}: numbers with groups are {whole.mean_absolute:.3g} groups off on average, {percent(zero, toward=Toward.DOWN)} are exact",

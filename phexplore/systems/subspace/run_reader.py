@@ -11,7 +11,7 @@ import numpy as np
 from phexplore.accounting.subspace_noise import noise_plans
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
-from phexplore.figures.histogram import error_histogram
+from phexplore.figures.histogram import error_histogram, normal_curve
 from phexplore.figures.marks import Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
@@ -193,7 +193,7 @@ def _shape(run: ReleaseRun, name: str) -> Figure:
     return error_histogram(
         "shape",
         (np.asarray(edges, np.float64), np.asarray(shares, np.float64)),
-        sigma,
+        None if sigma is None else normal_curve(sigma, "normal noise of this spread alone"),
         "people",
         (
             f"Half of the errors of {name} are within ±{people(float(np.quantile(np.abs(errors), 0.5)))} people",

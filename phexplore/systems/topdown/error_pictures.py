@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
-from phexplore.figures.histogram import error_histogram
+from phexplore.figures.histogram import curve_of, error_histogram
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
@@ -26,7 +26,7 @@ from phexplore.metrics.topdown.reliability import LEAST_UNITS, reliable_from
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.rounded import Toward, percent
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold, SharesFold, TotalsFold, WorstFold
-from phexplore.systems.topdown.open_run import TopDownRun, tabulated_sigma
+from phexplore.systems.topdown.open_run import TopDownRun, tabulated_noise, written_sigma
 from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.summary import MOST_NUMBERS
@@ -100,7 +100,9 @@ def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
             continue
         quantiles = tuple(errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
         means = (errors.mean, errors.mean_absolute, errors.root_mean_square)
-        spreads.append(LevelSpread(level, fold.units, numbers, quantiles, *means, run.sigma(level, query)))
+        spreads.append(
+            LevelSpread(level, fold.units, numbers, quantiles, *means, written_sigma(run.noise(level, query)))
+        )
     trials = min(fold.trials for fold in folds)
     return spread_figure(spreads, (choice.level, choice.query), choice.size_words, trials, run.unit)
 
@@ -194,8 +196,8 @@ def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     shares = 100 * counts / fold.errors.total
     left_out, exact = fold.errors.total - errors.total, fold.errors.within(0)
     tails = f" {left_out:,} errors lie further out." if left_out else ""
-    sigma = tabulated_sigma(run, choice.level, query)
-    curve = "" if sigma is None else "; the curve is the noise of one answer before post-processing"
+    noise = tabulated_noise(run, choice.level, query)
+    curve = "" if noise is None else "; the curve is the noise of one answer before post-processing"
     summary = (
         f"{heading(query_title(query.name))} at {level_title(choice.level).lower()}, {choice.size_words}, "
         f"{trials_words(fold.trials)}: {fold.errors.total:,} errors.{tails} Bars are shares of the errors{curve}."
@@ -203,7 +205,7 @@ def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     return error_histogram(
         "shape",
         (edges, shares),
-        sigma,
+        None if noise is None else curve_of(noise),
         run.unit,
         (
             f"{percent(exact, places=0, toward=Toward.DOWN)} of the numbers are published as they are; the mean error (bias) is {signed_people(fold.errors.mean)}",

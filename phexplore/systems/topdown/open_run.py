@@ -18,6 +18,7 @@ from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.model.topdown import LevelQuery
+from phexplore.noise.distributions import Noise
 from phexplore.published.door import read_population
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunSpec
@@ -353,8 +354,8 @@ class TopDownRun:
         """Return the labels of the classes of population that have units."""
         return tuple(TENS.labels[place] for place in np.unique(TENS.class_of(self.people(level))).tolist())
 
-    def sigma(self, level: str, query: MarginalQuery) -> float | None:
-        """Return σ of one answer of a query as it is measured at a level, None where it is not measured there.
+    def noise(self, level: str, query: MarginalQuery) -> Noise | None:
+        """Return the noise of one answer of a query as it is measured at a level, None where it is not measured there.
 
         Args:
             level: of the tree.
@@ -363,11 +364,16 @@ class TopDownRun:
         entries = (
             entry for entry in self._forecast if entry.key.level == level and _is_asked(self.schema, entry.key, query)
         )
-        return next((entry.sigma for entry in entries), None)
+        return next((entry.noise for entry in entries), None)
 
 
-def tabulated_sigma(run: TopDownRun, level: str, query: MarginalQuery) -> float | None:
-    """Return σ of one answer for the tabulated units of a level, None also where the spine measures others in their place.
+def written_sigma(noise: Noise | None) -> float | None:
+    """Return σ as production writes it, None of no noise."""
+    return None if noise is None else noise.reported_variance() ** 0.5
+
+
+def tabulated_noise(run: TopDownRun, level: str, query: MarginalQuery) -> Noise | None:
+    """Return the noise of one answer for the tabulated units of a level, None also where the spine measures others in their place.
 
     Args:
         run: the one looked at.
@@ -375,7 +381,7 @@ def tabulated_sigma(run: TopDownRun, level: str, query: MarginalQuery) -> float 
         query: of its schema.
     """
     is_shaped = level == "Block_Group" and settings_of(run.spec.scenario.topdown.spine).shapes_block_groups
-    return None if is_shaped else run.sigma(level, query)
+    return None if is_shaped else run.noise(level, query)
 
 
 def _is_asked(schema: Schema, key: LevelQuery, query: MarginalQuery) -> bool:

@@ -19,7 +19,7 @@ from phexplore.systems.topdown.area_margins import predicted_margins
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
 from phexplore.systems.topdown.folds import AreaFold, PlaceFold
 from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
-from phexplore.systems.topdown.open_run import TopDownRun, tabulated_sigma
+from phexplore.systems.topdown.open_run import TopDownRun, tabulated_noise, written_sigma
 from phexplore.systems.topdown.run_choice import EVERY_QUERY, TopDownChoice
 from phexplore.systems.topdown.summary import answers
 from phexplore.systems.topdown.wording import heading, level_title, query_title
@@ -155,7 +155,7 @@ def _geoids(run: TopDownRun, level: str, unit: int) -> NDArray[np.str_]:
 
 def _measured(run: TopDownRun, level: str, unit: int, query: MarginalQuery) -> tuple[Integers | None, float | None]:
     """Return noisy answers, ``int64[trials, answers]``, where the spine measured exactly this unit and query, and their σ."""
-    kept, sigma, geoids = run.measured, tabulated_sigma(run, level, query), _geoids(run, level, unit)
+    kept, sigma, geoids = run.measured, written_sigma(tabulated_noise(run, level, query)), _geoids(run, level, unit)
     if isinstance(kept, str):
         return None, sigma
     try:

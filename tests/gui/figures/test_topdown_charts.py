@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from math import exp
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import nothing, row_figure
-from phexplore.figures.histogram import error_histogram, noise_share
+from phexplore.figures.histogram import curve_of, error_histogram, noise_share, normal_curve
 from phexplore.figures.map import area_true, map_figure, tint_of
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table
@@ -23,6 +24,7 @@ from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.edits import set_item
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.figures import level_figure, semantics_figure
@@ -175,7 +177,9 @@ def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
     chart = put(qtbot, FigureView("Errors", "x"))
     edges = np.array([-1.5, -0.5, 0.5, 1.5])
     bins = (edges, np.array([25.0, 50.0, 25.0]))
-    figure = error_histogram("shape", bins, 1.0, "people", ("Half", "s"), Table(("x",), ((1,),)))
+    figure = error_histogram(
+        "shape", bins, normal_curve(1.0, "normal"), "people", ("Half", "s"), Table(("x",), ((1,),))
+    )
     chart.show_figure(figure)
     assert noise_share(0.0, 1.0, 1.0) == pytest.approx(38.29, abs=0.01)
     (curve,) = figure.over
@@ -186,12 +190,30 @@ def test_that_the_histogram_shows_shares_and_the_noise_over_it(qtbot):
 def test_that_noise_narrower_than_a_bin_stays_within_it_and_within_the_picture():
     edges = np.arange(-35.0, 36.0, 10.0)
     bins = (edges, np.full(7, 100 / 7))
-    figure = error_histogram("shape", bins, 1.8, "people", ("Half", "s"), Table(("x",), ((1,),)))
+    figure = error_histogram(
+        "shape", bins, normal_curve(1.8, "normal"), "people", ("Half", "s"), Table(("x",), ((1,),))
+    )
     (curve,) = figure.over
     # Of a normal distribution, 99.45 % lie within 5 / 1.8 standard deviations; its density there would be 222 %.
     assert max(curve.ys) == pytest.approx(99.45, abs=0.01)
     assert max(curve.ys) <= figure.y_range[1]
     assert sum(noise_share(10.0 * step, 1.8, 10.0) for step in range(-3, 4)) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("noise", [TwoSidedGeometric(Fraction(2)), DiscreteGaussian(Fraction(1, 4))])
+def test_that_the_curve_is_the_distribution_of_the_noise_itself(noise):
+    curve = curve_of(noise)
+    assert [curve.share(x, 1.0) for x in (-3, 0, 2)] == pytest.approx([100 * exp(noise.log_pmf(x)) for x in (-3, 0, 2)])
+    assert curve.share(0.0, 5.0) == pytest.approx(100 * noise.coverage(2))
+    assert curve.sigma == pytest.approx(noise.variance() ** 0.5)
+    same = sum(exp(2 * noise.log_pmf(x)) for x in range(-80, 81))
+    assert curve_of(noise, 2).share(0.0, 1.0) == pytest.approx(100 * same)
+
+
+def test_that_wide_noise_is_drawn_in_steps():
+    noise = TwoSidedGeometric(Fraction(100_000))
+    curve = curve_of(noise)
+    assert curve.share(0.0, 200_001.0) == pytest.approx(100 * noise.coverage(100_000), abs=0.1)
 
 
 def square(code, left, value):
