@@ -150,7 +150,10 @@ def _end(value: Mapping[str, Any], name: str) -> float | None:
 
 def _loss(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
     bound = loss_of(scenario).bound
-    return not_judged(rule, "the loss has no bound") if bound is None else judged(rule, bound, _neighbours(scenario))
+    if bound is None:
+        return not_judged(rule, "the loss has no bound")
+    # ρ of one system and ε of another meet the same limit: the verdict says which of them it is.
+    return replace(judged(rule, bound, _neighbours(scenario)), counted=loss_of(scenario).framework.symbol)
 
 
 def _epsilon(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:

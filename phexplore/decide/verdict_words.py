@@ -46,7 +46,7 @@ def amount(verdict: Verdict, value: float) -> str:
         case Measure.CHECKS:
             return f"{value:.0f}"
         case Measure.LOSS:
-            return shown(AtMost(value))
+            return f"{verdict.counted} {shown(AtMost(value))}"
         case Measure.EPSILON | Measure.PROVEN:
             return f"ε {shown(AtMost(value))}"
         case _:

@@ -138,7 +138,7 @@ class Verdict:
         reason: why it was not judged, "" when it was.
         low: lower end of the value's interval over trials, None without one.
         high: upper end.
-        counted: what a margin counts there.
+        counted: what a margin counts there, or the symbol of a loss.
     """
 
     rule: Rule

@@ -115,7 +115,7 @@ def test_that_topdown_shares_lead_to_the_margins_of_their_level() -> None:
 def test_that_rules_are_judged_with_their_distance(us) -> None:
     cheap = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(2))
     view = _view(us, replace(us, name="B"), rules=(cheap, REDISTRICTING))
-    assert view.rules.rows[0][1].startswith("✗ 2.5146, 0.51457 over")
+    assert view.rules.rows[0][1].startswith("✗ ρ 2.5146, 0.51457 over")
     assert view.rules.rows[1][1].startswith("not judged")
 
 

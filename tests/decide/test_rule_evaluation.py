@@ -169,6 +169,13 @@ def test_that_the_loss_of_every_system_has_its_bound_and_is_judged_at_it(name, l
     assert verdict(Rule(measure, Bound.AT_MOST, loss / 2), scenario, None).outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize(("name", "symbol"), [("sdhc-2020-us", "ρ"), ("group-sizes-census-2010", "ε")])
+def test_that_a_limit_of_the_loss_is_said_with_what_it_met(name, symbol):
+    """A limit of 17 meant for ε passed with 14.48 to spare, and nothing told that ρ was judged."""
+    found = verdict(Rule(Measure.LOSS, Bound.AT_MOST, Fraction(17)), preset(name).scenario, None)
+    assert verdict_text(found).startswith(f"✓ {symbol} ")
+
+
 RUNS = {
     "group-sizes-census-2010": (
         {"level": "State", "l1": {"mean": 900.0, "sd": None}, "mae": 2.5},

@@ -38,7 +38,7 @@ from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import set_rules
-from phexplore.systems.registry import system_of
+from phexplore.systems.registry import loss_of, system_of
 
 _FILES = "Rules (*.json);;All files (*)"
 _MOST_RUNS = 20
@@ -92,7 +92,7 @@ class RuleForm(QWidget):
         for field in (self.limit, *self._only_for):
             field.setMaxLength(200)
         self._unit = Text("", look="muted")
-        self._counted = "people"
+        self._counted, self._loss = "people", _MEASURES[Measure.LOSS][1]
         # The unit stands below the limit: beside it there is no room in a narrow window.
         self._form = form(
             ("What", self.measure), ("Is", self.bound), ("Limit", column(self.limit, self._unit, gap=HALF), self.limit),
@@ -116,6 +116,8 @@ class RuleForm(QWidget):
         if not isinstance(model, QStandardItemModel):
             raise TypeError("the chooser of measures has another model")
         self._counted = system_of(scenario).counted(scenario, None)
+        loss = loss_of(scenario)
+        self._loss = f"{loss.framework.symbol} here, {loss.neighbours.value} neighbours"
         for row in range(self.measure.count()):
             reason = never_judged(self.measure.itemData(row), scenario)
             model.item(row).setEnabled(not reason)
@@ -178,7 +180,8 @@ class RuleForm(QWidget):
 
     def _follow_measure(self, _number: int = 0) -> None:
         measure = self.measure.currentData()
-        self._unit.setText(self._counted if measure is Measure.MARGIN else _MEASURES[measure][1])
+        units = {Measure.MARGIN: self._counted, Measure.LOSS: self._loss}
+        self._unit.setText(units.get(measure, _MEASURES[measure][1]))
         for field, measures in self._only_for.items():
             self._form.setRowVisible(field, measure in measures)
 

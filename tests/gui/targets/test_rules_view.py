@@ -87,7 +87,7 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     qtbot.waitUntil(lambda: len(view.table.numbers.headers) == 4)
     texts = dict(zip(view.table.numbers.headers, zip(*view.table.numbers.rows, strict=True), strict=True))
     assert list(texts) == ["Rule", "Generous", "Proposal", "Proposal, 3 trials (first)"]
-    assert texts["Generous"][1].startswith("✗ 5.1887")
+    assert texts["Generous"][1].startswith("✗ ρ 5.1887")
     assert texts["Generous"][1].endswith(" over")
     assert texts["Proposal"][2] == "– not judged: only a run can tell"
     assert texts["Proposal, 3 trials (first)"][2] == "✓ 93.00 %, 3.00 points to spare"
@@ -184,17 +184,23 @@ def test_that_topdown_is_offered_the_criterion_of_2020() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "unit"),
-    [("group-sizes-census-2010", "groups"), ("dhc-2020-units-us", "households"), ("pl94-2020-persons-us", "people")],
+    ("name", "unit", "loss"),
+    [
+        ("group-sizes-census-2010", "groups", "ε here, unbounded neighbours"),
+        ("dhc-2020-units-us", "households", "ρ here, bounded neighbours"),
+        ("pl94-2020-persons-us", "people", "ρ here, bounded neighbours"),
+    ],
 )
-def test_that_the_limit_of_a_margin_is_in_what_the_scenario_counts(qtbot, name, unit) -> None:
+def test_that_the_limit_of_a_margin_is_in_what_the_scenario_counts_and_that_of_its_loss_in_what_it_is(
+    qtbot, name, unit, loss
+) -> None:
     form = RuleForm()
     qtbot.addWidget(form)
     form.show_rule(MARGIN)
     form.offer_for(preset(name).scenario)
     assert form._unit.text() == unit
     form.show_rule(LOSS)
-    assert form._unit.text() == "as stated"
+    assert form._unit.text() == loss
 
 
 def test_that_the_criterion_of_2020_is_offered_in_one_place(qtbot, view) -> None:
