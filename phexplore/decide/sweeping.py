@@ -199,6 +199,17 @@ def column_title(found: Sweep, column: str) -> str:
     return f"{title}, {CONVERTED}" if is_converted else title
 
 
+def parameter_title(scenario: Scenario, path: str) -> str:
+    """Return what a parameter is called: ``budget of PH3 (State, by race)`` for ``budget PH3/state_A-G``.
+
+    Args:
+        scenario: it belongs to.
+        path: of the parameter.
+    """
+    kind, _, place = path.rpartition(" ")
+    return f"{kind} of {system_of(scenario).place_name(place).title}" if kind and "/" in place else path
+
+
 def sweep_figure(found: Sweep, column: str = "") -> Figure:
     """Return how one figure moves with the first parameter, a line per combination of the others.
 
@@ -221,10 +232,11 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
         if value is not None:
             lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
     what = column_title(found, shown)
+    names_of = {path: parameter_title(found.scenario, path) for path in grid}
     known = [value for value in y if value is not None]
     if not known:
         return nothing("sweep", f"No point of the sweep has a number for {what}.")
-    title = f"{what}: {min(known):,.6g} to {max(known):,.6g} over {grid[0]}"
+    title = f"{what}: {min(known):,.6g} to {max(known):,.6g} over {names_of[grid[0]]}"
     summary = f"{len(known)} of {len(found.points)} points" + (
         "; a line per combination of the other parameters." if others else "."
     )
@@ -248,13 +260,16 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
         # From left to right, in whatever order the values were given.
         ordered = sorted((float(at), value) for at, value in line if not isinstance(at, str) and at is not None)
         xs, ys = [at for at, _ in ordered], [value for _, value in ordered]
-        name = ", ".join(f"{path} {shown_text(value)}" for path, value in zip(grid[1:], names, strict=True)) or what
+        name = (
+            ", ".join(f"{names_of[path]} {shown_text(value)}" for path, value in zip(grid[1:], names, strict=True))
+            or what
+        )
         tips = tuple(f"{name}: {at:,.6g} gives {value:,.6g}" for at, value in zip(xs, ys, strict=True))
         over.append(Line(tuple(xs), tuple(ys), series))
         points.append(Points(name, np.array(xs), np.array(ys), tips, series=series))
         key.append(KeyEntry(Dot(0.5, ink=series, shape=shape_of(series)), name))
     return Figure(
-        "sweep", title, summary, Axis(grid[0]), Axis(what), (), table,
+        "sweep", title, summary, Axis(names_of[grid[0]]), Axis(what), (), table,
         points=tuple(points), over=tuple(over), key=tuple(key) if len(key) > 1 else (),
     )  # fmt: skip
 

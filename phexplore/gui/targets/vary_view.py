@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -10,12 +11,13 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress, SweepRequest, read_values
-from phexplore.decide.sweeping import ALL
+from phexplore.decide.sweeping import ALL, parameter_title
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.request_service import RequestService, Wording, reader_process
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open
@@ -26,6 +28,7 @@ from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.diff import value_text
+from phexplore.model.numbers import exact_text
 from phexplore.model.paths import parameters
 from phexplore.model.scenario import Scenario
 from phexplore.runs.confidentiality import warning_about_blocks
@@ -35,7 +38,6 @@ from phexplore.systems.registry import system_of
 _TEACHING = (
     "How loss, margins and errors move with a parameter appears here: choose one, give it values, and press Vary."
 )
-_VALUES = "1; 2; 4 or 0.5 to 4 in 8"
 _WORDING = Wording(
     "The sweep stopped",
     "Press Vary again: points that were run are kept.",
@@ -64,7 +66,7 @@ class Varied(QObject):
         self.parameter = Chooser(f"{which} parameter", letters=_LETTERS, run=self._follow)
         self.parameter.setMaxVisibleItems(20)
         self.parameter.setSizePolicy(*_WIDE)
-        self.values = LineField(f"Values of the {which.lower()} parameter", example=_VALUES)
+        self.values = LineField(f"Values of the {which.lower()} parameter")
         self._now = Text("", look="muted", wrap=True)
         self._known: Mapping[str, object] = {}
         self._now.hide()  # until a parameter is chosen
@@ -75,7 +77,7 @@ class Varied(QObject):
         self._known = {path: value for path, value in parameters(scenario).items() if not isinstance(value, tuple)}
         none = [] if self._is_needed else [("none", "")]
         before = self.parameter.currentData()
-        paths = [(path, path) for path in self._known]
+        paths = [(parameter_title(scenario, path), path) for path in self._known]
         self.parameter.offer([*none, *paths], first=before if before in self._known else None)
         self._follow()
 
@@ -94,6 +96,7 @@ class Varied(QObject):
         now = _shown(self._known[path]) if path in self._known else ""
         self._now.setText(f"Now {now}." if now else "")
         self._now.setVisible(bool(now))
+        self.values.setPlaceholderText(localised(_example(self._known.get(path))))
 
 
 class VaryView(QWidget):
@@ -204,16 +207,13 @@ class VaryView(QWidget):
             ),
         )
         self.data.setMinimumWidth(2 * _LETTERS * GRID)
-        about = Text(
-            "Every combination is forecast. Values are listed, or a range such as 0.5 to 4 in 8; numbers are exact.",
-            look="muted", wrap=True,
-        )  # fmt: skip
+        about = "Every combination is forecast. Values are listed, or evenly apart in a range; numbers are exact."
         fields = QWidget()
         form(*self.first.rows, *self.second.rows, ("Margins", self.measure), of=fields)
         buttons = FlowRow(self.start_button, self.cancel_button, gap=GRID)
         side = stacked(
             Text("Vary parameters", bold=True, relative=1.08),
-            *(about, fields, self.runs, self._run_fields, self.reason),
+            *(Text(about, look="muted", wrap=True), fields, self.runs, self._run_fields, self.reason),
             *(buttons, self.progress, self.doing, 1),
             margins=(MARGIN, GRID, MARGIN, GRID),
         )
@@ -270,6 +270,23 @@ class VaryView(QWidget):
         self.measure.offer(
             [("none: loss and ε alone", ""), ("all margins", ALL), *places], first=self.measure.currentData()
         )
+
+
+def _example(value: object) -> str:
+    """Return how values of a parameter may be written: the words it takes, or half of its value, itself and double."""
+    if isinstance(value, enum.Enum):
+        return "; ".join(value_text(each) for each in type(value))
+    if isinstance(value, bool) or not isinstance(value, int | Fraction):
+        return "" if value is None else value_text(value)
+    low, high = (
+        (max(1, value // 2), 2 * value or 2) if isinstance(value, int) else (value / 2, 2 * value or Fraction(1))
+    )
+    steps = next(each for each in (4, 3, 5, 2) if isinstance(value, Fraction) or (high - low) % (each - 1) == 0)
+    low_text, now, high_text = (
+        text if len(text := exact_text(Fraction(each))) <= _LETTERS else f"{float(each):.4g}"
+        for each in (low, value, high)
+    )
+    return f"{low_text}; {now}; {high_text} or {low_text} to {high_text} in {steps}"
 
 
 def _shown(value: object) -> str:

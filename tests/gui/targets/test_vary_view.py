@@ -121,3 +121,25 @@ def test_that_nothing_is_said_of_an_empty_value(qtbot, tmp_path) -> None:
 def test_that_a_long_fraction_does_not_widen_the_form(value, words) -> None:
     """Two hundred digits took the room of the picture."""
     assert _shown(value) == words
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "example"),
+    [
+        (
+            "budget PH3/state_A-G",
+            "budget of PH3 (State, A-G)",
+            "0.331488; 0.662976; 1.325952 or 0.331488 to 1.325952 in 4",
+        ),
+        ("threshold PH3", "threshold PH3", "3; 6; 12 or 3 to 12 in 4"),
+        ("conventions: neighbours", "conventions: neighbours", "bounded; unbounded"),
+    ],
+)
+def test_that_the_example_fits_the_parameter_and_is_understood(view, session, path, title, example) -> None:
+    """Every parameter had the example `0.5 to 4 in 8`: a budget of 5 for a query of 0.002."""
+    _choose(view.first.parameter, path)
+    assert (view.first.parameter.currentText(), view.first.values.placeholderText()) == (title, example)
+    for text in example.split(" or "):
+        grid = {path: read_values(text)}
+        figure = answer(SweepRequest(session.scenario, grid), lambda _: None).figures["epsilon"]
+        assert title in figure.title
