@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -92,7 +93,12 @@ def noise_caution(spec: RunSpec) -> str:
 
 def check_entries(checks: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return each check of a summary with its outcome in words."""
-    return tuple((name.replace("_", " "), _outcome(value)) for name, value in checks.items())
+    return tuple((_check_name(name), _outcome(value)) for name, value in checks.items())
+
+
+def _check_name(name: str) -> str:
+    """Return a check in words, its tables by the codes that names are known for: ``PH5_num equals PH4``."""
+    return re.sub(r"_(?!num|denom)", " ", re.sub(r"ph(?=\d)", "PH", name))
 
 
 def _outcome(value: Any) -> str:

@@ -7,8 +7,10 @@ from fractions import Fraction
 import pytest
 from report_fixtures import NOW
 
+from phexplore.catalog.names import Naming, in_words
 from phexplore.model.rounded import percent
 from phexplore.report.html import document_html
+from phexplore.report.run_sections import check_entries
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import trial_file
 from phexplore.systems.phsafe.results import RunResults
@@ -42,6 +44,12 @@ def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run, r
     assert page.headings.count(1) == 1
     assert len(set(page.ids)) == len(page.ids)
     assert len(page.images) == 1
+
+
+def test_that_a_check_names_its_tables_as_everything_else_does():
+    checks = check_entries({"ph5_num_equals_ph4": True, "ph8_num_sums_ph7": 2, "missing_or_repeated_rows": 0})
+    assert [name for name, _ in checks] == ["PH5_num equals PH4", "PH8_num sums PH7", "missing or repeated rows"]
+    assert in_words(checks[0][0], Naming.NAMES) == "People in families, for averages equals People in families by age"
 
 
 def test_that_each_query_and_level_has_its_row(run_figures):
