@@ -10,11 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from phexplore.figures.axis import Axis, Scale
-from phexplore.figures.marks import AnyMark, Bar, Cell, Mark, Part, Patch, Points, Row, Rule, extent
+from phexplore.figures.marks import AnyMark, Bar, Cell, Mark, Part, Patch, Points, Role, Row, Rule, extent
 from phexplore.figures.table import Table
 
 if TYPE_CHECKING:
@@ -161,11 +160,12 @@ class Figure:
         return tuple(found[number] for number in sorted(found))
 
     def brief(self, most: int) -> Figure:
-        """Return the figure with its first rows only; a row its title names is one of them, in place of the last."""
+        """Return the figure with its first rows only; those its title names or that miss a target replace the last of them."""
         rows = self.rows
-        named = [number for number, label in enumerate(rows) if _names(self.title, label)][:most]
-        others = (number for number in range(len(rows)) if number not in named)
-        places = {row: place for place, row in enumerate(sorted([*named, *islice(others, most - len(named))]))}
+        missed = {row for row, mark in zip(self.row_numbers, self.marks, strict=True) if mark.ink is Role.MISSED}
+        named = [number for number, label in enumerate(rows) if _names(self.title, label)]
+        kept = list(dict.fromkeys((*named, *sorted(missed), *range(len(rows)))))[:most]
+        places = {row: place for place, row in enumerate(sorted(kept))}
         marks = [
             replace(mark, row=places[row]) if isinstance(mark, Mark) and mark.row is not None else mark
             for row, mark in zip(self.row_numbers, self.marks, strict=True)

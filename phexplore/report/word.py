@@ -13,6 +13,8 @@ from phexplore.report.office_files import ACCENT, ATTENTION, MUTED, describe, de
 _TEXT_INCHES, _HIGHEST_INCHES = 6.9, 8.0
 _TABLE_POINTS, _SMALL_POINTS = 7, 8
 _MARGIN_INCHES = 0.7
+_LINE = "D3DAE1"
+"""Colour of the lines of a table: that of the page."""
 
 
 def document_docx(document: Document, pictures: Mapping[str, bytes], now: datetime) -> bytes:
@@ -94,6 +96,7 @@ class _Writer:
         width = len(table.headers)
         grid = self._file.add_table(rows=1 + len(table.rows), cols=width)
         grid.style, grid.autofit = "Table Grid", False
+        self._draw_lines(grid)
         for column, inches in zip(grid.columns, _widths(table), strict=True):
             column.width = Inches(inches)
         lines = [line.cells for line in grid.rows]
@@ -116,13 +119,27 @@ class _Writer:
         if table.note:
             self._say(table.note, colour=MUTED, points=_SMALL_POINTS)
 
+    @staticmethod
+    def _draw_lines(grid: Any) -> None:
+        """Draw thin lines between rows and none between columns, as on the page."""
+        from docx.oxml import parse_xml  # noqa: PLC0415 - as above
+        from docx.oxml.ns import nsdecls, qn  # noqa: PLC0415 - as above
+
+        sides = {"top": True, "left": False, "bottom": True, "right": False, "insideH": True, "insideV": False}
+        drawn = {True: f'w:val="single" w:sz="4" w:space="0" w:color="{_LINE}"', False: 'w:val="nil"'}
+        lines = "".join(f"<w:{side} {drawn[is_drawn]}/>" for side, is_drawn in sides.items())
+        borders = parse_xml(f"<w:tblBorders {nsdecls('w')}>{lines}</w:tblBorders>")
+        # Word asks for this order of the properties of a table.
+        grid._tbl.tblPr.find(qn("w:tblLayout")).addprevious(borders)  # noqa: SLF001 - the library has no other way
+
     def _fill(self, place: Any, cell: Cell) -> None:
         from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415 - as above
 
         line = place.paragraphs[0]
         if cell.number:
             line.alignment = WD_ALIGN_PARAGRAPH.RIGHT
-        self._run(line, cell.text, colour=ATTENTION if cell.attention else "", bold=cell.heading, points=_TABLE_POINTS)
+        colour = ATTENTION if cell.attention else ""
+        self._run(line, cell.text, colour=colour, bold=cell.heading or cell.attention, points=_TABLE_POINTS)
 
     def _say(self, text: str, *, colour: str = "", bold: bool = False, points: int = 0) -> None:
         self._run(self._file.add_paragraph(), text, colour=colour, bold=bold, points=points)

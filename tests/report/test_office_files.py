@@ -15,16 +15,19 @@ from report_fixtures import NOW
 
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.figures.figure import row_figure
-from phexplore.figures.marks import Row
+from phexplore.figures.marks import Role, Row
 from phexplore.figures.style import FigureFormat, chart_bytes
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.keys import parse_query
 from phexplore.report.document import Document, Part
 from phexplore.report.export_formats import Occasion
 from phexplore.report.slides import MOST_SLIDES, document_pptx, picture_pptx, wide_charts
 from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.margin_figure import margins_figure
 from phexplore.systems.registry import preset
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -182,6 +185,24 @@ def test_that_a_slide_shows_the_row_its_title_names():
     assert [label.name for label in brief.rows] == [*(f"Tract {number}" for number in range(15)), "Tract 41"]
     assert [mark.value for mark in brief.marks] == [*(60.0 - number for number in range(15)), 19.0]
     assert brief.row_numbers == tuple(range(16))
+
+
+def test_that_every_missed_target_is_on_the_slide_and_said_by_a_word_in_the_table():
+    """The slide of a report with two missed targets showed one of them, and the Word file told them by colour alone."""
+    start = preset("sdhc-2020-us").scenario
+    late = [parse_query("PH3/state_A-G"), parse_query("PH8_denom/state_H,I")]
+    missing = start
+    for query in late:
+        missing = set_budget(missing, query, start.phsafe.budgets[query] / 4)
+    figure = margins_figure(forecast(missing), missing.phsafe.targets).brief(16)
+    assert [mark.key for mark in figure.marks if mark.ink is Role.MISSED] == late
+    made = {form: report_bytes(missing, None, form, NOW) for form in ("html", "docx")}
+    (document,) = parts(made["docx"], r"word/document\.xml")
+    cells = ["".join(text.text or "" for text in cell.iter(f"{WORD}t")) for cell in document.iter(f"{WORD}tc")]
+    for said in (cells, [plain(cell) for cell in cells_of_page(made["html"].decode())]):
+        assert [cell for cell in said if "missed" in cell] == ["20, missed", "200, missed"]
+    inside = [e.get(f"{WORD}val") for e in document.iter(f"{WORD}insideV")]
+    assert set(inside) == {"nil"}, "tables have lines between rows alone"
 
 
 def test_that_the_same_report_gives_the_same_bytes():

@@ -70,7 +70,7 @@ def scenario_document(snapshot: ScenarioSnapshot) -> Document:
             "tables",
             "The figures",
             tables=(
-                parameter_table(rows, snapshot.forecast),
+                parameter_table(rows, snapshot.forecast, says_missed=True),
                 *_derived(snapshot.forecast),
                 *_ratios(ratio_forecasts(snapshot.forecast), snapshot.forecast.conventions),
             ),
@@ -169,7 +169,11 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
 
 
 def parameter_table(
-    rows: Sequence[Table10Row], forecast: Forecast, judge: Callable[[float, Fraction], bool] = is_within
+    rows: Sequence[Table10Row],
+    forecast: Forecast,
+    judge: Callable[[float, Fraction], bool] = is_within,
+    *,
+    says_missed: bool = False,
 ) -> TableView:
     """Return the table in the shape of the paper's Table 10 with our margins beside it.
 
@@ -177,22 +181,30 @@ def parameter_table(
         rows: of the table, in its order.
         forecast: of the scenario they are of.
         judge: whether a margin keeps a target.
+        says_missed: whether a missed target has the word beside it; certificates of stored bundles do not.
     """
     conventions, symbol = forecast.conventions, forecast.privacy.framework.symbol
+
+    def missed(row: Table10Row) -> bool:
+        return keeps_target(row, conventions, judge) is False
 
     def margin(
         header: str, convention: MarginConvention, value: Callable[[Margins], float | None], places: int = 0
     ) -> Column[Table10Row]:
-        def missed(row: Table10Row) -> bool:
-            return convention is conventions.margin and keeps_target(row, conventions, judge) is False
+        def marked(row: Table10Row) -> bool:
+            return convention is conventions.margin and missed(row)
 
-        return figures(header, lambda row: value(row.margins) if row.margins else None, places, missed)
+        return figures(header, lambda row: value(row.margins) if row.margins else None, places, marked)
+
+    def target(row: Table10Row) -> str:
+        text = "–" if row.target is None else exact_text(row.target)
+        return f"{text}, missed" if says_missed and missed(row) else text
 
     columns: tuple[Column[Table10Row], ...] = (
         heading("Table", lambda row: row.query.table, spans=True),
         replace(figures("Truncation\nThreshold", lambda row: row.threshold_text), spans=True),
         words("Population Group Level", lambda row: row.query.level.title, whole=True),
-        figures("MOE\nTarget", lambda row: "–" if row.target is None else exact_text(row.target)),
+        figures("MOE\nTarget", target),
         figures(f"Unbounded\n{symbol}", lambda row: exact_text(row.budget)),
         figures(f"Bounded\n{symbol}", lambda row: exact_text(row.bounded_budget)),
         figures("Share", lambda row: percent(row.share, places=2)),
