@@ -12,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.accuracy.budget_model import margin_of
+from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.catalog.names import spellings
 from phexplore.figures.wording import budget_text, letter, parse_people, people, signed_budget, target_text
@@ -23,13 +24,14 @@ from phexplore.gui.tables.parameter_table import (
     ParameterColumn,
     ParameterTable,
     PlainRow,
+    Tone,
     parse_yes,
     plain_plan,
 )
 from phexplore.gui.targets.goal_edits import set_floors, set_locks, set_targets
 from phexplore.model.goals import Goals, Key
 from phexplore.model.numbers import Budget, Unlimited, exact_text, parse_exact
-from phexplore.model.rounded import ABSENT
+from phexplore.model.rounded import ABSENT, percent
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import budgets_of, system_of
@@ -64,6 +66,11 @@ class GoalRow(PlainRow):
     margin: float | None
     solved: SolvedQuery | None = None
     solved_margin: float | None = None
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether the margin now is wider than the one asked for."""
+        return self.target is not None and self.margin is not None and not keeps_target(self.margin, self.target)
 
 
 def goal_rows(
@@ -178,12 +185,42 @@ def _change(row: GoalRow) -> str:
     return signed_budget(difference) if difference else "="
 
 
+def goals_words(scenario: Scenario, rows: Rows) -> str:
+    """Return how many goals are met now, and what their margins count.
+
+    Args:
+        scenario: whose margins they are.
+        rows: of its table of goals.
+    """
+    # What is published without noise meets every goal; what is not published meets none and misses none.
+    asked = [
+        row for row in rows if row.target is not None and (row.margin is not None or isinstance(row.budget, Unlimited))
+    ]
+    missed = sum(row.is_missed for row in asked)
+    of = system_of(scenario)
+    *others, last = dict.fromkeys(of.counted(scenario, row.key) for row in rows)
+    units = f"{', '.join(others)} or {last}" if others else last
+    counted = (
+        f"{len(asked) - missed} of {len(asked)} goals are met now{f', {missed} missed' if missed else ''}. "
+        if asked
+        else ""
+    )
+    return f"{counted}Margins at {percent(scenario.conventions.confidence, places=None)}, in {units}."
+
+
+def _margin_now(row: GoalRow) -> str:
+    if isinstance(row.budget, Unlimited):
+        return "0 (no noise)"
+    return f"{'missed ' if row.is_missed else ''}{_people(row.margin)}"
+
+
 def _people(margin: float | None) -> str:
     return ABSENT if margin is None else people(margin)
 
 
 _SAMPLES = (
-    dict.fromkeys((GoalColumn.MARGIN, GoalColumn.TARGET, GoalColumn.SOLVED_MARGIN), "100,000")
+    dict.fromkeys((GoalColumn.TARGET, GoalColumn.SOLVED_MARGIN), "100,000")
+    | {GoalColumn.MARGIN: "missed 100,000"}
     | dict.fromkeys((GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.CHANGE), "+0.000000…")
     | {GoalColumn.REASON: "made way", GoalColumn.FLOOR: "0.000000"}
 )
@@ -198,7 +235,9 @@ def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
         is_open, sample = "step" in more, longest if key is GoalColumn.QUERY else _SAMPLES.get(key, header)
 
         def cell(row: GoalRow) -> Cell:
-            return Cell(text(row), is_open=is_open, is_checked=kind is Kind.LOCK and row.locked)
+            is_marked = row.is_missed and key in {GoalColumn.MARGIN, GoalColumn.TARGET}
+            tone = Tone.ATTENTION if is_marked else Tone.PLAIN
+            return Cell(text(row), tone, is_open=is_open, is_checked=kind is Kind.LOCK and row.locked)
 
         return ParameterColumn(
             key, header, tip or header, sample, kind, cell, None if tip else lambda row: row.title, **more
@@ -214,7 +253,7 @@ def _columns(longest: str) -> tuple[ParameterColumn[GoalRow], ...]:
             words,
             row_names=lambda row: spellings(row.title) | {row.key.text.lower()},
         ),
-        column(of.MARGIN, "MOE", "Margin of error now", lambda row: _people(row.margin)),
+        column(of.MARGIN, "MOE", "Margin of error now", _margin_now),
         column(
             of.TARGET,
             "MOE ≤",

@@ -16,7 +16,7 @@ from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.targets.goal_edits import GoalEdits, set_floors, set_locks, set_targets
-from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_rows, goal_table, parse_goal
+from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_rows, goal_table, goals_words, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
 from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
 from phexplore.gui.theme.appearance import appearance
@@ -62,6 +62,7 @@ class SolveView(QuestionView):
         self._blocks: Path | None = None
         self.goals = cast("Any", GoalSession(session, self))
         self.table = ParameterModel(self.goals, goal_table, self)
+        self.finding = Text("", wrap=True)
         self.view = ParameterView(self.goals, self.table, "Goals", _KEYS, tells_choice=False)
         self.panel = SolvePanel()
         self.panel.apply_wanted.connect(self.apply)
@@ -205,7 +206,9 @@ class SolveView(QuestionView):
         self.view.show_columns((_EXPERT | _ANSWERS) - hidden, shown=True)
         is_shown = shown is not None and shown.solved is not None and self._is_current(shown)
         solved, margins = (shown.solved, shown.margins) if shown is not None and is_shown else (None, {})
-        self.goals.show_rows(goal_rows(self._session.scenario, self.edits.goals, solved, margins))
+        rows = goal_rows(self._session.scenario, self.edits.goals, solved, margins)
+        self.finding.setText(goals_words(self._session.scenario, rows))
+        self.goals.show_rows(rows)
 
     def _lay_out(self) -> None:
         edits, report = self.edits, self._session.report
@@ -250,7 +253,7 @@ class SolveView(QuestionView):
             ),
             gap=GRID,
         )
-        goals = stacked(top, line(), bulk, (self.view, 1), margins=(MARGIN, GRID, GRID, GRID))
+        goals = stacked(top, line(), self.finding, bulk, (self.view, 1), margins=(MARGIN, GRID, GRID, GRID))
         margins = (GRID, GRID, MARGIN, GRID)
         self._caps = stacked(Text("Caps", bold=True), self.caps)
         side = stacked(self._caps, self.panel, 1, gap=GRID + HALF, margins=margins)

@@ -14,6 +14,7 @@ from phexplore.accuracy.solving_separable import solve
 from phexplore.decide.solving import Basis, change_lines
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
+from phexplore.gui.tables.parameter_table import Tone
 from phexplore.gui.targets.goal_edits import set_floors, set_targets
 from phexplore.gui.targets.goal_table import GoalColumn
 from phexplore.gui.targets.solve_panel import STALE
@@ -24,8 +25,10 @@ from phexplore.model.edits import set_item
 from phexplore.model.goal_edits import with_margins
 from phexplore.model.goals import Cap, CapOn, Goals, TiedBy
 from phexplore.model.keys import parse_query
+from phexplore.model.numbers import Unlimited
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import budgets_of, preset
 
 PH7 = parse_query("PH7/state_A-G")
@@ -97,6 +100,23 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
 
 
 @pytest.mark.defect("M1")
+def test_that_a_missed_goal_is_told_by_a_word_and_counted_above_the_table(view, session, query) -> None:
+    """A goal of 10 beside a margin of 20 looked like all others."""
+    assert (
+        view.finding.text()
+        == "46 of 46 goals are met now. Margins at 90 %, in people, households, families or occupied housing units."
+    )
+    assert view.edits.change("Read goals", lambda goals: with_margins(goals, {query: Fraction(10)})) is None
+    margin = _cell(view, query, GoalColumn.MARGIN)
+    assert margin.data() == "missed 20.0"
+    tones = {view.table.cell(margin.row(), column).tone for column in (GoalColumn.MARGIN, GoalColumn.TARGET)}
+    assert tones == {Tone.ATTENTION}
+    assert view.finding.text().startswith("45 of 46 goals are met now, 1 missed.")
+    session.edit("No noise", lambda scenario: set_budget(scenario, query, Unlimited.UNLIMITED))
+    assert _cell(view, query, GoalColumn.MARGIN).data() == "0 (no noise)"
+    assert view.finding.text().startswith("46 of 46 goals are met now. ")
+
+
 def test_that_applying_a_solution_for_other_goals_moves_no_target(qtbot, view, session, query) -> None:
     targets = session.scenario.phsafe.targets
     assert view.edits.change("Read goals", lambda goals: with_margins(goals, {query: Fraction(30)})) is None
