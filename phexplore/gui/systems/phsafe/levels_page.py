@@ -72,8 +72,10 @@ class ThresholdsEditor(QWidget):
             for word, by, key in (("less", -1, Qt.Key.Key_Minus), ("more", 1, Qt.Key.Key_Plus))
         )
         self.steps = tuple(
-            SymbolButton(symbol, f"{command.text} in the chosen table", bordered=True, run=command.run)
-            for symbol, command in zip(("down", "up"), self.view.commands.own, strict=True)
+            SymbolButton(
+                symbol, f"{text}: {command.text} in the chosen table", text=text, bordered=True, run=command.run
+            )
+            for symbol, text, command in zip(("down", "up"), ("τ − 1", "τ + 1"), self.view.commands.own, strict=True)
         )
         for step in self.steps:
             step.setAutoRepeat(True)
@@ -204,8 +206,16 @@ class LevelsEditor(QWidget):
         title = Text(product.id, bold=product.measured, look="" if product.measured else "muted")
         describe(title, tip=product.title)
         self._grid.addWidget(title, number, 0)
-        for level in product.levels:
-            place = LEVELS.index(level) + 1
+        for place, level in enumerate(LEVELS, start=1):
+            if level not in product.levels:
+                absent = Text("–", look="muted")
+                describe(
+                    absent,
+                    name=f"{product.id} has no such level",
+                    tip=f"{product.id} is not tabulated at {level.title}",
+                )
+                self._grid.addWidget(absent, number, place)
+                continue
             source = QueryKey(product.derived_from or product.id, level)
             if product.measured:
                 tick = self._tick(f"Publish {source.title}", source)
@@ -297,7 +307,8 @@ def levels_page(session: PlainSession) -> QWidget:
     page.add(
         "Published levels",
         "A tick publishes a table at a level; the number beside it says how many numbers that is. Ticking solves the "
-        "budget from the target, unticking sets it to 0.",
+        "budget from the target, unticking sets it to 0. A – says that a table has no such level, or that what it is computed "
+        "from is left out.",
         lambda: Sideways("Published levels", LevelsEditor(session)),
     )
     return page

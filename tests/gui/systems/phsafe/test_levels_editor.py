@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 
 from phexplore.gui.systems.phsafe.levels_page import LevelsEditor
 from phexplore.gui.widgets.buttons import TextButton
+from phexplore.gui.widgets.labels import Text
 from phexplore.library import reread
 from phexplore.model.edits import set_item
 from phexplore.model.keys import parse_query
@@ -86,3 +87,9 @@ def test_that_a_table_of_the_library_is_offered_added_and_taken_back(qtbot, sess
     finally:
         monkeypatch.undo()
         reread()
+
+
+def test_that_a_level_a_table_does_not_have_says_so(levels):
+    told = [text for text in levels.findChildren(Text) if text.text() == "–" and "PH2" in text.toolTip()]
+    assert len(told) == 4
+    assert {text.toolTip() for text in told} >= {"PH2 is not tabulated at State, A-G"}
