@@ -25,7 +25,7 @@ from phexplore.gui.widgets.flow import LARGE_TEXT, FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
-from phexplore.gui.widgets.tile import UNBOUND, Tile, TileLine, fit_lines
+from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets_of, system_of
@@ -242,8 +242,8 @@ class HeadlineBar(QWidget):
         if self._seen is self.tiles:
             return
         room = self.width() - (len(self._lines) + 2) * MARGIN
-        # Larger text breaks the line instead.
-        fit_lines(self._lines, room if appearance().scale == SMALLEST_SCALE else UNBOUND)
+        # Larger text breaks the line before it leaves anything out.
+        fit_lines(self._lines, room, breaks=appearance().scale > SMALLEST_SCALE)
 
     def prove(self) -> None:
         """Say the proven ε beside the loss as soon as it is there: the frame of an edit, and the start, do without."""

@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe
 from phexplore.gui.widgets.layout import column, row
 
-_STEP, UNBOUND = 6 * GRID, 16777215
+_STEP, _UNBOUND = 6 * GRID, 16777215
 
 
 class TileLine(ElidedText):
@@ -25,7 +26,13 @@ class TileLine(ElidedText):
         super().__init__()
         self.says_all = False
         """Whether it says all that a tile does."""
+        self._whole = self._short = ""
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    @property
+    def spare(self) -> int:
+        """How much narrower it is without what changed, in pixels."""
+        return self.width_saying(change=True) - self.width_saying(change=False)
 
     def sizeHint(self) -> QSize:
         needed = Figure.sizeHint(self)
@@ -37,28 +44,42 @@ class TileLine(ElidedText):
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""
         said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
-        self.setText(tile_sentence(content) if said or self.says_all else tile_words(content))
+        is_short = self.text() != self._whole
+        self._short = tile_words(content)
+        self._whole = tile_sentence(content) if said or self.says_all else self._short
+        self.say_change(is_said=not is_short)
         self.set_look(content.tone.value if said else "")
         describe(self, more=". ".join(filter(None, (content.change, content.exact))))
 
+    def say_change(self, *, is_said: bool) -> None:
+        """Say what changed beside the figure, or leave it to the tool tip."""
+        self.setText(self._whole if is_said else self._short)
 
-def fit_lines(lines: Sequence[TileLine], room: int) -> None:
-    """Let lines beside each other be no wider than fits: first without the room kept for changes, then the widest gives.
+    def width_saying(self, *, change: bool) -> int:
+        """Return the width of its words with or without what changed, in pixels."""
+        return self.fontMetrics().horizontalAdvance(localised(self._whole if change else self._short)) + 2
+
+
+def fit_lines(lines: Sequence[TileLine], room: int, *, breaks: bool = False) -> None:
+    """Let lines say what there is room for: a figure is never cut, what changed is left out as a whole, the widest first.
+
+    Where the figures alone are too wide for one row, the row breaks.
 
     Args:
         lines: from left to right.
         room: for all of them, in pixels, without the gaps between them.
+        breaks: whether the row may break before anything is left out.
     """
-    needs = [Figure.sizeHint(line).width() for line in lines]
-    widest, left = max(needs), room
-    for count, need in zip(range(len(needs), 0, -1), sorted(needs), strict=True):
-        if need * count > left:
-            widest = left // count
-            break
-        left -= need
+    saying = {line: line.width_saying(change=True) for line in lines}
+    for line in sorted(lines, key=lambda line: -line.spare):
+        if line.spare and (saying[line] > room or (not breaks and sum(saying.values()) > room)):
+            saying[line] = line.width_saying(change=False)
+    for line, width in saying.items():
+        line.say_change(is_said=width == line.width_saying(change=True))
     is_tight = sum(line.sizeHint().width() for line in lines) > room
-    for line, need in zip(lines, needs, strict=True):
-        line.setMaximumWidth(max(min(need, widest), 1) if is_tight else UNBOUND)
+    for line, width in saying.items():
+        # The room kept for changes goes first.
+        line.setMaximumWidth(min(width, room) if is_tight and room > 0 else _UNBOUND)
 
 
 def tile_words(content: TileContent) -> str:

@@ -22,9 +22,10 @@ from phexplore.gui.theme.plain_words import speak_plainly
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
+from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
-from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
@@ -253,24 +254,23 @@ def test_that_a_tool_tip_is_plain_text(qapp, shown):
     QToolTip.hideText()
 
 
-def test_that_only_the_longest_figure_of_a_line_is_cut(shown) -> None:
+@pytest.mark.parametrize("width", [1200, 900, 700, 400])
+@pytest.mark.parametrize("breaks", [False, True])
+def test_that_no_figure_of_a_line_is_cut_and_what_changed_is_left_out_as_a_whole(shown, width, breaks) -> None:
     lines = [TileLine() for _ in range(4)]
-    contents = [
-        TileContent("Runs", "12"),
-        TileContent("Loss", "2.5"),
-        TileContent(LONG, "1"),
-        TileContent("Last", "none"),
-    ]
-    for line, content in zip(lines, contents, strict=True):
-        line.show_content(content)
-    place = QWidget()
-    row(*lines, 1, of=place, gap=0)
-    place.resize(1200, 30)
-    fit_lines(lines, 1200)
+    change = "+0.012345 (+0.5 %) against the reference of the last meeting"
+    for line, caption in zip(lines, ("Privacy loss, bounded ρ", "Widest change", "Runs", "Last run"), strict=True):
+        line.show_content(TileContent(caption, "2.514562", "people", change, Tone.ATTENTION))
+    place = FlowRow(*lines, gap=0)
+    place.resize(width, 90)
+    fit_lines(lines, width, breaks=breaks)
     shown(place)
-    cut = [line.width() < Figure.sizeHint(line).width() for line in lines]
-    assert cut == [False, False, True, False]
-    assert lines[2].geometry().right() < lines[3].geometry().left()
+    assert all(line.width() >= Figure.sizeHint(line).width() for line in lines)
+    assert [line.text().endswith("2.514562 people") or line.text().endswith(f"({change})") for line in lines] == [
+        True
+    ] * 4
+    fit_lines(lines, 4000)
+    assert all(line.text().endswith(f"({change})") for line in lines)
 
 
 @pytest.mark.parametrize("width", [120, 190, 236, 250, 300])
