@@ -215,7 +215,8 @@ class Commands:
             Action("file.import", "&Import parameters…", load, "Ctrl+I", symbol="import", starts_part=True),
             *self.exports.actions(),
             Action("file.notebook", "Save what was done as a &notebook…", self._python.save, starts_part=True),
-            Action("file.quit", "&Quit", window.close, "Ctrl+Q", starts_part=True),
+            Action("file.close", "&Close project", partial(_close_project, files), "Ctrl+W", starts_part=True),
+            Action("file.quit", "&Quit", window.close, "Ctrl+Q"),
         ]
 
     def _edit(self) -> list[Action]:
@@ -404,6 +405,14 @@ def _choose_preset(parent: QWidget, files: ProjectFiles) -> None:
     from phexplore.gui.dialogs.preset_dialog import PresetDialog
 
     PresetDialog(parent, files.new).open()
+
+
+def _close_project(files: ProjectFiles) -> None:
+    """Go back to what the program starts with."""
+    from phexplore.gui.main.project_files import DEMONSTRATION
+    from phexplore.systems.registry import preset
+
+    files.new(preset(DEMONSTRATION))
 
 
 def _show_glossary(parent: QWidget) -> None:

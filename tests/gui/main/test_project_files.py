@@ -66,6 +66,16 @@ def test_that_unsaved_edits_are_asked_about_before_another_project_opens(window,
     assert window.session.scenario.phsafe.states == ("72",)
 
 
+def test_that_closing_a_project_asks_and_goes_back_to_what_the_program_starts_with(window, edit, tmp_path) -> None:
+    window.files.save_to(tmp_path / "a.phx")
+    edit(1)
+    window.actions_table["file.close"].trigger()
+    assert window.session.project.path is not None
+    _press(window.files.dialog, "Don't save")
+    assert window.session.project.path is None
+    assert window.session.scenario.name == "Proposal from S-DHC 2020"
+
+
 def test_that_save_of_a_new_project_asks_for_a_name(window, edit) -> None:
     edit()
     window.files.save()
