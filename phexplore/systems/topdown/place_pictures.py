@@ -230,7 +230,11 @@ def path_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     return row_figure(
         "path",
         tuple(rows[:_MOST_ROWS]),
-        Axis(f"difference from the true count, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
+        Axis(
+            f"difference from the true count, {run.unit} (logarithmic on both sides of 0)",
+            Scale.SIGNED_LOG,
+            text=signed_text,
+        ),
         _path_title(lines, run.unit),
         f"{lead}, {trials_words(len(trials))}: "
         f"crosses measured, dots published (large: their mean), whiskers hold 90 % of the noise; at the right true → measured → "
