@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.figures.figure import Figure
 from phexplore.figures.walk import Items
@@ -15,6 +15,7 @@ from phexplore.gui.figures.canvas import Canvas
 from phexplore.gui.figures.choice import Choice, HandleDrag
 from phexplore.gui.figures.gestures import Gestures
 from phexplore.gui.figures.layers import FigureLayers
+from phexplore.gui.figures.row_bar import RowBar
 from phexplore.gui.figures.viewport import Viewport
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
@@ -34,19 +35,18 @@ class Plot(QWidget):
     def __init__(self) -> None:
         super().__init__()
         speak_as(Canvas, _Spoken)
-        self.canvas, self.axis, bar = Canvas(), RowAxis(), QScrollBar(Qt.Orientation.Vertical)
-        self.viewport = Viewport(self.canvas, self.axis, bar, self)
+        self.canvas, self.axis, self.bar = Canvas(), RowAxis(), RowBar()
+        self.viewport = Viewport(self.canvas, self.axis, self.bar, self)
         self.drag = HandleDrag(self)
         self._choice = Choice()
         self._layers = FigureLayers(self.canvas, self.viewport, self._choice, self.drag)
         self.gestures = Gestures(self.canvas, self.viewport, self._choice, self.drag, self)
         self.gestures.item_taken.connect(self.choose_item)
-        bar.setAccessibleName("Scroll the rows")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.canvas, 1)
-        layout.addWidget(bar)
+        layout.addWidget(self.bar)
         self.canvas.resized.connect(self.fit)
         appearance().changed.connect(self._recolour)
 
@@ -81,6 +81,7 @@ class Plot(QWidget):
             canvas.use_axes(figure.x, figure.y, rows, vertical=is_plain, horizontal=is_plain and rows is None)
         self._choice.use(figure, is_other=is_other)
         self._layers.use(figure)
+        self.bar.use(figure)
         if self.viewport.use(figure, is_other=is_other) and before is not None:
             self._refresh_changed(before, figure)
         else:

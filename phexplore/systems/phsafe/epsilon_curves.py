@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from phexplore.accounting.zcdp import curve, epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.figures.axis import Axis, Tick
-from phexplore.figures.figure import Figure, nothing
+from phexplore.figures.figure import Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dash, Dot, Mark, Path, Rule
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import CONVERTED, budget_text, power_text
@@ -175,6 +175,7 @@ UNLIMITED_SENTENCE = (
     "Without a limit on the budget there is no (ε, δ) guarantee. Give every published level a finite budget to see it."
 )
 _MARKED = -10.0
+_KEY = KeyEntry(Dot(0.5, ink=0), "ε at δ = 10⁻¹⁰, written beside its line")
 _DASHES = {
     Conversion.ZCDP_OPTIMAL_ALPHA: Dash.SOLID,
     Conversion.BUN_STEINKE: Dash.DASHED,
@@ -203,6 +204,7 @@ def epsilon_figure(figures: Forecast) -> Figure:
         tuple(_line(each, is_main=each.neighbours is main) for each in curves),
         partial(epsilon_numbers, curves),
         under=(Rule(x=-_MARKED, text="δ = 10⁻¹⁰", width=1.2),),
+        key=() if curves[0].conversion is None else (_KEY,),
         explain="ρ of zero-concentrated differential privacy becomes (ε, δ) by ε = ρ + 2√(ρ ln 1/δ) (Bun and Steinke 2016, "
         "Proposition 1.3) or, tighter, by the optimal order α of Rényi divergence (Canonne, Kamath and Steinke 2020). The continuous "
         "Gaussian is an approximation, not a bound for the discrete noise.",

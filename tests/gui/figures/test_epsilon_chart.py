@@ -65,6 +65,11 @@ def test_that_every_label_says_whose_rho_and_which_conversion(chart, figures):
     assert len({each.short_label for each in epsilon_curves(figures)}) == 6
 
 
+def test_that_the_number_beside_a_line_is_said_to_be_that_of_its_dot(figures):
+    (entry,) = epsilon_figure(figures).key
+    assert entry.text == "ε at δ = 10⁻¹⁰, written beside its line"
+
+
 def test_that_the_title_is_the_forecasts_own_figure(chart, figures):
     figure = next(
         each

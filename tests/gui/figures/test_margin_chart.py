@@ -4,8 +4,11 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
+from phexplore.figures.marks import Role
+from phexplore.gui.figures.painter import colour_of
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.lettering import lettering
@@ -45,6 +48,18 @@ def test_that_the_wheel_scrolls_the_rows_and_at_their_end_the_page(chart):
     assert chart.plot.gestures.wheel_turned(1000)
     assert not chart.plot.gestures.wheel_turned(3)
     assert not chart.plot.viewport.is_zoomed
+
+
+def test_that_the_scroll_bar_shows_where_missed_and_changed_rows_lie(chart, us, figures):
+    assert chart.plot.bar.told == {}
+    other = forecast(set_budget(us, PH3, Fraction("0.5")))
+    chart.show_figure(margins_figure(other, us.method.targets, figures, frozenset()))
+    row = [mark.key for mark in chart.marks].index(PH3)
+    assert chart.plot.bar.told == {row: Role.MISSED}
+    assert chart.plot.bar.toolTip() == "Strokes show where rows lie: 1 marked for attention"
+    picture = chart.plot.bar.grab().toImage()
+    missed = QColor(colour_of(Role.MISSED, appearance().colours))
+    assert any(picture.pixelColor(2, y) == missed for y in range(picture.height()))
 
 
 def position_of(chart, query):
