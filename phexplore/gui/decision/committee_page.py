@@ -38,6 +38,7 @@ from phexplore.gui.widgets.tick_list import TickEntry
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.issues import Issue
 from phexplore.model.scenario import Scenario
+from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import presets
 
 _TEACHING = (
@@ -173,6 +174,10 @@ class CommitteePage(TickPage):
         if members and start is not None:
             try:
                 matrix = committee_matrix(members, start)
+            except UnsupportedError as error:
+                reason = (
+                    f"{error.sentence} The tab Compare lays these scenarios beside each other, parameter by parameter."
+                )
             except PhexploreError as error:
                 reason = error.full
         self._matrix = matrix

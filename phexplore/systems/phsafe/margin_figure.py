@@ -298,8 +298,8 @@ def margin_numbers(rows: Sequence[MarginRow], conventions: Conventions, symbol: 
     headers = (
         "Table",
         "Level",
-        "Counted",
         f"Margin, {percent}",
+        "Counted",
         "Target",
         "Against target",
         "Reference",
@@ -316,8 +316,8 @@ def _numbers_row(row: MarginRow) -> tuple[str | int | float | Fraction | None, .
     return (
         row.query.table,
         row.query.level.title,
-        counted_in(row.query.table),
         row.margin,
+        counted_in(row.query.table),
         row.target,
         row.standing.value,
         row.baseline,

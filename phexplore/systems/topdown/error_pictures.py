@@ -30,7 +30,7 @@ from phexplore.systems.topdown.open_run import TopDownRun, tabulated_noise, writ
 from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.summary import MOST_NUMBERS
-from phexplore.systems.topdown.wording import heading, level_title, query_title
+from phexplore.systems.topdown.wording import UNITS_OF_RESULTS, heading, level_title, query_title
 from phexplore.workload.queries import MarginalQuery
 
 _BINS = 61
@@ -38,10 +38,6 @@ _MOST_WORST = 60
 _TOO_MANY = (
     "{numbers:,} numbers per trial are too many to look at one by one here; choose a coarser query or a wider level. The "
     "distribution of all of them is on the tab “Distribution”."
-)
-UNITS_OF_RESULTS = (
-    "Results are those of tabulated units; a forecast margin is that of the spine's own units, which an optimised spine forms "
-    "differently, e.g. its block groups."
 )
 
 _outlines = lru_cache(maxsize=1)(read_outlines)

@@ -37,6 +37,11 @@ _SPINE_PRESETS = {
     "dhc-2020": "2020 DHC (US, PR)",
 }
 
+UNITS_OF_RESULTS = (
+    "Results are those of tabulated units; a forecast margin is that of the spine's own units, which an optimised spine forms "
+    "differently, e.g. its block groups."
+)
+
 
 def level_title(level: str) -> str:
     """Return the name of a level for people, e.g. "Block group" for ``Block_Group``."""

@@ -52,6 +52,7 @@ def test_that_the_tiles_show_the_certificate(session):
     assert topdown_loss_tile(session.shown).change == "as in the reference"
     margin = topdown_margin_tile(session.shown)
     assert (margin.caption, margin.value) == ("Margin of a total, the spine's block group", "±2.88")
+    assert "tabulated units" in margin.exact
 
 
 def test_that_the_field_of_epsilon_is_rounded_up(qtbot, session):
@@ -67,7 +68,7 @@ def test_that_both_parts_together_are_converted_at_the_same_delta(session):
     session.edit("δ", lambda s: replace(s, conventions=replace(s.conventions, delta=delta)))
     tile, joint = topdown_epsilon_tile(session.shown), session.shown.joint
     both = epsilon(joint.rho, delta, Conversion.ZCDP_OPTIMAL_ALPHA)
-    assert tile.beside == "at δ = 10⁻⁶"
+    assert tile.beside == "at δ = 10⁻⁶, rounded up"
     assert tile.change == f"{epsilon_bound(both)} with {joint.partner}"
     assert both < joint.epsilon - 3
 

@@ -303,3 +303,11 @@ def test_that_the_middle_is_what_the_draft_gives_where_thresholds_move_margins_t
     assert [found[name] for name in ("Start", "Ada", "Grace", "Alan", "Median")] == [500, "·", 709, 591, 591]
     draft = next(each for each in forecast(consensus(matrix, members)).queries if each.query == query)
     assert wording.people(draft.margins.normal) == "591"
+
+
+def test_that_a_system_without_queries_to_trade_says_where_its_proposals_are_compared(page, session):
+    sizes = replace(preset("group-sizes-census-2010").scenario, name="Sizes")
+    session.edit_workbook("Sizes", lambda book: add_scenario(book, sizes))
+    page.refresh()
+    page.tick("Sizes")
+    assert "The tab Compare" in page.title.text() + page.sentence.text()

@@ -151,6 +151,7 @@ def _level_column(level: str, quantity: Quantity, meaning: str) -> ParameterColu
     def cell(row: ShareRow) -> Cell:
         if row.part is Part.SUMS:
             words, is_sound = sum_text(row.shown, level)
+            words = "100 %" if is_sound and quantity is Quantity.SHARE else words
             return Cell(words, Tone.QUIET if is_sound else Tone.ATTENTION)
         share = row.cells[level]
         return Cell(

@@ -50,7 +50,14 @@ from phexplore.systems.topdown.explain import (
 from phexplore.systems.topdown.meeting import noisy_answer
 from phexplore.systems.topdown.share_cells import Version
 from phexplore.systems.topdown.spine_words import spine_difference
-from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, query_sentence
+from phexplore.systems.topdown.wording import (
+    UNITS_OF_RESULTS,
+    counted,
+    heading,
+    level_title,
+    place_title,
+    query_sentence,
+)
 
 _AREAS = dict.fromkeys(("passes", "invariants", "constraints"), Area.LEVELS) | {"spine": Area.SPINE}
 
@@ -77,7 +84,7 @@ def topdown_epsilon_tile(shown: TopDownShown) -> TileContent:
         tone = Tone.ATTENTION if said else Tone.NEUTRAL
         return TileContent("ε", budget_text(method.total), "pure DP", said or "no δ is needed", tone)
     value = epsilon(method.total, conventions.delta, Conversion.ZCDP_OPTIMAL_ALPHA)
-    beside = f"at δ = {power_text(conventions.delta)}"
+    beside = f"at δ = {power_text(conventions.delta)}, rounded up"
     caption = f"ε, {CONVERTED}"
     joint, exact = shown.joint, f"{value:.12g}, shown rounded up; {conversion_title(Conversion.ZCDP_OPTIMAL_ALPHA)}"
     change = ""
@@ -110,9 +117,9 @@ def topdown_margin_tile(shown: TopDownShown) -> TileContent:
             change = "as in the reference"
     what = "total" if key.query == "total" else "cell"
     # Results speak of tabulated units, which an optimised spine does not have.
-    whose = "" if method.spine.kind == "standard" else "the spine's "
+    whose, exact = ("", "") if method.spine.kind == "standard" else ("the spine's ", UNITS_OF_RESULTS)
     return TileContent(
-        f"Margin of a {what}, {whose}{level_title(key.level).lower()}", f"±{people(margin)}", word, change, tone
+        f"Margin of a {what}, {whose}{level_title(key.level).lower()}", f"±{people(margin)}", word, change, tone, exact
     )
 
 

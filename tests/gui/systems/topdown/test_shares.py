@@ -44,6 +44,12 @@ def paste(now, block, quantity, *, row, column):
     return len(entries), label, edit(now.scenario)
 
 
+def test_that_the_sum_of_percents_is_written_in_percent():
+    for quantity, words in ((Quantity.SHARE, "100 %"), (Quantity.FRACTION, "1")):
+        table = share_table(version(), quantity)
+        assert table.columns[-1].cell(table.rows[-1]).text == words
+
+
 def test_that_rows_follow_the_catalogue_and_the_rest_is_offered():
     now = version()
     assert query_rows(now.method)[:3] == ("total", "cenrace", "hispanic")
