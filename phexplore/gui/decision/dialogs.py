@@ -19,7 +19,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
-from phexplore.gui.widgets.labels import Paragraph, Reason, Text
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text, describe
 from phexplore.gui.widgets.layout import Part, column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
@@ -126,6 +126,8 @@ class DecisionSheet(AskDialog):
         if entries:
             place = scrolling("What is decided about", _summary(entries))
             place.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that keys scroll a long list of changes
+            # Whoever comes here by keyboard hears what is decided about, not only that it is.
+            describe(place, more="; ".join(f"{each.caption}: {', '.join(each.lines)}" for each in entries))
             parts.append((place, 1))
         typed = (f"To confirm, type the name of the scenario: {name}", self.typed)
         for caption, field in (*fields, typed):

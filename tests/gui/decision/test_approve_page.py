@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QScrollArea
 
 from phexplore.catalog.names import Naming, called
 from phexplore.document.project import Project
@@ -141,6 +141,13 @@ def test_that_ticks_follow_runs_that_move_beside_the_project(page, tmp_path) -> 
     page.runs.show_offers([RunOffer(tmp_path / "a" / "run-1", "run", "")], [tmp_path / "a" / "run-1"])
     page.runs.show_offers([RunOffer(tmp_path / "b" / "run-1", "run", "")])
     assert page.runs.chosen == (tmp_path / "b" / "run-1",)
+
+
+def test_that_who_comes_to_the_summary_by_keyboard_hears_what_is_decided_about(page) -> None:
+    _fill(page)
+    page.record()
+    (summary,) = [each for each in page.sheet.findChildren(QScrollArea) if each.accessibleName()]
+    assert "Runs cited: none: the decision rests on the forecast alone" in summary.accessibleDescription()
 
 
 @pytest.mark.defect("B1")
