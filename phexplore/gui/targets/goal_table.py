@@ -220,7 +220,7 @@ def _people(margin: float | None) -> str:
 
 _SAMPLES = (
     dict.fromkeys((GoalColumn.TARGET, GoalColumn.SOLVED_MARGIN), "100,000")
-    | {GoalColumn.MARGIN: "missed 100,000"}
+    | {GoalColumn.MARGIN: "missed 1,000"}
     | dict.fromkeys((GoalColumn.BUDGET, GoalColumn.SOLVED, GoalColumn.CHANGE), "+0.000000…")
     | {GoalColumn.REASON: "made way", GoalColumn.FLOOR: "0.000000"}
 )

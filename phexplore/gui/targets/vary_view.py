@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress, SweepRequest, read_values
 from phexplore.decide.sweeping import ALL, parameter_title
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import capital
 from phexplore.gui.binding.request_service import RequestService, Wording, reader_process
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
@@ -94,9 +95,13 @@ class Varied(QObject):
         path = self.parameter.currentData()
         self.values.setEnabled(bool(path))
         now = _shown(self._known[path]) if path in self._known else ""
-        self._now.setText(f"Now {now}." if now else "")
+        values, *also = _example(self._known.get(path))
+        # The chooser cuts long names, the field long examples: here both stand whole.
+        self._now.setText(
+            ". ".join((f"{capital(self.parameter.currentText())}: now {now}", *also)) + "." if now else ""
+        )
         self._now.setVisible(bool(now))
-        self.values.setPlaceholderText(localised(_example(self._known.get(path))))
+        self.values.setPlaceholderText(localised(values))
 
 
 class VaryView(QWidget):
@@ -272,12 +277,12 @@ class VaryView(QWidget):
         )
 
 
-def _example(value: object) -> str:
-    """Return how values of a parameter may be written: the words it takes, or half of its value, itself and double."""
+def _example(value: object) -> tuple[str, ...]:
+    """Return how values of a parameter may be written: the words it takes, or half of its value, itself and double; and a range."""
     if isinstance(value, enum.Enum):
-        return "; ".join(value_text(each) for each in type(value))
+        return ("; ".join(value_text(each) for each in type(value)),)
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
-        return "" if value is None else value_text(value)
+        return ("" if value is None else value_text(value),)
     low, high = (
         (max(1, value // 2), 2 * value or 2) if isinstance(value, int) else (value / 2, 2 * value or Fraction(1))
     )
@@ -286,7 +291,7 @@ def _example(value: object) -> str:
         text if len(text := exact_text(Fraction(each))) <= _LETTERS else f"{float(each):.4g}"
         for each in (low, value, high)
     )
-    return f"{low_text}; {now}; {high_text} or {low_text} to {high_text} in {steps}"
+    return f"{low_text}; {now}; {high_text}", f"A range is written as {low_text} to {high_text} in {steps}"
 
 
 def _shown(value: object) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 import phexplore as px
 from phexplore.decide.sweep_answer import PointRuns, SweepRequest, answer, read_values
 from phexplore.document.project import Project
+from phexplore.figures.wording import capital
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.vary_view import VaryView, _shown
 from phexplore.model.workbook import Workbook
@@ -111,8 +112,8 @@ def test_that_nothing_is_said_of_an_empty_value(qtbot, tmp_path) -> None:
     for path in view.first.parameter.values:
         _choose(view.first.parameter, path)
         said[path] = "" if view.first._now.isHidden() else view.first._now.text()
-    assert "Now ." not in said.values()
-    assert any(words.startswith("Now ") for words in said.values())
+    assert not any(words.endswith("now .") for words in said.values())
+    assert any(": now " in words for words in said.values())
     view.stop()
 
 
@@ -124,22 +125,25 @@ def test_that_a_long_fraction_does_not_widen_the_form(value, words) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "title", "example"),
+    ("path", "title", "example", "span"),
     [
         (
             "budget PH3/state_A-G",
             "budget of PH3 (State, A-G)",
-            "0.331488; 0.662976; 1.325952 or 0.331488 to 1.325952 in 4",
+            "0.331488; 0.662976; 1.325952",
+            "0.331488 to 1.325952 in 4",
         ),
-        ("threshold PH3", "threshold PH3", "3; 6; 12 or 3 to 12 in 4"),
-        ("conventions: neighbours", "conventions: neighbours", "bounded; unbounded"),
+        ("threshold PH3", "threshold PH3", "3; 6; 12", "3 to 12 in 4"),
+        ("conventions: neighbours", "conventions: neighbours", "bounded; unbounded", ""),
     ],
 )
-def test_that_the_example_fits_the_parameter_and_is_understood(view, session, path, title, example) -> None:
+def test_that_the_example_fits_the_parameter_and_is_understood(view, session, path, title, example, span) -> None:
     """Every parameter had the example `0.5 to 4 in 8`: a budget of 5 for a query of 0.002."""
     _choose(view.first.parameter, path)
     assert (view.first.parameter.currentText(), view.first.values.placeholderText()) == (title, example)
-    for text in example.split(" or "):
+    assert view.first._now.text().startswith(f"{capital(title)}: now ")
+    assert span in view.first._now.text()
+    for text in filter(None, (example, span)):
         grid = {path: read_values(text)}
         figure = answer(SweepRequest(session.scenario, grid), lambda _: None).figures["epsilon"]
         assert title in figure.title
