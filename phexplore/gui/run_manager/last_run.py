@@ -25,7 +25,7 @@ from phexplore.systems.run_results import RunAnswer, RunRequest
 if TYPE_CHECKING:
     from phexplore.gui.run_manager.results_page import ResultsPage
 
-_READING = TileContent("Last run", "reading", "", "The results of the run are being read")
+_READING = TileContent("Last run", "…", "", "The results of the run are being read")
 _UNREADABLE = TileContent("Last run", "unreadable", "", "Results says why", Tone.ATTENTION)
 EDITED = "the scenario was edited since"
 

@@ -9,7 +9,7 @@ Args:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -156,11 +156,19 @@ def _row(each: QueryResult, reach: float) -> Mark:
         tuple(parts),
         each.query.table,
         each.query.level.title,
-        "" if each.agrees else f"{people(each.observed.value)} against {people(each.margin)}",
+        "; ".join(_beside(each, reach)),
         _told(each),
         anchor=at(each.observed.high),
         ink=Role.MISSED,
     )
+
+
+def _beside(each: QueryResult, reach: float) -> Iterator[str]:
+    """Yield what stands beside a row: both margins where they differ, and where an interval ends that leaves the picture."""
+    if not each.agrees:
+        yield f"{people(each.observed.value)} against {people(each.margin)}"
+    if (end := each.percent_off(each.observed.high)) > reach:
+        yield f"interval to {signed_percent(end)} →" if math.isfinite(end) else "interval without an end →"
 
 
 def _told(each: QueryResult) -> str:

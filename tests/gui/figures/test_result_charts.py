@@ -153,6 +153,13 @@ def test_that_the_other_run_has_a_column_only_when_there_is_one():
     assert observed_numbers(margins(compared=19.0)).column("Other run") == (19.0, None)
 
 
+def test_that_an_interval_beyond_the_axis_says_where_it_ends():
+    wide = result(OTHER, 10.0, (9.0, 10.0), Interval(12.0, 5.0, 45.0), 3, 4)
+    inside, beyond = difference_figure([margins()[0], wide], Fraction(9, 10), 1).marks
+    assert inside.text == ""
+    assert beyond.text.endswith("interval to +350.0 % →")
+
+
 @pytest.mark.parametrize("kind", [difference_figure, diagonal_figure])
 def test_that_a_row_is_selected_by_key_and_pointer(shown, kind):
     chart = shown(FigureView("Observed margins", "x"))

@@ -117,7 +117,7 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     tiles = []
     last.changed.connect(tiles.append)
     qtbot.waitUntil(lambda: bool(tiles) and tiles[-1] is not None)
-    assert tiles[0].value == "reading"  # and not "none yet" beside the notice of a complete run
+    assert tiles[0].value == "…"  # and not "none yet" beside the notice of a complete run
     assert tiles[-1].caption == "Last run: coverage"
     value = tiles[-1].value
 
@@ -160,7 +160,7 @@ def test_that_the_figure_of_a_part_of_the_trials_is_not_taken_for_that_of_the_ru
     tiles = []
     last.changed.connect(tiles.append)
     whole = PhSafeRunReader().answer(RunRequest(run.directory)).headline
-    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1].value != "reading")
+    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1].value != "…")
     assert tiles[-1].value == whole.value
     assert "of a part" not in {tile.value for tile in tiles}
     last.stop()
@@ -196,7 +196,7 @@ def test_that_a_late_failure_is_not_said_of_a_scenario_without_runs(qtbot, us, w
     last = LastRun(session, controller, session, service=service)
     tiles = []
     last.changed.connect(tiles.append)
-    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1].value == "reading")
+    qtbot.waitUntil(lambda: bool(tiles) and tiles[-1].value == "…")
     session.edit_workbook("Add", lambda book: add_scenario(book, preset("pl94-2020-persons-us").scenario))
     qtbot.waitUntil(lambda: tiles[-1] is None)
     service.failed.emit(PhexploreError("The run cannot be read."))
