@@ -80,7 +80,12 @@ def _declared(part: Field, margins: Margins) -> MeetingParameter:
             return error.sentence
         if not known:
             return ""
-        return f"Margins of one answer from ± {people(min(known))} to ± {people(max(known))}."
+        low, high = people(min(known)), people(max(known))
+        return (
+            f"The margin of one answer is ± {low}."
+            if low == high
+            else f"Margins of one answer from ± {low} to ± {high}."
+        )
 
     title = capital(part.title)
     return MeetingParameter(part.name, title, part.symbol, _STOPS, read, edit, exact_text, effect, is_likely=True)

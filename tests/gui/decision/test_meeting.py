@@ -50,6 +50,12 @@ def view(qtbot, page):
     return page.view
 
 
+def test_that_equal_margins_are_said_once() -> None:
+    scenario = presets()["group-sizes-census-2010"].scenario
+    (total,) = meeting_parameters(scenario)
+    assert total.effect(scenario) == "The margin of one answer is ± 9.82."
+
+
 @pytest.mark.parametrize("preset_id", SYSTEMS + DECLARED)
 def test_that_every_parameter_reads_words_and_edits_its_own_number(preset_id) -> None:
     scenario = presets()[preset_id].scenario
