@@ -19,7 +19,7 @@ from phexplore.gui.theme.metrics import GAP
 Range = tuple[float, float]
 DEEPEST = 1e-4
 """Smallest part of the whole range that can be seen."""
-MOST_GROWTH = 1.8
+MOST_GROWTH = 2.5
 """How much higher than it needs to be a row may become."""
 
 

@@ -225,3 +225,12 @@ def test_that_numbers_beside_dots_are_not_cut_at_any_width(shown, us, width, mon
     area = chart.canvas.area
     outside = [place for place in drawn if not area.left() <= place[0] <= sum(place) <= area.right()]
     assert outside == []
+
+
+def test_that_few_rows_take_the_height_of_a_tall_picture_but_do_not_become_blocks(shown, us, figures):
+    chart = shown(FigureView("Margins of error", TEACHING))
+    chart.resize(600, 520)
+    chart.show_figure(margins_figure(figures, us.method.targets).brief(6))
+    pixels = chart.canvas.pixels
+    height = pixels.y(-1.0) - pixels.y(0.0)
+    assert 2.2 * (lettering().height + 6) < height < 2.7 * (lettering().height + 6)
