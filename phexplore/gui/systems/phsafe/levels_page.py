@@ -75,7 +75,9 @@ class ThresholdsEditor(QWidget):
             SymbolButton(
                 symbol, f"{text}: {command.text} in the chosen table", text=text, bordered=True, run=command.run
             )
-            for symbol, text, command in zip(("down", "up"), ("τ − 1", "τ + 1"), self.view.commands.own, strict=True)
+            for symbol, text, command in zip(
+                ("down", "up"), ("One less", "One more"), self.view.commands.own, strict=True
+            )
         )
         for step in self.steps:
             step.setAutoRepeat(True)

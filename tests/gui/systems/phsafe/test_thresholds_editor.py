@@ -60,7 +60,7 @@ def test_that_an_impossible_threshold_is_refused_in_place(thresholds, session, t
 def test_that_buttons_and_keys_step_and_stop_at_one(qtbot, thresholds, session) -> None:
     thresholds.view.setCurrentIndex(_cell(thresholds, "PH3"))
     less, more = thresholds.steps
-    assert [less.text(), more.text()] == ["τ − 1", "τ + 1"]
+    assert [less.text(), more.text()] == ["One less", "One more"]
     more.click()
     assert session.scenario.phsafe.thresholds["PH3"] == 7
     qtbot.keyClick(thresholds.view, Qt.Key.Key_Plus)
