@@ -21,7 +21,7 @@ from phexplore.figures.scales import log_range
 from phexplore.figures.table import Table, Value, signed_tick
 from phexplore.figures.wording import people
 from phexplore.metrics.coverage import INTERVAL_CONFIDENCE
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import Toward, percent
 from phexplore.systems.phsafe.run_snapshot import Overall, QueryResult
 
 
@@ -251,7 +251,7 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
         "coverage",
         tuple(rows),
         Axis("share of the noise within the margin", domain=(lowest, 1.0), text=percent_text),
-        f"The {float(confidence) * 100:g} % margins held {100 * held:.2f} ± {100 * doubt:.2f} % of the noise, "
+        f"The {float(confidence) * 100:g} % margins held {100 * held:.2f} ± {percent(doubt, places=2, toward=Toward.UP)} of the noise, "
         + (
             f"as they should ({percent(overall.expected, places=2)})"
             if sound

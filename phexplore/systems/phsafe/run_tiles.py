@@ -14,7 +14,7 @@ from fractions import Fraction
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people, signed_people
 from phexplore.metrics.coverage import Coverage
-from phexplore.model.rounded import percent
+from phexplore.model.rounded import Toward, percent
 from phexplore.runs.spec import MODE_WORDS, RunMode, RunSpec
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.truncation_figures import bias_words
@@ -72,7 +72,7 @@ def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileCon
         return TileContent("Coverage of the margins", "–", aimed, "No trial yet.")
     value = f"{run.coverage.share.value * 100:.1f} %"
     error = monte_carlo_error(run)
-    beside = f"± {error * 100:.2f} %, {aimed}" if math.isfinite(error) else aimed
+    beside = f"± {percent(error, places=2, toward=Toward.UP)}, {aimed}" if math.isfinite(error) else aimed
     off = 0.0 if run.expected is None else abs(run.coverage.share.value - run.expected)
     unusual = off > SUSPICIOUS * error + _ROUNDED
     forecast = "" if run.expected is None else f" ({percent(run.expected)})"
@@ -143,7 +143,7 @@ def headline_tile(run: RunHeadline) -> TileContent:
     if run.coverage is None:
         return TileContent("Last run", "–", MODE_WORDS[run.spec.mode], "")
     error = monte_carlo_error(run)
-    beside = f"± {error * 100:.2f} %" if math.isfinite(error) else ""
+    beside = f"± {percent(error, places=2, toward=Toward.UP)}" if math.isfinite(error) else ""
     bias = "" if run.bias is None else f"bias {bias_words(run.bias)} people (truncation)"
     return TileContent("Last run: coverage", f"{run.coverage.share.value * 100:.1f} %", beside, bias)
 

@@ -13,6 +13,7 @@ from phexplore.report.html import document_html
 from phexplore.report.run_sections import check_entries
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import trial_file
+from phexplore.systems.phsafe.observed_figures import coverage_figure
 from phexplore.systems.phsafe.results import RunResults
 from phexplore.systems.phsafe.run_document import run_document
 from phexplore.systems.phsafe.run_snapshot import run_snapshot
@@ -123,4 +124,8 @@ def test_that_trials_alike_by_chance_do_not_make_the_coverage_certain(run_figure
     share = held / errors
     error = (share * (1 - share) / errors) ** 0.5
     assert tile.value == f"{100 * share:.2f} ± {math.ceil(1e4 * error) / 100:.2f} %"
+    figure = coverage_figure(alike.queries, Fraction(9, 10), alike.overall)
+    assert f"held {tile.value} of the noise" in figure.title, (
+        "the sentence rounded its error to the nearest, the tile up"
+    )
     assert tile.attention is (abs(share - alike.overall.expected) > 4 * error)
