@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from phexplore.figures.wording import budget_text, people, signed_budget
+from phexplore.figures.wording import budget_text, mean_text, people, signed_budget
 from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
 from phexplore.model.rounded import epsilon_bound, percent
@@ -54,11 +54,16 @@ class People(float):
     """People: as everywhere, whole from 100 up."""
 
 
+class Mean(float):
+    """A mean of whole numbers, or its difference to one: with the decimals that let both be added up as they are read."""
+
+
 _AS_EVERYWHERE: Mapping[type, Callable[[Any], str]] = {
     Epsilon: epsilon_bound,
     Loss: budget_text,
     SignedLoss: signed_budget,
     People: people,
+    Mean: mean_text,
     Share: partial(percent, places=2),
 }
 

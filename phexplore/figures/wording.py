@@ -106,6 +106,11 @@ def people(value: float | Fraction) -> str:
     return f"{number:.{1 if abs(number) >= 10 else 2}f}".replace("-", "−")
 
 
+def mean_text(mean: float) -> str:
+    """Return a mean of whole numbers: with two decimals of any size, so that the count it is of and the error add up to it."""
+    return f"{mean:,.{0 if mean == round(mean) else 2}f}".replace("-", "−")
+
+
 def margin_text(margin: float, target: Fraction | None = None) -> str:
     """Return a margin as `people`; one that misses its target has the decimals that show it wider.
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.figures.table import AtLeast, AtMost, Table, grouped, plain, shortened, shown, signed_tick
+from phexplore.figures.table import AtLeast, AtMost, Mean, Table, grouped, plain, shortened, shown, signed_tick
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,8 @@ def test_that_small_words_are_kept_and_long_ones_end_in_dots():
 def test_that_ticks_around_zero_carry_their_sign():
     assert [signed_tick(value) for value in (-5.0, 0.0, 2.5)] == ["−5", "0", "+2.5"]
     assert grouped(-1234567) == "−1,234,567"
+
+
+def test_that_a_mean_and_its_error_add_up_as_they_are_read():
+    assert [shown(Mean(value)) for value in (13_733.5, 13_733.5 - 13_734, 13_734.0)] == ["13,733.50", "−0.50", "13,734"]
+    assert plain(Mean(13_733.5)) == "13733.5"

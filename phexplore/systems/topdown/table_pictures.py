@@ -15,8 +15,8 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
-from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import people, signed_people
+from phexplore.figures.table import Mean, Table, Value
+from phexplore.figures.wording import mean_text, people
 from phexplore.model.topdown import TopDown
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
 from phexplore.runs.spec import RunMode
@@ -85,11 +85,11 @@ def tables_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 value=mean,
                 tick=float(true),
                 dots=tuple(map(float, given)),
-                text=f"{true:,} → {people(mean)}",
-                tip=f"{line.code} {line.label}: true {true:,}, published {people(mean)} on average, {signed_people(mean - true)}",
+                text=f"{true:,} → {mean_text(mean)}",
+                tip=f"{line.code} {line.label}: true {true:,}, published {mean_text(mean)} on average, {'+' * (mean > true)}{mean_text(mean - true)}",
             )
         )
-        lines.append((line.code, "  " * line.depth + line.label, true, mean, mean - true, *given))
+        lines.append((line.code, "  " * line.depth + line.label, true, Mean(mean), Mean(mean - true), *given))
     place_name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
     farthest = int(np.abs(means - truth).argmax())
     name = table.cells[farthest].label
