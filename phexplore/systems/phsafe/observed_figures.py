@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
-from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
+from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in, tables
 from phexplore.figures.axis import Axis, Scale, percent_text
 from phexplore.figures.figure import ROWS, Figure, nothing, row_figure
 from phexplore.figures.marks import Dash, Dot, Mark, Part, Path, Role, Row, Rule, Shape, Span, Words
@@ -246,6 +246,7 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
     outside = sum(row.is_warned for row in rows)
     held, doubt = overall.coverage.share.value, overall.doubt
     lowest = math.floor(10 * min(min(each.coverage.share.low, each.expected_coverage) for each in margins)) / 10
+    derived = ", ".join(f"{each.id} from {each.derived_from}" for each in tables().values() if each.derived_from)
     sound = abs(held - overall.expected) <= 4 * doubt
     return row_figure(
         "coverage",
@@ -258,7 +259,8 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
             else f"but should hold {percent(overall.expected, places=2)}"
         ),
         f"Dot with its 95 % Monte-Carlo interval, the exact share as a stroke. Outside their interval: {outside or 'none'}; about "
-        f"{len(rows) * (1 - INTERVAL_CONFIDENCE):.0f} are to be expected by chance.",
+        f"{len(rows) * (1 - INTERVAL_CONFIDENCE):.0f} are to be expected by chance. "
+        f"Numbers that are computed from others ({derived}) have no noise of their own and are not counted.",
         Table(
             ("Table", "Level", "Within the margin, %", "95 % interval from", "to", "Exactly, %", "Errors"), tuple(table)
         ),

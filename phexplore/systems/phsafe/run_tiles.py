@@ -106,7 +106,7 @@ def bias_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileContent
         return TileContent("Truncation bias", "–", "people", "The data is not counted yet.")
     biased, numbers = run.biased
     beside = "people per number, on average"
-    change = f"{biased:,} of {numbers:,} numbers are affected"
+    change = f"{biased:,} of {numbers:,} measured numbers are affected"
     if other is not None and other.bias is not None:
         change = _against(run.bias - other.bias)
     return TileContent("Truncation bias", bias_words(run.bias), beside, change)

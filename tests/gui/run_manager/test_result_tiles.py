@@ -72,7 +72,7 @@ def test_that_runs_without_noise_or_trials_have_no_coverage(run):
 
 
 def test_that_bias_and_worst_number_are_told_with_their_extent(run):
-    assert (bias_tile(run).value, bias_tile(run).change) == ("−0.34", "37 of 100 numbers are affected")
+    assert (bias_tile(run).value, bias_tile(run).change) == ("−0.34", "37 of 100 measured numbers are affected")
     assert (worst_tile(run).value, worst_tile(run).change) == ("505", "PH3, Texas")
     assert bias_tile(replace(run, bias=None)).change == "The data is not counted yet."
     assert worst_tile(replace(run, worst=None)).value == "–"
