@@ -78,11 +78,13 @@ def loss_tile(
         other, before = loss(reference)
         if other != definition:
             change, tone = f"not comparable: {reference.title} has another definition", Tone.ATTENTION
-        elif isinstance(before, Unlimited) or isinstance(total, Unlimited):
-            change, tone = "no finite total to compare", Tone.ATTENTION
-        else:
+        elif isinstance(before, Unlimited):
+            change, tone = "the reference has no finite total to compare", Tone.ATTENTION
+        elif not isinstance(total, Unlimited):
             change, tone = _difference(total - before, before)
-    if said := absurd_epsilon(shown.scenario):
+    if isinstance(total, Unlimited):
+        change, tone = "published without noise: nobody is protected", Tone.ATTENTION
+    elif said := absurd_epsilon(shown.scenario):
         change, tone = f"{said}; {change}" if reference is not None else said, Tone.ATTENTION
     text = bound_text(total)
     exact = "" if isinstance(total, Unlimited) else exact_text(total)

@@ -14,6 +14,7 @@ import pytest
 
 from phexplore.catalog.tables import sensitivity, tables, truncated_tables
 from phexplore.document.project import Project
+from phexplore.figures.tile import Tone
 from phexplore.figures.wording import bound_text
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.gui.binding.scenario_view import shown
@@ -23,6 +24,7 @@ from phexplore.gui.systems.phsafe.pictures import MARGINS, SHARES
 from phexplore.gui.systems.phsafe.summary import change_lines, phsafe_tiles, total_line
 from phexplore.model.conventions import Conventions, MarginConvention, Neighbours
 from phexplore.model.edits import set_field, set_item
+from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with
 from phexplore.systems.phsafe.budget_edits import Keep, edit_margin, edit_threshold
@@ -123,6 +125,15 @@ def confirm_by_formula(view) -> None:
             reach = sensitivity(tables()[entry.query.table], method.thresholds.get(entry.query.table))
             sigma = reach / math.sqrt(2 * method.budgets[entry.query])
             assert entry.margins.normal == pytest.approx(z * sigma, rel=1e-9)
+
+
+def test_that_an_unlimited_loss_says_in_the_headline_that_nobody_is_protected(qapp) -> None:
+    start = replace(preset(START).scenario, name="Proposal")
+    without_noise = set_budget(start, next(iter(start.phsafe.budgets)), UNLIMITED)
+    for reference in (START, None):
+        tile = phsafe_tiles(shown(Workbook((without_noise,), "Proposal", reference)))[0]
+        assert (tile.value, tile.tone) == ("∞", Tone.ATTENTION)
+        assert tile.change == "published without noise: nobody is protected"
 
 
 @pytest.mark.parametrize("seed", range(3))
