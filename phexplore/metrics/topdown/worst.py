@@ -37,6 +37,7 @@ class Reason(enum.Enum):
     EXACT = "exact"
     FROM_NOTHING = "from-nothing"
     EMPTIED = "emptied"
+    BOTH_WAYS = "both-ways"
     ONE_CELL = "one-cell"
     ALL_RAISED = "all-raised"
     ALL_LOWERED = "all-lowered"
@@ -49,6 +50,9 @@ _SENTENCES = {
     Reason.EXACT: "{unit}: nothing is off.",
     Reason.FROM_NOTHING: "{unit} has no {what}; {estimate} were put there.",
     Reason.EMPTIED: "{unit}: none of {truth} {what} are published.",
+    Reason.BOTH_WAYS: (
+        "{unit}: {truth} {what}, published {estimate} on average, too high in some trials, too low in others ({cell})."
+    ),
     Reason.ONE_CELL: "{unit}: {truth} {what}, published {estimate}; {share} of the error is in one cell ({cell}).",
     Reason.ALL_RAISED: (
         "{unit}: {truth} {what}, published {estimate}. All groups gained, because counts near 0 cannot fall ({cell})."
@@ -67,10 +71,11 @@ _BRIEFLY = {
     Reason.EXACT: "nothing is off",
     Reason.FROM_NOTHING: "had no {what}",
     Reason.EMPTIED: "lost all its {what}",
+    Reason.BOTH_WAYS: "too high in some trials, too low in others",
     Reason.ONE_CELL: "mostly {cell}",
     Reason.ALL_RAISED: "all groups gained",
     Reason.ALL_LOWERED: "all groups lost",
-    Reason.MOVED: "{what} moved between groups",
+    Reason.MOVED: "{what} moved between cells",
     Reason.SMALL: "a small place",
     Reason.SPREAD: "spread over many groups",
 }
@@ -182,6 +187,7 @@ class WorstTally:
             _describe(
                 unit,
                 float(measure[unit]),
+                self._by,
                 self._truth[unit],
                 self._sums[unit] / self.trials,
                 self._sizes[unit] / self.trials,
@@ -204,10 +210,11 @@ def _measure(truth: Integers, trial: Integers, by: WorstBy) -> Floats:
     return np.asarray(size, np.float64)
 
 
-def _describe(unit: int, error: float, truth: Integers, estimate: Floats, sizes: Floats) -> WorstUnit:
+def _describe(unit: int, error: float, by: WorstBy, truth: Integers, estimate: Floats, sizes: Floats) -> WorstUnit:
     cell = int(sizes.argmax())
     total = float(sizes.sum())
     share = float(sizes[cell] / total) if total else 0.0
+    of_total = {WorstBy.TOTAL: error, WorstBy.RELATIVE: error * float(truth.sum()) / 100}.get(by)
     return WorstUnit(
         unit=unit,
         error=error,
@@ -217,21 +224,32 @@ def _describe(unit: int, error: float, truth: Integers, estimate: Floats, sizes:
         cell_truth=int(truth[cell]),
         cell_estimate=float(estimate[cell]),
         cell_share=share,
-        reason=_reason(truth, estimate, total, share),
+        reason=_reason(truth, estimate, total, share, of_total),
     )
 
 
-def _reason(truth: Integers, estimate: Floats, total: float, share: float) -> Reason:
-    """Return the first reason that fits, the most particular first."""
+def _reason(truth: Integers, estimate: Floats, total: float, share: float, of_total: float | None) -> Reason:
+    """Return the first reason that fits, the most particular first.
+
+    Args:
+        truth: ``int64[cells]``.
+        estimate: ``float64[cells]``, the mean over trials.
+        total: sum of the mean sizes of the cells' errors, people.
+        share: of the largest cell in it.
+        of_total: mean size of the error of the unit's total, people; None where the measure is of cells: only their errors
+            are explained by moves that leave the total as it is.
+    """
     error = estimate - truth
+    change = float(abs(error.sum()))
     candidates = (
         (total == 0, Reason.EXACT),
         (truth.sum() == 0, Reason.FROM_NOTHING),
         (estimate.sum() == 0, Reason.EMPTIED),
+        (of_total is not None and change < _HALF * of_total, Reason.BOTH_WAYS),
         (share >= _HALF, Reason.ONE_CELL),
         ((error >= 0).all(), Reason.ALL_RAISED),
         ((error <= 0).all(), Reason.ALL_LOWERED),
-        (abs(error.sum()) < _HALF * np.abs(error).max(), Reason.MOVED),
+        (of_total is None and change < _HALF * np.abs(error).max(), Reason.MOVED),
         (truth.sum() < SMALL_UNIT, Reason.SMALL),
     )
     return next((reason for fits, reason in candidates if fits), Reason.SPREAD)
