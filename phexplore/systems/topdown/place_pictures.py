@@ -99,13 +99,14 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
     is_whole = bool((query.cell_map() >= 0).all())
     whole = predicted_margins(run, choice, total_query(run.schema)) if is_whole and before is not None else None
-    error = _error(published.sum(axis=1) - truth.sum())
-    stands = "" if whole is None else f" ({_margin_words(float(whole[0]), error)})"
+    stands = "" if whole is None else _within_words(float(whole[0]), published.sum(axis=1) - truth.sum())
+    on_average = " on average" if trials > 1 else ""
     return row_figure(
         "place",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
-        f"{name[:1].upper()}{name[1:]}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}{stands}",
+        f"{name[:1].upper()}{name[1:]}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}"
+        f"{on_average}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
         + _whisker_words(noise, is_predicted=before is not None),
@@ -130,7 +131,13 @@ def _error(errors: Integers) -> float:
 
 
 def _margin_words(margin: float, error: float) -> str:
-    return f"margin ±{people(margin)} before, error {people(error)} after"
+    return f"margin ±{people(margin)} before, error {people(error)} after (root mean square)"
+
+
+def _within_words(margin: float, errors: Integers) -> str:
+    """Return in how many trials the total was within its margin: a mean of errors is no figure to hold against a margin of 90 %."""
+    held, trials = int((np.abs(errors) <= margin).sum()), len(errors)
+    return f", within the predicted ±{people(margin)} in {held:,} of {trials_words(trials)}"
 
 
 def _whisker_words(noise: float | None, *, is_predicted: bool) -> str:

@@ -180,11 +180,11 @@ def test_that_a_town_shows_its_margin_before_and_its_error_after(folder):
     (row,), (mark,) = records(answer.picture), answer.picture.marks
     assert row["True"] == int(population.totals()[inside].sum())
     errors = np.array([value - row["True"] for value in numbers(row, "Published")])
-    assert f"error {float(np.sqrt((errors**2).mean())):.3g}"[:9] in answer.picture.title
-    assert "before" in answer.picture.title
+    held = int((np.abs(errors) <= row["Margin before"]).sum())  # like beside like: no root mean square beside a margin of 90 %
+    assert answer.picture.title.endswith(f" in {held} of {len(errors)} trials")
     assert mark.high > row["True"]
     whole = ask(folder / "kept", "place", unit=code, query="race_ethnicity")
-    assert answer.picture.title.partition(" (")[2] == whole.picture.title.partition(" (")[2]  # of the total in both
+    assert answer.picture.title.partition(",")[2] == whole.picture.title.partition(",")[2]  # of the total in both
     assert [each.chosen for each in whole.choosers if each.id == "unit"] == [code]
 
 
@@ -216,7 +216,7 @@ def test_that_margins_before_are_those_of_the_schema_that_was_run(folder):
     (margin,) = predicted(folder, "block_group", code, "total")
     assert row["Margin before"] == pytest.approx(margin)
     assert row["Margin before"] == pytest.approx(picture.marks[0].high - row["True"])
-    assert f"margin ±{margin:.3g} before" in picture.title
+    assert f"within the predicted ±{margin:.3g} in " in picture.title
 
 
 def test_that_each_group_of_a_town_has_its_own_margin_before_and_its_own_error_after(folder):
@@ -245,5 +245,5 @@ def test_that_a_run_without_noise_has_no_margin_before(folder, tmp_path):
     spec = RunSpec(SCENARIO, describe_blocks(folder / "blocks.csv.gz"), 1, None, RunMode.NO_NOISE)
     make(tmp_path / "exact", spec)
     picture = ask(tmp_path / "exact", "place", query="total").picture
-    assert "before" not in picture.title
+    assert "predicted" not in picture.title
     assert "Margin before" not in picture.table.headers
