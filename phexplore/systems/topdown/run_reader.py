@@ -57,7 +57,7 @@ from phexplore.systems.topdown.run_choice import ALL_STATES, NATION_TABS, TopDow
 from phexplore.systems.topdown.run_files import states_of
 from phexplore.systems.topdown.run_spine import spine_figure
 from phexplore.systems.topdown.table_pictures import tables_figure
-from phexplore.systems.topdown.wording import counted, level_title
+from phexplore.systems.topdown.wording import counted, level_title, plural_level
 
 
 def _where(run: TopDownRun, choice: TopDownChoice) -> Figure:
@@ -268,15 +268,16 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
     reliable = None if meeting is None else reliable_from(meeting).people
     judged = (_criterion_tile(coverage, place), _reliable_tile(reliable, place, has_groups=meeting is not None))
     return _with_headline(
-        judged, error, _trials_tile(spec, state.value, run.metadata.values(), totals.trials), coverage
+        level, judged, error, _trials_tile(spec, state.value, run.metadata.values(), totals.trials), coverage
     )
 
 
 def _with_headline(
-    judged: tuple[TileContent, TileContent], error: TileContent, trials: TileContent, coverage: Coverage | None
+    level: str, judged: tuple[TileContent, TileContent], error: TileContent, trials: TileContent, coverage: Coverage | None
 ) -> tuple[tuple[TileContent, ...], TileContent]:
     if coverage is not None and coverage.errors:
-        return (*judged, error, trials), replace(judged[0], caption="Last run: within 5 points")
+        beside = f"of {plural_level(level, 2)} of 500+ people"  # the interval stands with the results
+        return (*judged, error, trials), replace(judged[0], caption="Last run: within 5 points", beside=beside)
     return (*judged, error, trials), replace(error, caption=_LAST_ERROR)
 
 
@@ -305,7 +306,7 @@ def _answer_of_nation(
         )
     marks = [read_mark(request.directory / trial_file(index)) for index in present_trials(request.directory)]
     state = state_of(request.directory).value
-    tiles, headline = _with_headline(judged, error, _trials_tile(spec, state, marks, len(marks)), coverage)
+    tiles, headline = _with_headline(level, judged, error, _trials_tile(spec, state, marks, len(marks)), coverage)
     is_held = request.tab not in ERRORS_ALONE and not spec.data.synthetic and is_confidential(spec, summary)
     return RunAnswer(
         request,

@@ -160,6 +160,7 @@ def test_that_the_criterion_holds_every_level_with_its_interval(run):
     assert all(0 <= row.low <= row.value <= row.high <= 100 for row in picture.marks if row.value is not None)
     assert answer.tiles[1].caption == "Reliable from"
     assert answer.headline.value.endswith("%")
+    assert answer.headline.beside == "of blocks of 500+ people"
 
 
 def test_that_noise_is_drawn_over_errors_of_units_that_are_measured(run):
