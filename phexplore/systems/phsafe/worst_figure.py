@@ -48,6 +48,8 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
         "Table",
         "Mean error",
         *(("Mean error, other run",) if others else ()),
+        "Counted",
+        "Reason",  # with what is counted next to the error: the columns behind it scroll out of a narrow window
         "Region",
         "Group",
         "Cell",
@@ -56,8 +58,6 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
         "Mean noise",
         "Largest error",
         "Noise margin, ±",
-        "Reason",
-        "Counted",
         "Level",  # region and group say it: it stands last, where it takes no room from their names
     )
     return Table(
@@ -67,6 +67,8 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
                 each.query.table,
                 each.mean_error,
                 *theirs,
+                counted_in(each.query.table),
+                each.reason.value,
                 each.region,
                 each.group or "everybody",
                 each.cell,
@@ -75,8 +77,6 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
                 each.mean_noise,
                 each.largest_error,
                 each.margin,
-                each.reason.value,
-                counted_in(each.query.table),
                 each.query.level.title,
             )
             for each, theirs in zip(numbers, beside, strict=True)
