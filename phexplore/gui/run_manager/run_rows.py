@@ -169,7 +169,7 @@ def trials_words(row: RunRow) -> str:
     if not row.wanted:
         return f"{row.trials:,}"
     if row.state is RunState.COMPLETE and row.trials < row.wanted:
-        return f"{row.trials:,}, precise enough before {row.wanted:,}"
+        return f"{row.trials:,} of at most {row.wanted:,}"
     return f"{row.trials:,} of {row.wanted:,}"
 
 

@@ -110,7 +110,7 @@ def test_that_states_say_what_is_waited_for(row):
 def test_that_an_early_stop_is_told_from_an_unfinished_run(row):
     assert trials_words(replace(row, trials=3)) == "3 of 5"
     early = replace(row, trials=3, state=RunState.COMPLETE)
-    assert trials_words(early) == "3, precise enough before 5"
+    assert trials_words(early) == "3 of at most 5"
     assert trials_words(replace(row, spec=None, trials=3)) == "3"
 
 
