@@ -273,7 +273,11 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
 
 
 def _with_headline(
-    level: str, judged: tuple[TileContent, TileContent], error: TileContent, trials: TileContent, coverage: Coverage | None
+    level: str,
+    judged: tuple[TileContent, TileContent],
+    error: TileContent,
+    trials: TileContent,
+    coverage: Coverage | None,
 ) -> tuple[tuple[TileContent, ...], TileContent]:
     if coverage is not None and coverage.errors:
         beside = f"of {plural_level(level, 2)} of 500+ people"  # the interval stands with the results

@@ -321,7 +321,16 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
     assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
     assert chart.numbers.column("Reason") == ("truncation", "noise")
     assert chart.numbers.column("Mean error") == (99.0, 13.0)
-    first = ("Table", "Mean error", "Counted", "Reason", "Region", "Group", "Cell", "True count")  # in sight in a narrow window
+    first = (
+        "Table",
+        "Mean error",
+        "Counted",
+        "Reason",
+        "Region",
+        "Group",
+        "Cell",
+        "True count",
+    )  # in sight in a narrow window
     assert chart.numbers.headers[:8] == first
     assert "truncation makes up much of the error of 1 of them" in chart.summary
 

@@ -180,7 +180,9 @@ def test_that_a_town_shows_its_margin_before_and_its_error_after(folder):
     (row,), (mark,) = records(answer.picture), answer.picture.marks
     assert row["True"] == int(population.totals()[inside].sum())
     errors = np.array([value - row["True"] for value in numbers(row, "Published")])
-    held = int((np.abs(errors) <= row["Margin before"]).sum())  # like beside like: no root mean square beside a margin of 90 %
+    held = int(
+        (np.abs(errors) <= row["Margin before"]).sum()
+    )  # like beside like: no root mean square beside a margin of 90 %
     assert answer.picture.title.endswith(f" in {held} of {len(errors)} trials")
     assert mark.high > row["True"]
     whole = ask(folder / "kept", "place", unit=code, query="race_ethnicity")
