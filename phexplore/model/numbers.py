@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 _DECIMAL = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}( \d{3})+([.,]\d*)?", re.ASCII)
+"""Thousands apart, as the screen writes them with narrow spaces: what is seen can be typed."""
 _RATIO = re.compile(r"[+-]?\d+\s*/\s*\d+", re.ASCII)
 """Digits are 0 to 9: what looks like another number to one reader, or is another script's, is refused."""
 _MOST_DIGITS = 2_000
@@ -40,7 +42,7 @@ class Rounding(enum.Enum):
 
 @lru_cache(maxsize=4096)
 def parse_exact(text: str) -> Fraction:
-    """Read ``0.25``, ``0,25``, ``1/3``, ``25 %`` or ``2.2e-5`` exactly as written.
+    """Read ``0.25``, ``0,25``, ``1 234,5``, ``1/3``, ``25 %`` or ``2.2e-5`` exactly as written.
 
     Texts are remembered: the log of a project names the same numbers over and over.
 
@@ -53,6 +55,7 @@ def parse_exact(text: str) -> Fraction:
         )
     body, percent, rest = text.strip().partition("%")
     body = body.strip().replace("\u00a0", "").replace("\u202f", "").replace("−", "-")
+    body = body.replace(" ", "") if _GROUPED.fullmatch(body) else body
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", body):
         plain, point = body.replace(",", ""), body.replace(",", ".")
         raise ValueError(f"{text.strip()!r} may mean {plain} or {point}; write {plain} or {point}")

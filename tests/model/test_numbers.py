@@ -87,6 +87,19 @@ def test_that_a_comma_that_may_group_thousands_is_refused_with_both_readings(tex
     assert parse_exact("2,5140") == Fraction("2.514")
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("1 234,5", "1234.5"), ("12 688", "12688"), ("-1 234 567.25", "-1234567.25")]
+)
+def test_that_thousands_can_be_typed_as_they_are_shown(text, value):
+    assert parse_exact(text) == Fraction(value)
+
+
+@pytest.mark.parametrize("text", ["0 125", "1 23", "1234 567", "1.5 200", "1 200 3", "1  234"])
+def test_that_other_spaces_within_a_number_are_refused(text):
+    with pytest.raises(ValueError, match="is not a number"):
+        parse_exact(text)
+
+
 def test_that_a_third_has_no_decimal():
     assert decimal_text(Fraction(1, 3)) is None
     assert exact_text(Fraction(1, 3)) == "1/3"
