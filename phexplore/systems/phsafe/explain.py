@@ -14,7 +14,7 @@ from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.catalog.tables import counted_in
-from phexplore.figures.wording import budget_text
+from phexplore.figures.wording import budget_text, people
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -238,8 +238,7 @@ def frequency_sentence(margin: float, conventions: Conventions, unit: str) -> st
     start = words.get(
         (share.numerator, share.denominator), f"About {float(share * 100):g} % of the published counts lie"
     )
-    shown = f"{margin:,.0f}" if margin >= 10 or margin == int(margin) else f"{margin:,.1f}"
-    return f"{start} within {shown} {unit} of the count they protect (noise alone, truncation not included)."
+    return f"{start} within {people(margin)} {unit} of the count they protect (noise alone, truncation not included)."
 
 
 def _published(entry: QueryForecast) -> tuple[float, str]:

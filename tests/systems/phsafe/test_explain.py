@@ -1,4 +1,4 @@
-"""What explanations and reports say of ε and δ: never less ε than there is, and the δ it holds at."""
+"""What explanations and reports say of ε and δ, and of a margin: never less ε than there is, the δ it holds at, one number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.report.provenance import conventions_section, epsilon_text
 from phexplore.report.terminal import print_epsilons
-from phexplore.systems.phsafe.explain import explain_epsilon
+from phexplore.systems.phsafe.explain import explain_epsilon, frequency_sentence
 
 DELTA = Fraction(25, 10**11)
 
@@ -39,3 +39,9 @@ def test_that_the_delta_is_the_one_of_the_scenario(us, capsys):
     told = dict(conventions_section(conventions, us.phsafe.framework).entries)["δ of the headline ε"]
     for text in (capsys.readouterr().out, explained.title, epsilon_text(figure(17.5)), told):
         assert "2.5e-10" in text
+
+
+def test_that_the_sentence_of_a_margin_says_the_number_that_stands_above_it(us):
+    sentence = frequency_sentence(23.5, us.conventions, "people")
+    assert "within 23.5 people" in sentence
+    assert "within 150 people" in frequency_sentence(150.49, us.conventions, "people")
