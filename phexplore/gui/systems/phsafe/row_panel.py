@@ -85,8 +85,8 @@ class RowPanel(QFrame):
 
     def _show(self, row: Row | None) -> None:
         reason = "Choose a row of the table" if row is None else forbidden(Column.BUDGET, row)
-        self._title.setText("No row chosen" if row is None else row.title)
-        self._hint.setText("Click a row to edit it with sliders" if row is None else _target_hint(row))
+        self._title.setText("No row chosen: click one to edit it with sliders" if row is None else row.title)
+        self._hint.setText("" if row is None else _target_hint(row))
         if row is not None:
             self._budget_name.setText(f"Bounded {row.framework.symbol}")
             self._unit.setText(counted_in(row.key.table))

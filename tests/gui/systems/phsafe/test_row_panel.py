@@ -108,7 +108,8 @@ def test_that_without_a_row_nothing_can_be_edited(panel, session) -> None:
 def test_that_without_a_row_no_value_of_the_row_before_is_shown(panel, session) -> None:
     assert panel.margin.field.line.text()
     session.select(None)
-    assert panel.findChild(ElidedText).text() == "No row chosen"
+    assert panel.findChild(ElidedText).text() == "No row chosen: click one to edit it with sliders"
+    assert panel._hint.text() == "", "a second text beside it was cut in a window of 1,920 pixels"
     assert (panel.margin.field.line.text(), panel.budget.field.line.text()) == ("", "")
     assert (panel.margin.slider.value(), panel.budget.slider.value()) == (0, 0)
 
