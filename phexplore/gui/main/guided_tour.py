@@ -20,6 +20,8 @@ from phexplore.resources import resource
 
 _WIDTH = 46 * GRID
 _FRAME = 3
+_APART = 2
+"""Between a place and its frame: around a button of the frame's colour the frame would not be seen."""
 _MOVED = frozenset({QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.LayoutRequest})
 
 
@@ -177,14 +179,15 @@ class GuidedTour(QFrame):
         place = self.places[self.stop.place]
         framed = QRect(place.mapTo(self._window, QPoint(0, 0)), place.size()) if place.isVisible() else QRect()
         self._outline.setVisible(not framed.isNull())
-        self._outline.setGeometry(framed.adjusted(-_FRAME, -_FRAME, _FRAME, _FRAME).intersected(self._window.rect()))
+        around = _FRAME + _APART
+        self._outline.setGeometry(framed.adjusted(-around, -around, around, around).intersected(self._window.rect()))
         self.move(self._beside(framed, room))
         self._outline.raise_()
         self.raise_()
 
     def _beside(self, framed: QRect, room: QRect) -> QPoint:
         """Return where the card goes: below, right of, above or left of the place, else over its lower right corner."""
-        size, gap = self.size(), GRID + _FRAME
+        size, gap = self.size(), GRID + _FRAME + _APART
         spots = (
             QPoint(framed.left(), framed.bottom() + gap),
             QPoint(framed.right() + gap, framed.top()),

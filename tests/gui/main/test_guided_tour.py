@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.scenario_list import renamed
 from phexplore.gui.binding.settings import TOUR
-from phexplore.gui.main.guided_tour import _Outline, tour_stops
+from phexplore.gui.main.guided_tour import _FRAME, _Outline, tour_stops
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import program_icon
 
@@ -63,6 +63,15 @@ def test_that_it_ends_where_somebody_goes_elsewhere_and_takes_nothing_of_the_win
     assert toured.commands.tour is None
     qtbot.waitUntil(lambda: not shiboken6.isValid(tour))
     assert shiboken6.isValid(cells)
+
+
+def test_that_the_frame_is_seen_around_a_button_of_its_colour(qtbot, toured) -> None:
+    tour = toured.commands.tour
+    tour.show_stop([stop.title for stop in tour_stops()].index("Try it"))
+    settle(qtbot)
+    place, frame = tour.places[tour.stop.place], toured.findChild(_Outline)
+    framed = QRect(place.mapTo(toured, QPoint(0, 0)), place.size())
+    assert framed.left() - frame.geometry().left() > _FRAME
 
 
 @pytest.mark.parametrize("scale", [100, 200])
