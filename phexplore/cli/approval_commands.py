@@ -67,8 +67,7 @@ def bundle_or_sign(
         bundle = opened(read_bundle(Path(text)), _say_statement)
     else:
         publics = [public_bytes(key) for key in private] + [load_public_key(path) for path in expected]
-        if commands and not expected:
-            publics += map(key_of_command, commands)
+        publics += map(key_of_command, commands)
         bundle = make_bundle(
             _request(text, runs, tuple(dict.fromkeys(publics)), clearance, now, keeps_notes=keeps_notes)
         )

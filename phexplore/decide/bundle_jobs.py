@@ -305,8 +305,7 @@ def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
     keys = [_read(key) for key in job.keys]
     publics = [public_bytes(key[1]) for key in keys if not isinstance(key, SigningCommand)]
     publics += [load_public_key(path) for path in job.expected]
-    if not job.expected:
-        publics += [key_of_command(key.command) for key in keys if isinstance(key, SigningCommand)]
+    publics += [key_of_command(key.command) for key in keys if isinstance(key, SigningCommand)]
     tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
     cited = evidence(job.runs, scenario)
     tell(3, _SEAL_STEPS, "Making parameters, forecast and certificate")

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from phexplore.decide.bundle_jobs import KeyFile, KeyJob, SealJob, SignJob, VerifyJob, carry_out
+from phexplore.decide.bundle_jobs import KeyFile, KeyJob, SealJob, SigningCommand, SignJob, VerifyJob, carry_out
 from phexplore.decide.signing import Signer, SigningError, load_private_key, load_public_key, public_bytes
 from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.errors import PhexploreError
@@ -122,6 +124,18 @@ def test_that_somebody_expected_signs_later(us, tmp_path) -> None:
     assert report.awaited == ()
     assert len(report.signatures) == 2
     assert len(steps) == 4
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")
+def test_that_a_command_signs_now_where_somebody_else_signs_later(us, tmp_path) -> None:
+    ada, grace = _key(tmp_path, "ada.key"), _key(tmp_path, "grace.key")
+    key = load_private_key(ada.path)
+    ada.path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    keys = (SigningCommand(f"ssh-keygen -Y sign -f {ada.path} -n phexplore-bundle", Signer("Ada", "Chair")),)
+    order = SealJob(_project(us), us.name, tmp_path / "first.zip", keys=keys, expected=(grace.public,))
+    report, _ = _carry_out(order)
+    assert report.awaited == (grace.key_id,)
+    assert [each.key_id for each in report.signatures] == [ada.key_id]
 
 
 def test_that_a_stranger_cannot_sign_a_bundle_that_names_its_signers(us, tmp_path) -> None:
