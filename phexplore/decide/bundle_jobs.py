@@ -6,6 +6,7 @@ Keys are read here, used and forgotten; a job names their files, and nothing but
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -179,7 +180,7 @@ class BundleReport:
         alterations: part and sentence of everything that is wrong; empty = intact.
         stated: name and text of everything the bundle states, recomputed; empty when it cannot be read.
         signatures: the valid ones.
-        awaited: key ids that are expected to sign and have not.
+        awaited: key ids that are expected to sign and have not, with whose they are as `Signed.owner` has it.
         notes: what whoever hands the parameters over should know.
         shortfall: why the signatures do not suffice for the checker, "" when they do.
         is_made_here: whether owners are who signed just now; no store of keys was asked.
@@ -190,7 +191,7 @@ class BundleReport:
     alterations: tuple[tuple[str, str], ...]
     stated: tuple[tuple[str, str], ...] = ()
     signatures: tuple[Signed, ...] = ()
-    awaited: tuple[str, ...] = ()
+    awaited: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     shortfall: str = ""
     is_made_here: bool = False
@@ -255,7 +256,9 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
         else:
             key = f" {one.key_id}" if has_codes else ""
             said.append(("info", f"Signed by an unknown key{key}, which gives the name {who}, {when}"))
-    said += [("warning", f"Not signed yet: key {key}") for key in report.awaited]
+    for key, owner in report.awaited:
+        who = visible(owner) or "an unknown key"
+        said.append(("warning", f"Not signed yet: {who}" + (f", {key}" if has_codes else "")))
     if any(not one.owner for one in report.signatures):
         said.append(("info", _NAMED_BY_ITSELF))
     said += [("info", visible(note)) for note in report.notes]
@@ -304,7 +307,8 @@ def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
     scenario = content.workbook.find(job.scenario)
     keys = [_read(key) for key in job.keys]
     publics = [public_bytes(key[1]) for key in keys if not isinstance(key, SigningCommand)]
-    publics += [load_public_key(path) for path in job.expected]
+    later = [TrustedKey(path.name, load_public_key(path)) for path in job.expected]
+    publics += [key.public_key for key in later]
     publics += [key_of_command(key.command) for key in keys if isinstance(key, SigningCommand)]
     tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
     cited = evidence(job.runs, scenario)
@@ -322,7 +326,7 @@ def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
         )
     )
     tell(4, _SEAL_STEPS, "Checking the bundle, then signing")
-    return _signed_and_written(opened(bundle.packed()), keys, job.out, now, tell, 5, _SEAL_STEPS)
+    return _signed_and_written(opened(bundle.packed()), keys, job.out, now, tell, 5, _SEAL_STEPS, later)
 
 
 def _countersign(job: SignJob, tell: Tell, now: datetime) -> BundleReport:
@@ -345,9 +349,10 @@ def _signed_and_written(
     tell: Tell,
     number: int,
     steps: int,
+    later: Sequence[TrustedKey] = (),
 ) -> BundleReport:
     """Sign, write, read back, compare, make every part again: a bundle counts only then."""
-    own = []
+    own = [*later]
     for key in keys:
         if isinstance(key, SigningCommand):
             bundle = signed_with(bundle, key.command, key.signer, now)
@@ -368,6 +373,7 @@ def _signed_and_written(
 
 def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], required: int = 0) -> BundleReport:
     owners = {key.public_key: key.name for key in trusted}
+    named = {key_id_of(public): name for public, name in owners.items()}
     found = verify(content, owners.keys(), required)
     statement = found.statement
     return BundleReport(
@@ -378,7 +384,7 @@ def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], require
         tuple(
             Signed(s.signer.name, s.signer.role, s.at, s.key_id, owners.get(s.public_key, "")) for s in found.signatures
         ),
-        found.awaited,
+        tuple((key, named.get(key, "")) for key in found.awaited),
         (*statement.notes, *filter(None, [statement.uncompared])) if statement is not None else (),
         found.shortfall,
     )

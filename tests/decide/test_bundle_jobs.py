@@ -10,7 +10,16 @@ from datetime import UTC, datetime
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from phexplore.decide.bundle_jobs import KeyFile, KeyJob, SealJob, SigningCommand, SignJob, VerifyJob, carry_out
+from phexplore.decide.bundle_jobs import (
+    KeyFile,
+    KeyJob,
+    SealJob,
+    SigningCommand,
+    SignJob,
+    VerifyJob,
+    carry_out,
+    report_lines,
+)
 from phexplore.decide.signing import Signer, SigningError, load_private_key, load_public_key, public_bytes
 from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.errors import PhexploreError
@@ -119,7 +128,10 @@ def test_that_somebody_expected_signs_later(us, tmp_path) -> None:
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
     keys = (KeyFile(ada.path, Signer("Ada", "Chair")),)
     report, _ = _carry_out(SealJob(_project(us), us.name, first, keys=keys, expected=(grace.public,)))
-    assert report.awaited == (grace.key_id,)
+    assert report.awaited == ((grace.key_id, "grace.key.pub"),)
+    assert ("warning", "Not signed yet: grace.key.pub") in report_lines(report, has_codes=False)
+    stranger, _ = _carry_out(VerifyJob(first))
+    assert ("warning", "Not signed yet: an unknown key") in report_lines(stranger, has_codes=False)
     report, steps = _carry_out(SignJob(first, second, (KeyFile(grace.path, Signer("Grace", "")),)))
     assert report.awaited == ()
     assert len(report.signatures) == 2
@@ -134,7 +146,7 @@ def test_that_a_command_signs_now_where_somebody_else_signs_later(us, tmp_path) 
     keys = (SigningCommand(f"ssh-keygen -Y sign -f {ada.path} -n phexplore-bundle", Signer("Ada", "Chair")),)
     order = SealJob(_project(us), us.name, tmp_path / "first.zip", keys=keys, expected=(grace.public,))
     report, _ = _carry_out(order)
-    assert report.awaited == (grace.key_id,)
+    assert report.awaited == ((grace.key_id, "grace.key.pub"),)
     assert [each.key_id for each in report.signatures] == [ada.key_id]
 
 
