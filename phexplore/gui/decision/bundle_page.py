@@ -106,11 +106,15 @@ class BundleWork(QWidget):
             signal.connect(partial(self._if_mine, act))
         appearance().changed.connect(self._restyle)
 
-    def start(self, job: BundleJob) -> None:
-        """Begin; what was found before goes."""
+    def clear(self) -> None:
+        """Forget what was found."""
         self.reason.say("")
         for widget in self._found:
             widget.hide()
+
+    def start(self, job: BundleJob) -> None:
+        """Begin; what was found before goes."""
+        self.clear()
         self.bar.setRange(0, 0)
         self.step.setText("Starting")
         self._focus_before = self.window().focusWidget()
@@ -207,10 +211,12 @@ class BundlePage(Page):
         self.refresh()
 
     def _forget(self) -> None:
-        """Empty the forms when another project was opened: what stands in them was about the one before."""
+        """Empty the page when another project was opened: what stands in it was about the one before."""
         self.clearance.clear()
-        for editor in (self.signers, self.cosigners):
-            editor.clear()
+        self._checked = self._to_sign = None
+        for part in (self.signers, self.cosigners, self.writing, self.checking, self.signing):
+            part.clear()
+        self._enable(is_busy=self.process.is_busy)
 
     def stop(self) -> None:
         """End what is being done, because the window closes."""

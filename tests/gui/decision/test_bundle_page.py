@@ -52,7 +52,7 @@ def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> 
     known = replace(ADA, owner="Ada Lovelace")
     assert report_headline(replace(INTACT, signatures=(known,))) == ("Intact and signed by 1 key you trust", "good")
     assert report_headline(replace(INTACT, signatures=(known,), shortfall="1 of 2"))[1] == "refused"
-    assert report_headline(replace(INTACT, awaited=("aa" * 32,)))[1] == "attention"
+    assert report_headline(replace(INTACT, awaited=(("aa" * 32, ""),)))[1] == "attention"
     altered = replace(INTACT, alterations=(("scenario.json", "The file was altered."),))
     assert report_headline(altered) == ("Not intact: 1 finding", "refused")
     assert report_lines(altered)[0] == ("error", "scenario.json: The file was altered.")
@@ -256,6 +256,19 @@ def test_that_a_bundle_written_over_one_that_was_checked_is_told_and_its_passphr
         page.write_to(tmp_path / "vote.zip")
     assert page.signers.rows[0].passphrase.text() == ""
     assert not page.cosign.isEnabled()
+
+
+def test_that_what_was_found_about_one_project_does_not_stand_in_the_next(
+    qtbot, page, session, us, own_store, tmp_path
+) -> None:
+    with qtbot.waitSignal(page.written):
+        page.write_to(tmp_path / "vote.zip")
+    _checked(qtbot, page, tmp_path / "bad.zip", b"no bundle")
+    assert page.writing.title.isVisibleTo(page)
+    session.install(Project.new(Workbook((us,), us.name)))
+    for work in (page.writing, page.checking, page.signing):
+        assert not work.title.isVisibleTo(page)
+    assert not page.again.isEnabled()
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")
