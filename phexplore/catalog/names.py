@@ -280,7 +280,10 @@ def _pattern() -> re.Pattern[str]:
         r"(?P<bar>(?:US|St) (?:all|A-G|H-I)\b)",
         r"(?P<iteration>Unattributed|A-G|H-I)(?![\w-])",
         rf"(?P<attribute>(?:{any_of('attributes')})(?!\w)(?! ·)|(?:^|(?<=[.:] ))(?:{heads})(?= ×| at |:|,|$))",
-        r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of ))[Dd]etailed(?=$|[,;:]| at | ±))",
+        (
+            r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of )|(?<=budget of )|(?<=budgets of ))"
+            r"[Dd]etailed(?=$|[,;:]|\.(?!\w)| at | ±| and \d+ more))"
+        ),
         rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?= does not fit))",
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",

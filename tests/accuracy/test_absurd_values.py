@@ -75,6 +75,9 @@ def test_that_topdown_is_judged_by_total_level_and_query():
         in _said(set_field(scenario, "total", Fraction(100)), set_field(scenario, "total", Fraction(90)))["total",]
     )
     assert any("below one" in text for text in _said(set_field(scenario, "total", Fraction(10**4))).values())
+    homes = preset("pl94-2020-units-us").scenario
+    said = _said(set_field(homes, "total", Fraction(10**12))).values()
+    assert any("below one housing unit" in text for text in said)
     key = min(scenario.method.query_shares, key=scenario.method.query_shares.get)
     moved = set_query_share(scenario, key, Fraction(1, 2))
     said = _said(moved)["queries", key.level]

@@ -101,6 +101,8 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ),
         ("Prim and proper", "Prim and proper"),
         ("a detailed list, detailed", "a detailed list, every cell"),
+        ("below one person: detailed. Look for a slip", "below one person: every cell. Look for a slip"),
+        ("The budgets of detailed and 3 more at US look", "The budgets of every cell and 3 more at US look"),
         ("Block group 440070001023: 3", "Block group 3, tract 1.02, Providence County, RI: 3"),
         ("most at block group 440070001023 (−94)", "most at block group 3, tract 1.02, Providence County, RI (−94)"),
     ],

@@ -14,6 +14,7 @@ from phexplore.systems.topdown.forecast import JointRelease, forecast_topdown, j
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.proven_loss import joint, noise_of_release, possible_halves, proven_parts
 from phexplore.systems.topdown.wording import level_title, query_title
+from phexplore.workload.schema import load_schema
 
 
 def loss(scenario: Scenario) -> Loss:
@@ -76,10 +77,11 @@ def absurd_values(scenario: Scenario, reference: Scenario | None) -> Iterator[Is
     figures = forecast_topdown(method, scenario.conventions)
     convention = scenario.conventions.margin
     narrow = [e for e in figures.entries if e.margins is not None and e.margins.by(convention) < LEAST_MARGIN]
+    record = load_schema(method.schema).record
     for level in dict.fromkeys(entry.key.level for entry in narrow):
         names = [entry.key.query for entry in narrow if entry.key.level == level]
         yield hardly_meant(
-            ("queries", level), f"Margins at {level_title(level)} are below one person: {_first_of(names)}."
+            ("queries", level), f"Margins at {level_title(level)} are below one {record}: {_first_of(names)}."
         )
     if reference is None or reference.topdown.framework is not method.framework:
         return
