@@ -18,6 +18,7 @@ _PHRASES = {
     "Δ MOE": "change of the margin",
     "Δ bounded ρ": "change of the privacy loss",
     "MOE ≤": "At most",
+    "bounded budget ≤": "privacy loss ≤",
     "ρ + 2√(ρ ln 1/δ)": "the simple conversion",
     "zCDP, optimal α": "the tight conversion",
     "zCDP with optimal α": "the tight conversion",
