@@ -359,6 +359,7 @@ class TestWorker:
         assert any(event in moved for event in events[:first_end]), "the bar moves before the first trial ends"
         assert sorted(event.done for event in moved) == [event.done for event in moved]
         assert all(event.total < 3 * event.done <= 3 * event.total for event in moved), "one of three was there before"
+        assert 3 * moved[0].done > 1.01 * moved[0].total, "one unit of the highest level is more work than one block"
         for index in range(2):
             assert (place / trial_file(index)).read_bytes() == (directory / trial_file(index)).read_bytes()
         assert state_of(place) is RunState.COMPLETE
