@@ -149,9 +149,10 @@ class LastRun(QObject):
         if self._tile is None or self._found is None:
             return
         if not self._found.is_current:
-            self.changed.emit(marked(self._tile, EDITED))
+            self.changed.emit(marked(self._tile, "edited since", EDITED))
         elif (row := self._found.row).state is not RunState.COMPLETE:
-            self.changed.emit(marked(self._tile, f"{state_words(row)}: {trials_words(row)} trials"))
+            state = state_words(row)
+            self.changed.emit(marked(self._tile, state.partition(":")[0], f"{state}: {trials_words(row)} trials"))
         else:
             self.changed.emit(self._tile)
 
@@ -163,9 +164,10 @@ class LastRun(QObject):
         self.changed.emit(_UNREADABLE)
 
 
-def marked(tile: TileContent, words: str) -> TileContent:
-    """Return the figure with what speaks against relying on it."""
-    return replace(tile, change=words, tone=Tone.ATTENTION)
+def marked(tile: TileContent, brief: str, words: str) -> TileContent:
+    """Return the figure with what speaks against relying on it, in brief beside "Last run" too: a narrow line has no room for all."""
+    caption = tile.caption.replace("Last run", f"Last run ({brief})", 1)
+    return replace(tile, caption=caption, change=words, tone=Tone.ATTENTION)
 
 
 def wanted_run(scenario: Scenario, rows: Sequence[RunRow], prints: dict[Path, str]) -> RunRow | None:

@@ -118,12 +118,15 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     last.changed.connect(tiles.append)
     qtbot.waitUntil(lambda: bool(tiles) and tiles[-1] is not None)
     assert tiles[0].value == "…"  # and not "none yet" beside the notice of a complete run
-    assert tiles[-1].caption == "Last run: coverage"
+    assert (
+        tiles[-1].caption == "Last run (waiting): coverage"
+    )  # not by its colour alone where no room is left for the change
     value = tiles[-1].value
 
     session.edit("Set the threshold of PH4 to 12", lambda s: edit_threshold(s, TableId("PH4"), 12))
     qtbot.waitUntil(lambda: tiles[-1].change == EDITED)
     assert (tiles[-1].value, tiles[-1].tone) == (value, Tone.ATTENTION)
+    assert tiles[-1].caption == "Last run (edited since): coverage"
     session.undo()
     qtbot.waitUntil(lambda: tiles[-1].change != EDITED)
 
