@@ -120,6 +120,12 @@ def test_that_the_name_of_a_scenario_pushes_nothing_off_the_screen(qtbot, sessio
     assert page.view.minimumSizeHint().width() < 1024
 
 
+def test_that_a_row_marked_before_is_not_marked_in_the_meeting(session, page, query) -> None:
+    session.select(query)
+    page.start()
+    assert session.selection is None
+
+
 def test_that_digits_choose_a_slider_arrows_move_it_and_undo_takes_back(qtbot, session, view, query) -> None:
     before = session.scenario
     view.activateWindow()
