@@ -21,14 +21,15 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
         before: figures of the first scenario, for the margin it had.
         after: figures of the second.
     """
-    values = f"{_shown(change.before)} → {_shown(change.after)}"
+    values = f"{shown_value(change.before)} → {shown_value(change.after)}"
     key = change.key.title if isinstance(change.key, QueryKey) else str(change.key or "")
     match change.word:
         case "budget" if isinstance(change.key, QueryKey):
             old, new = _margin(before, change.key), _margin(after, change.key)
             was, now = before.privacy.framework.symbol, after.privacy.framework.symbol
-            values = values if was == now else f"{_shown(change.before)} → {now} {_shown(change.after)}"
-            return f"{key}: margin {old} → {new}; unbounded {was} {values}"
+            values = values if was == now else f"{shown_value(change.before)} → {now} {shown_value(change.after)}"
+            margins = f"still {new}" if old == new else f"{old} → {new}"
+            return f"{key}: margin {margins}; unbounded {was} {values}"
         case "target":
             return f"{key}: margin target {values}"
         case "threshold":
@@ -49,7 +50,8 @@ def _sensitivity(forecast: Forecast, table: object) -> str:
     return next((str(entry.sensitivity) for entry in forecast.queries if entry.query.table == table), "none")
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a value as a sentence has it: exact, ∞ for a budget without bound, none for none."""
     match value:
         case None:
             return "none"

@@ -211,10 +211,14 @@ def explain_total(figures: Forecast) -> Explanation:
     """Explain the headline privacy loss."""
     privacy, symbol = figures.privacy, figures.privacy.framework.symbol
     published = [entry for entry in figures.queries if entry.budget != 0]
+    filled = f"{len(published)} queries have no finite total"
+    if not isinstance(privacy.total, Unlimited):
+        total = exact_text(privacy.total)
+        filled = f"{len(published)} queries add to {total};  2 × {total}"
     return Explanation(
         f"Bounded {symbol}",
         f"{symbol} = sum over the measured queries;  bounded {symbol} = 2 {symbol}",
-        f"{len(published)} queries add to {exact_text(privacy.total)};  2 × {exact_text(privacy.total)}",
+        filled,
         budget_text(privacy.bounded_total),
         "The committee was shown the bounded figure, because the nation's total population is published without noise.",
         "PHSafe paper, Table 10 and its caption",

@@ -36,7 +36,7 @@ from phexplore.report.document import (
     words,
 )
 from phexplore.report.provenance import conventions_section
-from phexplore.systems.phsafe.changes import change_sentence
+from phexplore.systems.phsafe.changes import change_sentence, shown_value
 from phexplore.systems.phsafe.check import check_phsafe
 from phexplore.systems.phsafe.epsilon_curves import epsilon_figure
 from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind, Forecast
@@ -326,7 +326,7 @@ def _changes(snapshot: ScenarioSnapshot) -> Part | None:
     if not sentences:
         return Part("changes", f"Compared with {comparison.name}", ("The parameters are the same.",))
     now, then = (
-        f"bounded {each.framework.symbol} is {exact_text(each.bounded_total)}"
+        f"bounded {each.framework.symbol} is {shown_value(each.bounded_total)}"
         for each in (after.privacy, before.privacy)
     )
     totals = f"{now.capitalize()}; in {comparison.name} {then}."

@@ -6,12 +6,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from report_fixtures import NOW, unlimited
 
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.model.conventions import Conversion, Neighbours
+from phexplore.model.diff import diff, parameters_only
 from phexplore.report.provenance import conventions_section, epsilon_text
 from phexplore.report.terminal import print_epsilons
-from phexplore.systems.phsafe.explain import explain_epsilon, frequency_sentence
+from phexplore.systems.phsafe.changes import change_sentence
+from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.explain import explain_epsilon, explain_total, frequency_sentence
+from phexplore.systems.phsafe.forecast import forecast
+from phexplore.systems.phsafe.scenario_document import scenario_document
+from phexplore.systems.phsafe.snapshot import scenario_snapshot
 
 DELTA = Fraction(25, 10**11)
 
@@ -45,3 +52,20 @@ def test_that_the_sentence_of_a_margin_says_the_number_that_stands_above_it(us):
     sentence = frequency_sentence(23.5, us.conventions, "people")
     assert "within 23.5 people" in sentence
     assert "within 150 people" in frequency_sentence(150.49, us.conventions, "people")
+
+
+def test_that_a_budget_without_bound_has_no_finite_total(us):
+    snapshot = scenario_snapshot(unlimited(us), NOW, us)
+    explained = explain_total(snapshot.forecast)
+    assert (explained.filled, explained.result) == ("46 queries have no finite total", "∞")
+    (part,) = (part for part in scenario_document(snapshot).parts if part.id == "changes")
+    assert part.paragraphs[0].startswith("Bounded ρ is ∞; in ")
+
+
+def test_that_a_margin_that_reads_the_same_is_not_said_to_change(us):
+    key = next(key for key, budget in us.phsafe.budgets.items() if budget)
+    moved = set_budget(us, key, us.phsafe.budgets[key] + Fraction(1, 10**9))
+    (change,) = parameters_only(diff(us, moved))
+    said = change_sentence(change, forecast(us), forecast(moved))
+    assert ": margin still " in said
+    assert " → " in said.split("; unbounded")[1]
