@@ -341,7 +341,7 @@ def errors_figure(sample: ErrorSample, other: ErrorSample | None = None) -> Figu
         ),
         partial(histogram_numbers, found, sample.unit),
         over=(*over, *_margin_rules(sample, other)),
-        key=(*_key(_OBSERVED, _range_words(sample)), *_other_key(other)),
+        key=(*_key(_OBSERVED, _range_words(sample, ", darker over the bars")), *_other_key(other)),
     )
 
 
@@ -450,8 +450,8 @@ _OTHER_COLUMN = "Other run, %"
 _OBSERVED = KeyEntry(Box(0, 1, -0.4, 0.4, Role.MAIN, Fill.SOFT), "observed")
 
 
-def _range_words(sample: ErrorSample) -> str:
-    return "" if sample.noise is None else f"95 % range of {grouped(len(sample.errors))} errors"
+def _range_words(sample: ErrorSample, where: str = "") -> str:
+    return "" if sample.noise is None else f"95 % range of {grouped(len(sample.errors))} errors{where}"
 
 
 def _other_key(other: ErrorSample | None) -> tuple[KeyEntry, ...]:

@@ -153,6 +153,13 @@ def test_that_the_other_run_has_a_column_only_when_there_is_one():
     assert observed_numbers(margins(compared=19.0)).column("Other run") == (19.0, None)
 
 
+def test_that_the_key_explains_the_third_colour_where_the_range_lies_over_the_bars():
+    *_, band = errors_figure(errors()).key
+    assert band.text == "95 % range of 500 errors, darker over the bars"
+    *_, band = cumulated_figure(errors()).key  # of lines alone
+    assert band.text == "95 % range of 500 errors"
+
+
 def test_that_an_interval_beyond_the_axis_says_where_it_ends():
     wide = result(OTHER, 10.0, (9.0, 10.0), Interval(12.0, 5.0, 45.0), 3, 4)
     inside, beyond = difference_figure([margins()[0], wide], Fraction(9, 10), 1).marks
