@@ -60,7 +60,8 @@ class Palette(QDialog):
         self.list.currentRowChanged.connect(self._show_hint)
         self._hint = Text(look="muted", wrap=True)
         self._hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._none = Text("Nothing matches. Try fewer or other words.", look="muted")
+        words = "Nothing that can be done now matches. Try fewer or other words; the menus show in grey what cannot be done now."
+        self._none = Text(words, look="muted", wrap=True)
         column(self.search, (self.list, 1), self._hint, self._none, of=self, margins=(GRID, GRID, GRID, GRID))
         self._fill()
         self.search.setFocus()
