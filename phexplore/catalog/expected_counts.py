@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from phexplore.model.keys import PopulationGroupLevel, parse_level
+from phexplore.model.keys import PopulationGroupLevel, TableId, parse_level
 from phexplore.resources import resource
 
 
@@ -59,7 +59,9 @@ RATIO_CELLS: tuple[RatioCell, ...] = (
 )
 """The nine averages of the S-DHC and what they are made of (PHSafe paper, §3.2 and §6.4.1)."""
 
-AVERAGES: Mapping[str, tuple[str, str]] = {cell.table: (cell.numerator[0], cell.denominator[0]) for cell in RATIO_CELLS}
+AVERAGES: Mapping[str, tuple[TableId, TableId]] = {
+    cell.table: (TableId(cell.numerator[0]), TableId(cell.denominator[0])) for cell in RATIO_CELLS
+}
 """The measured tables whose noise every published average needs."""
 
 

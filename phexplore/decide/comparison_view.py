@@ -328,7 +328,7 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
     confidence = percent(found.columns[0].scenario.conventions.confidence, places=None)
     axis = Axis(
-        f"Margin of error in {system.counted(found.columns[0].scenario, None)}, {confidence} (logarithmic)",
+        f"Margin of error in {system.counted(found.columns[0].scenario, None)}, {confidence}",
         Scale.LOG,
         text=people,
         most=12,

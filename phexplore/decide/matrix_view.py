@@ -226,10 +226,7 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
     return row_figure(
         "picture",
         marks,
-        Axis(
-            "Proposed value, as a multiple of where all started" + (" (logarithmic)" if far else ""),
-            Scale.COUNT if far else Scale.LINEAR,
-        ),
+        Axis("Proposed value, as a multiple of where all started", Scale.COUNT if far else Scale.LINEAR),
         "Where members stand" if marks else "",
         "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is where all started."
         if marks

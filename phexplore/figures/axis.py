@@ -25,7 +25,7 @@ class Scale(enum.Enum):
     """As they are."""
     LOG = "logarithmic"
     """log10(v): what is below the floor of the axis stands at its edge, because 0 has no logarithm."""
-    SIGNED_LOG = "signed logarithmic"
+    SIGNED_LOG = "logarithmic on both sides of 0"
     """sign(v) log10(1 + |v|): errors of one person and of a thousand in one picture, 0 in the middle."""
     COUNT = "logarithmic from 0"
     """log10(1 + v): counts from 0 up."""
@@ -73,7 +73,7 @@ class Axis:
     """One axis of a figure.
 
     Attributes:
-        title: quantity and unit; "" leaves it unnamed.
+        title: quantity and unit, without its scale; "" leaves it unnamed.
         scale: how values become places.
         domain: values at both ends; None for what holds all marks.
         text: writes the value of a tick; a function of a module, so that a figure can be compared and sent.
@@ -93,6 +93,12 @@ class Axis:
     most: int = 7
     is_round: bool = False
     most_value: float = math.inf
+
+    @property
+    def caption(self) -> str:
+        """The title, which says of a scale that is bent how it is."""
+        is_bent = self.scale in {Scale.LOG, Scale.SIGNED_LOG, Scale.COUNT}
+        return f"{self.title} ({self.scale.value})" if self.title and is_bent else self.title
 
     def position(self, value: float) -> float:
         """Return the place of a value along the axis."""

@@ -130,7 +130,7 @@ class Figure:
     def explained(self, chosen: str = "") -> str:
         """Return what the figure shows, its axes, its signs and the chosen mark, in words."""
         lines = [self.summary]
-        lines += [f"{way}: {axis.title}." for way, axis in (("Across", self.x), ("Upward", self.y)) if axis.title]
+        lines += [f"{way}: {axis.caption}." for way, axis in (("Across", self.x), ("Upward", self.y)) if axis.title]
         if self.key:
             lines.append("Signs: " + "; ".join(entry.text for entry in self.key) + ".")
         lines += [each for each in (self.explain, chosen and f"Chosen: {chosen}") if each]

@@ -227,7 +227,7 @@ class _Drawing:
         self._pixels = part * axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
         low, high = figure.x_range_in(self._pixels, _width)
         axes.set_xlim(low, high)
-        axes.set_xlabel(figure.x.title)
+        axes.set_xlabel(figure.x.caption)
         if figure.has_rows:
             labels = figure.rows
             bottom = max(len(labels), 1) - 0.5
@@ -240,7 +240,7 @@ class _Drawing:
         else:
             bottom, top = figure.y_range
             axes.set_ylim(bottom, top if top > bottom else bottom + 1.0)  # a picture that only says why it is empty
-            axes.set_ylabel(figure.y.title)
+            axes.set_ylabel(figure.y.caption)
             _ticks(figure.y, bottom, top, axes.yaxis)
             axes.grid(visible=True, axis="y")
         if figure.cells:

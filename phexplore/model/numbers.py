@@ -173,9 +173,8 @@ def round_exact(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction
 
 def total_budget(budgets: list[Budget]) -> Budget:
     """Return the exact sum; unlimited as soon as one part is."""
-    parts: dict[
-        int, int
-    ] = {}  # by denominator: budgets are decimals, and fractions add ten times as slowly as whole numbers
+    # By denominator: budgets are decimals, and fractions add ten times as slowly as whole numbers.
+    parts: dict[int, int] = {}
     for budget in budgets:
         if isinstance(budget, Unlimited):
             return UNLIMITED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from ini_chains import CHAIN, write_chain
 
 from phexplore.cli.app import BAD_INPUT, DONE, EXPECTED_FAILURE, run
+from phexplore.decide.signing import load_private_key
 from phexplore.document.project import Project
 from phexplore.report import pdf
 from phexplore.systems.phsafe.edits import set_threshold
@@ -187,6 +189,21 @@ def test_that_a_scenario_is_recommended_approved_bundled_signed_twice_and_verifi
     assert call(capsys, "verify", bundle, "--trust", first_public)[0] == DONE
     twice = ("--trust", first_public, "--trust", first_public, "--require", 2)
     assert call(capsys, "verify", bundle, *twice)[0] == EXPECTED_FAILURE
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")
+def test_that_a_command_signs_a_bundle_that_somebody_else_signs_later(capsys, tmp_path, keys, no_pdf):
+    (first, first_public), (_, second_public) = keys
+    key = load_private_key(first)
+    first.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    first.chmod(0o600)  # else the command refuses it
+    bundle = tmp_path / "b.zip"
+    signing = ("--sign-with", f"ssh-keygen -Y sign -f {first} -n phexplore-bundle", "--signer", "Ada, Chair")
+    made = call(capsys, "bundle", "pl94-2020-units-us", *signing, "--expect", second_public, "--out", bundle)
+    assert made[0] == DONE, made[2]
+    status, out, _ = call(capsys, "verify", bundle, "--trust", first_public, "--json")
+    assert (status, [each["name"] for each in json.loads(out)["signatures"]]) == (EXPECTED_FAILURE, ["Ada"])
+    assert call(capsys, "verify", bundle)[1].count("Not signed yet") == 1
 
 
 def test_that_verify_names_the_altered_file_and_has_status_one(capsys, tmp_path, no_pdf):

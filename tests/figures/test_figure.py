@@ -72,3 +72,15 @@ def test_that_no_tick_of_a_share_stands_beyond_all_of_it() -> None:
     values = Axis(is_round=True, most_value=100.0).values_between(0.0, 130.0)
     assert max(values) == 100.0
     assert max(Axis(is_round=True).values_between(0.0, 130.0)) > 100.0
+
+
+def test_that_every_bent_scale_says_so_with_the_quantity():
+    captions = {scale: Axis("errors, people", scale).caption for scale in Scale}
+    assert captions == {
+        Scale.LINEAR: "errors, people",
+        Scale.ROWS: "errors, people",
+        Scale.LOG: "errors, people (logarithmic)",
+        Scale.SIGNED_LOG: "errors, people (logarithmic on both sides of 0)",
+        Scale.COUNT: "errors, people (logarithmic from 0)",
+    }
+    assert Axis(scale=Scale.LOG).caption == ""

@@ -91,7 +91,7 @@ class ValueAxis(Axis):
 
     def use(self, axis: ScaleAxis) -> None:
         """Show the scale and the title of another axis."""
-        self._axis, self.label, self._known = axis, axis.title, None
+        self._axis, self.label, self._known = axis, axis.caption, None
 
     def ticks(self, low: float, high: float) -> tuple[Tick, ...]:
         """Return the ticks of a visible range that lie in it, in the order of their values."""
@@ -105,7 +105,7 @@ class ValueAxis(Axis):
     def _fitting(self, room: float) -> str:
         """Return the title, without what stands in brackets at its end where there is no room for that."""
         letters = lettering()
-        short = self.label.partition(" (")[0] if self.label.endswith(")") else self.label
+        short = self.label.rpartition(" (")[0] if self.label.endswith(")") else self.label
         return self.label if letters.width(self.label) <= room else letters.elided(short, room)
 
 

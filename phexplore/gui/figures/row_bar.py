@@ -35,9 +35,11 @@ class RowBar(QScrollBar):
         """The rows that have a stroke, found out once per figure when somebody looks."""
         figure = self._figure
         if self._told[0] is not figure and figure is not None:
+            # Elsewhere a dot of the reference stands in every row, and is another run's.
+            explained = {entry.sign.ink for entry in figure.key if isinstance(entry.sign, Dot)} | {Role.MISSED}
             rows: dict[int, Role] = {}
             for row, mark in zip(figure.row_numbers, figure.marks, strict=True) if figure.has_rows else ():
-                inks = {part.ink for part in mark.parts if isinstance(part, Dot)}
+                inks = explained & {part.ink for part in mark.parts if isinstance(part, Dot)}
                 for role, _words in _TOLD:
                     if role in inks:
                         rows[row] = role

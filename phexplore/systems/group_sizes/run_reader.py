@@ -287,7 +287,7 @@ def _by_truth(run: SizeRun, number: int) -> Figure:
     return row_figure(
         "by-truth",
         tuple(rows),
-        Axis("released − true, groups (logarithmic on both sides of 0)", Scale.SIGNED_LOG, text=signed_text),
+        Axis("released − true, groups", Scale.SIGNED_LOG, text=signed_text),
         f"{name}: true counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
         f"Level {name}: thin line 90 %, thick half of the errors, dot the median, stroke the mean, by the true number of groups.",
         Table(

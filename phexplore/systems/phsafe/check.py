@@ -171,7 +171,7 @@ def _ratios(method: PhSafe) -> Iterator[Issue]:
 def _parts_of_averages() -> tuple[tuple[str, QueryKey, QueryKey], ...]:
     """Return the name of each average at each level, the query it divides by and the one that is divided."""
     return tuple(
-        (name, query, query._replace(table=tables()[numerator].id))  # type: ignore[index]
+        (name, query, query._replace(table=tables()[numerator].id))
         for name, (numerator, denominator) in AVERAGES.items()
-        for query in tables()[denominator].queries  # type: ignore[index]
+        for query in tables()[denominator].queries
     )

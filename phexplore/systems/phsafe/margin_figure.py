@@ -160,7 +160,7 @@ def margins_figure(
         margin_title(rows),
         margin_summary(rows, figures.conventions),
         Axis(
-            f"margin of error at {percent}, {PEOPLE_OR_HOUSEHOLDS} (logarithmic)",
+            f"margin of error at {percent}, {PEOPLE_OR_HOUSEHOLDS}",
             Scale.LOG,
             _domain(rows),
             people,

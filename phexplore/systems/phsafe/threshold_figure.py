@@ -44,7 +44,7 @@ def threshold_figure(found: TruncationStudy, name: str, present: int) -> Figure:
             domain=(first - 0.7, last + 0.7),
             ticks=tuple(Tick(tau, f"{tau:g}") for tau in taus),
         ),
-        Axis("people (logarithmic)", Scale.LOG, (_FLOOR, max(highest, 10.0) * 10**0.35), people, floor=_FLOOR, most=9),
+        Axis("people", Scale.LOG, (_FLOOR, max(highest, 10.0) * 10**0.35), people, floor=_FLOOR, most=9),
         tuple(_mark(point) for point in found.points),
         partial(study_numbers, found),
         over=(Path(taus, roots, Role.TEXT, 1.6), *_dots(taus, roots), *_names(found, present)),

@@ -285,7 +285,7 @@ def levels_figure(levels: Sequence[LevelResult]) -> Figure:
         title,
         "Root mean square over areas, groups and cells of truncation bias (square) and noise (dot). Truncation is the same in every "
         "trial and no margin of error covers it.",
-        Axis(f"{PEOPLE_OR_HOUSEHOLDS}, root mean square (logarithmic)", Scale.LOG, text=people, floor=0.1, most=12),
+        Axis(f"{PEOPLE_OR_HOUSEHOLDS}, root mean square", Scale.LOG, text=people, floor=0.1, most=12),
         ROWS,
         tuple(_level_mark(level) for level in levels),
         Table(

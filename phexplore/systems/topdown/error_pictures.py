@@ -144,7 +144,7 @@ def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which:
     return row_figure(
         "errors",
         tuple(rows),
-        Axis(f"published − true, {unit} (logarithmic on both sides of 0)", Scale.SIGNED_LOG, text=signed_text),
+        Axis(f"published − true, {unit}", Scale.SIGNED_LOG, text=signed_text),
         _errors_title(spreads, shown, unit),
         f"{heading(query_title(shown[1]))}, {which}, {trials_words(trials)}: thick lines "
         f"hold half of the errors, thin lines 90 %. {UNITS_OF_RESULTS}",
@@ -277,7 +277,7 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     return row_figure(
         "bias",
         tuple(rows),
-        Axis(f"published − true, {run.unit} (logarithmic on both sides of 0)", Scale.SIGNED_LOG, text=signed_text),
+        Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
         _bias_title(bias, run.unit),
         f"{heading(query_title(choice.query))} at {level_title(choice.level).lower()} by the true count, "
         f"{trials_words(fold.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean.",

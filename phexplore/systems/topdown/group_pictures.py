@@ -97,7 +97,7 @@ def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     return row_figure(
         "groups",
         tuple(rows),
-        Axis(f"published − true, {run.unit} (logarithmic on both sides of 0)", Scale.SIGNED_LOG, text=signed_text),
+        Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
         f"Farthest off at {level}: {farthest}, by {people(most)} {run.unit} on average",
         f"Counts of every group in each unit of the level {level}, {trials_words(min(trials))}: thick lines hold half of the errors, thin "
         f"lines 90 %; at the end the mean size of an error of the mean true count.{_invented(run)}",

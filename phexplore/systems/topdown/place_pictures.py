@@ -238,7 +238,7 @@ def path_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         "path",
         tuple(rows[:_MOST_ROWS]),
         Axis(
-            f"difference from the true count, {run.unit} (logarithmic on both sides of 0)",
+            f"difference from the true count, {run.unit}",
             Scale.SIGNED_LOG,
             text=signed_text,
         ),

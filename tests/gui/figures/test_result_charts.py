@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from phexplore.figures.marks import Role
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.metrics.coverage import Interval, coverage_of
@@ -158,6 +159,12 @@ def test_that_the_key_explains_the_third_colour_where_the_range_lies_over_the_ba
     assert band.text == "95 % range of 500 errors, darker over the bars"
     *_, band = cumulated_figure(errors()).key  # of lines alone
     assert band.text == "95 % range of 500 errors"
+
+
+def test_that_the_scroll_bar_takes_the_dots_of_another_run_for_no_changes(shown):
+    chart = shown(FigureView("Observed margins", "Nothing yet"))
+    chart.show_figure(difference_figure(margins(compared=19.0), Fraction(9, 10), 5))
+    assert set(chart.plot.bar.told.values()) == {Role.MISSED}
 
 
 def test_that_an_interval_beyond_the_axis_says_where_it_ends():
