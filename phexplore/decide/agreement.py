@@ -26,7 +26,6 @@ from phexplore.decide.bundle import (
     PROJECT,
     RUNS,
     SCENARIO,
-    VERSION,
     certificate_html,
     certificate_pdf,
     one_spelling,
@@ -49,7 +48,7 @@ from phexplore.runs.store import SHARED_SUMMARY_FILE, SUMMARY_FILE
 from phexplore.systems.registry import handover, system_of
 
 _VERSION_OF_OWN_FILES = 4
-"""Until then no bundle took along the user's own files, and this one is of those that did."""
+"""Until then no bundle took along the user's own files, this one is of those that did, and later ones are of both."""
 _VERSION_OF_WHOLE_DELTA = 5
 """Since then every certificate prints all digits of δ: fewer say that less can go wrong than may."""
 _MANIFEST_KEYS = frozenset(
@@ -183,7 +182,7 @@ def disagreements(
     status = status_of(decisions, own)
     found += _manifest_alterations(manifest, files, scenario, f"{PARAMETERS}{root}", status.value)
     is_own = any(name.startswith(f"{OWN_FILES}/") and name.endswith(".toml") for name in parameters)
-    if manifest["version"] < VERSION and is_own is not (manifest["version"] == _VERSION_OF_OWN_FILES):
+    if manifest["version"] <= _VERSION_OF_OWN_FILES and is_own is not (manifest["version"] == _VERSION_OF_OWN_FILES):
         found.append(Alteration(MANIFEST, "The manifest states another version than bundles of such parameters have."))
     made = _moment(manifest)
     privacy = forecast["privacy"]

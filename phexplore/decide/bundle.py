@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "phexplore bundle"
-VERSION = 5
+VERSION = 6
 """Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven, and it
 has lines to sign on paper; 4 are those that take along the user's files that production cannot have; since 5 these stand in
-bundles of any kind, and the certificate marks no margin that is within its target as it is."""
+bundles of any kind, and the certificate marks no margin that is within its target as it is; since 6 it says no loss smaller than it is,
+and names conversions in words."""
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",

@@ -19,9 +19,12 @@ from phexplore.catalog.names import explained
 from phexplore.decide.citing import RunEvidence
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text
+from phexplore.model.rounded import rounded_up
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Column, Document, Part, Tile, figures, heading, table_of, words
+from phexplore.report.provenance import LAST_FORMER
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import handover, loss_of
 
@@ -41,7 +44,8 @@ class CertificateFacts:
         clearance: number of the review board, "" when there is none.
         now: when it is made.
         version: of the bundle's format; since 2 the table of decisions says which runs each rests on, since 3 those of the loss what is
-            proven, and there are lines to sign on paper; since 5 margins are marked as everywhere else.
+            proven, and there are lines to sign on paper; since 5 margins are marked as everywhere else, since 6 every loss is rounded up,
+            and conversions and times are written as everywhere else.
     """
 
     scenario: Scenario
@@ -78,7 +82,7 @@ def certificate(facts: CertificateFacts) -> Document:
     return Document(
         title=f"Certificate of Disclosure Avoidance: {scenario.name}",
         subtitle="Parameters, privacy loss and the decisions about them",
-        colophon=f"{facts.now.isoformat(timespec='seconds')} · phexplore {__version__} · parameters {fingerprint(scenario)}",
+        colophon=f"{_time(facts, facts.now.isoformat(timespec='seconds'))} · phexplore {__version__} · parameters {fingerprint(scenario)}",
         tiles=_tiles(facts),
         parts=tuple(parts),
         made=facts.now.isoformat(timespec="seconds"),
@@ -87,11 +91,18 @@ def certificate(facts: CertificateFacts) -> Document:
     )
 
 
+def _time(facts: CertificateFacts, at: str) -> str:
+    return at if facts.version <= LAST_FORMER else zoned_text(at)
+
+
 def _tiles(facts: CertificateFacts) -> tuple[Tile, ...]:
     scenario = facts.scenario
     loss = loss_of(scenario)
     detail = handover(scenario).loss_detail(scenario)
-    value = "∞" if loss.bound is None else f"{float(loss.bound):.6f}"
+    if loss.bound is None:
+        value = "∞"
+    else:
+        value = f"{float(loss.bound):.6f}" if facts.version <= LAST_FORMER else rounded_up(loss.bound, 6)
     attention = facts.status is not Status.APPROVED
     return (
         Tile("Status", facts.status.title, "void unless signed", attention=attention),
@@ -104,7 +115,7 @@ def _attestation(facts: CertificateFacts) -> Part:
     scenario = facts.scenario
     sentence = (
         f"The parameters in this document, for {handover(scenario).product(scenario)}, were brought together on "
-        f"{facts.now.isoformat(timespec='seconds')}. Their fingerprint is {fingerprint(scenario)}."
+        f"{_time(facts, facts.now.isoformat(timespec='seconds'))}. Their fingerprint is {fingerprint(scenario)}."
     )
     clearance = facts.clearance or "none given"
     void = f"Review board clearance: {clearance}. The number is invalid unless the bundle is signed."
@@ -112,7 +123,11 @@ def _attestation(facts: CertificateFacts) -> Part:
         heading("Decision", lambda decision: decision.status.title),
         words("Who", lambda decision: decision.who),
         words("Role", lambda decision: decision.role),
-        words("When (UTC)", lambda decision: decision.at, whole=True),
+        words(
+            "When (UTC)" if facts.version <= LAST_FORMER else "When",
+            lambda decision: _time(facts, decision.at),
+            whole=True,
+        ),
         words("Note", lambda decision: decision.note or "–"),
         words("Rests on", lambda decision: "; ".join(f"{r.name} ({r.identity[:16]})" for r in decision.runs) or "–"),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from phexplore.accuracy.margins import normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
+from phexplore.figures.wording import conversion_title
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Rounding, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -36,7 +38,7 @@ MARGIN_CONVENTIONS = {
     MarginConvention.EXACT: "exact: the smallest whole m with P(|noise| ≤ m) at least the confidence",
 }
 
-CONVERSIONS = {
+CONVERSIONS: Mapping[Conversion | Proof, str] = {
     Conversion.BUN_STEINKE: "ε = ρ + 2 √(ρ ln 1/δ) (Bun and Steinke 2016)",
     Conversion.ZCDP_OPTIMAL_ALPHA: "tightest bound for every ρ-zCDP mechanism, by the best Rényi order α "
     "(Canonne, Kamath and Steinke 2020)",
@@ -47,20 +49,27 @@ CONVERSIONS = {
 }
 
 
-def epsilon_name(figure: EpsilonFigure) -> str:
-    """Return which ε it is, e.g. ``ε, bounded, zcdp-optimal-alpha``."""
-    conversion = "pure DP" if figure.conversion is None else figure.conversion.value
-    return f"ε, {figure.neighbours.value}, {conversion}"
+LAST_FORMER = 5
+"""Certificates of bundles up to this version name conversions by their codes, print what they give to the nearest digit, and times in ISO 8601."""
 
 
-def epsilon_text(figure: EpsilonFigure, *, is_certificate: bool = False) -> str:
-    """Return its value with δ and the ρ it was computed from.
+def epsilon_name(figure: EpsilonFigure, *, is_former: bool = False) -> str:
+    """Return which ε it is, e.g. ``ε, bounded (zCDP, optimal α)``.
 
     Args:
         figure: one ε.
-        is_certificate: whether a certificate says it, whose conversions are printed to the nearest millionth in every version.
+        is_former: whether a certificate says it whose bundle has at most the version `LAST_FORMER`.
     """
-    value = f"{figure.value:.6f}" if is_certificate else rounded_up(figure.value, 6)
+    if is_former:
+        code = "pure DP" if figure.conversion is None else figure.conversion.value
+        return f"ε, {figure.neighbours.value}, {code}"
+    conversion = "pure DP" if figure.conversion is None else conversion_title(figure.conversion)
+    return f"ε, {figure.neighbours.value} ({conversion})"
+
+
+def epsilon_text(figure: EpsilonFigure, *, is_former: bool = False) -> str:
+    """Return its value, never less than it is, with δ and the ρ it was computed from; arguments as in `epsilon_name`."""
+    value = f"{figure.value:.6f}" if is_former else rounded_up(figure.value, 6)
     if figure.rho is None:
         return value
     if figure.low is not None:
@@ -73,12 +82,13 @@ def epsilon_text(figure: EpsilonFigure, *, is_certificate: bool = False) -> str:
     return f"{value} at δ = {scientific_text(figure.delta)}, from ρ = {exact_text(figure.rho)}"
 
 
-def conventions_section(conventions: Conventions, framework: PrivacyFramework) -> Section:
+def conventions_section(conventions: Conventions, framework: PrivacyFramework, *, is_former: bool = False) -> Section:
     """Return what the shown numbers mean.
 
     Args:
         conventions: of the scenario.
         framework: zCDP adds δ and the conversions.
+        is_former: as in `epsilon_name`.
     """
     factor = normal_factor(conventions.confidence, conventions.z)
     direction = {Rounding.UP: "upward, so that the margin is kept", Rounding.NEAREST: "to the nearest, as in 2020"}
@@ -91,5 +101,8 @@ def conventions_section(conventions: Conventions, framework: PrivacyFramework) -
     ]
     if framework is PrivacyFramework.ZCDP:
         entries.append(("δ of the headline ε", scientific_text(conventions.delta)))
-        entries += [(f"Conversion {conversion.value}", text) for conversion, text in CONVERSIONS.items()]
+        entries += [
+            (f"Conversion {conversion.value}" if is_former else f"ε by {conversion_title(conversion)}", text)
+            for conversion, text in CONVERSIONS.items()
+        ]
     return Section("Conventions", tuple(entries))

@@ -127,7 +127,7 @@ def test_that_only_named_keys_sign(us):
 def test_that_the_certificate_holds_what_productions_does():
     html = make_bundle(request(preset("pl94-2020-persons-us").scenario)).files[CERTIFICATE_HTML].decode()
     for text in (
-        "293764/114921", "17.14", "104/4099", "447/4099", "Loss per attribute", "block within State", "13.05", "10.08",
+        "293764/114921", "17.14", "104/4099", "447/4099", "Loss per attribute", "block within State", "13.06", "10.09",
         "geolevel_budget_prop", "Bill of materials", "numpy", "Review board clearance", "Ada Lovelace", "entity_threshold",
     ):  # fmt: skip
         assert text in html, text

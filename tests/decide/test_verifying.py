@@ -25,6 +25,7 @@ from phexplore.decide.bundle import (
     MANIFEST,
     SCENARIO,
     SUMS,
+    VERSION,
     BundleError,
     make_bundle,
     manifest_bytes,
@@ -37,6 +38,7 @@ from phexplore.decide.signing import public_bytes, sign
 from phexplore.decide.verifying import ARCHIVE, opened, verify
 from phexplore.resources import resource
 from phexplore.systems.registry import preset, system_of
+from phexplore.systems.topdown.forecast import forecast_topdown
 
 TRUSTED = {public_bytes(key) for key in KEYS[:2]}
 
@@ -261,7 +263,7 @@ SIGNATURES_OF_VERSION_1 = {
     "sdhc-us-unsigned-with-pdf": 0,
 }
 BY_VERSION = {
-    number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2, 3)
+    number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2, 3, 5)
 }  # 4: tests/systems/phsafe/test_own_tables.py
 VERSION_1, *LATER_VERSIONS = (sorted(folder.glob("*.xz")) for folder in BY_VERSION.values())
 
@@ -285,11 +287,31 @@ def test_that_bundles_of_the_first_release_go_on_verifying(path):
     ids=lambda path: f"{path.parent.name[-1]}-{path.name.partition('.')[0]}",
 )
 def test_that_bundles_of_later_versions_go_on_verifying(path):
-    """Certificates of version 2 state published figures alone; those of version 3 what is proven, and mark 20.6 people for 20.7."""
+    """Version 2 states published figures alone, 3 what is proven, and marks 20.6 people for 20.7; up to 5 losses are the nearest ones."""
     result = verify(lzma.decompress(path.read_bytes()), TRUSTED)
     assert result.is_accepted
     assert f"bundles_of_version_{result.manifest['version']}" == path.parent.name
     assert result.status == "approved"
+
+
+@pytest.mark.parametrize("name", ["sdhc-2020-us", "pl94-2020-persons-us"])
+def test_that_a_certificate_says_no_loss_smaller_than_it_is(name):
+    scenario = preset(name).scenario
+    stated = read_certificate(make_bundle(request(scenario)).files[CERTIFICATE_HTML])
+    printed = [float(text.split()[0]) for title, text in stated.facts if title.startswith("ε, ") and text[0].isdigit()]
+    known = system_of(scenario).forecast(scenario)
+    converted = [each.value for each in known.stated() if each.low is None]
+    assert len(printed) == len(converted) > 2
+    assert all(value <= shown < value + 1e-6 for shown, value in zip(printed, converted, strict=True))
+    losses = {row[0]: float(row[2]) for key in ("attributes", "within") for row in stated.tables.get(key, ())}
+    figures = forecast_topdown(scenario.topdown, scenario.conventions) if losses else None
+    exact = {} if figures is None else {
+        **{each.name: each.epsilon for each in figures.attributes},
+        **{f"block within {each.name}": each.epsilon for each in figures.block_within},
+    }  # fmt: skip
+    assert losses.keys() == exact.keys()
+    assert all(exact[part] <= shown < exact[part] + 0.01 for part, shown in losses.items())
+    assert not any("-alpha" in line or "T12:00" in line for line in stated.lines if line.startswith("="))
 
 
 def test_that_an_invented_conversion_is_not_passed_over(us):
@@ -387,18 +409,18 @@ def test_that_a_bundle_is_the_same_and_intact_whatever_the_window_calls_things(u
             assert verify(made).alterations == ()
 
 
-def test_that_bundles_whose_certificate_printed_one_digit_of_delta_go_on_verifying(us):
+def test_that_bundles_whose_certificate_printed_one_digit_of_delta_go_on_verifying(us, monkeypatch):
     finer = replace(us, conventions=replace(us.conventions, delta=Fraction(25, 10**11)))
-    files = dict(make_bundle(request(finer, signers=())).files)
-    assert verify(listed_anew(files)).alterations == ()
-    shown = files[CERTIFICATE_HTML]
-    assert shown.count(b"2.5e-10") > 2
-    files[CERTIFICATE_HTML] = shown.replace(b"2.5e-10", b"3e-10")
-    assert verify(listed_anew(files)).alterations
-    files[MANIFEST] = manifest_bytes({**json.loads(files[MANIFEST]), "version": 3})
-    assert verify(listed_anew(files)).alterations == ()
-    files[CERTIFICATE_HTML] = shown.replace(b"2.5e-10", b"1e-10")
-    assert verify(listed_anew(files)).alterations
+    for version in (3, 5, VERSION):
+        monkeypatch.setattr("phexplore.decide.bundle.VERSION", version)
+        files = dict(make_bundle(request(finer, signers=())).files)
+        assert verify(listed_anew(files)).alterations == ()
+        shown = files[CERTIFICATE_HTML]
+        assert shown.count(b"2.5e-10") > 2
+        files[CERTIFICATE_HTML] = shown.replace(b"2.5e-10", b"3e-10")
+        assert bool(verify(listed_anew(files)).alterations) is (version > 3)
+        files[CERTIFICATE_HTML] = shown.replace(b"2.5e-10", b"1e-10")
+        assert verify(listed_anew(files)).alterations
 
 
 def test_that_a_certificate_that_shows_true_values_elsewhere_or_not_at_all_is_refused(us):

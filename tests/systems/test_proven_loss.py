@@ -322,7 +322,7 @@ def test_that_reports_and_pictures_set_the_proven_epsilon_beside_every_part():
     scenario = preset("pl94-2020-persons-us").scenario
     known = forecast_topdown(scenario.topdown, scenario.conventions)
     parts = forecast(scenario).proven_parts()
-    tables = semantics_tables(scenario.topdown, known, with_proven=True, is_certificate=False)
+    tables = semantics_tables(scenario.topdown, known)
     printed = [row[-1].text for table in tables for row in table.rows]
     assert printed == [f"≤ {rounded_up(parts[each.name][1], 4)}" for each in (*known.attributes, *known.block_within)]
     shown = {row[1]: row[4] for row in semantics_figure(known, None, parts).table.rows}

@@ -5,7 +5,7 @@ Args:
     out: file or directory.
     root: name of the configuration file.
     texts: files by name.
-    version: of the bundle's format; the part is the same in all.
+    version: of the bundle's format.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phexplore.files.scenario_json import OWN_FILES
 from phexplore.model.scenario import Scenario
 from phexplore.model.shipped_names import files_named
 from phexplore.report.document import Column, Part, heading, table_of, words
-from phexplore.report.provenance import conventions_section
+from phexplore.report.provenance import LAST_FORMER, conventions_section
 from phexplore.systems.phsafe.config_file import library_tables, write_config, write_with_own_tables
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.provenance import privacy_section
@@ -59,11 +59,10 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
 
 def privacy(scenario: Scenario, version: int) -> Part:
     """Return the part of a certificate about the loss; the arguments of this module."""
-    del version
-    framework = scenario.phsafe.framework
+    is_former, framework = version <= LAST_FORMER, scenario.phsafe.framework
     sections = (
-        privacy_section(forecast(scenario), is_certificate=True),
-        conventions_section(scenario.conventions, framework),
+        privacy_section(forecast(scenario), is_former=is_former),
+        conventions_section(scenario.conventions, framework, is_former=is_former),
     )
     return Part("privacy", "Formal privacy", sections=sections)
 

@@ -120,12 +120,12 @@ def identity(snapshot: ScenarioSnapshot) -> Section:
     return Section("Scenario", tuple(entries))
 
 
-def privacy_section(forecast: Forecast, *, is_certificate: bool = False) -> Section:
+def privacy_section(forecast: Forecast, *, is_former: bool = False) -> Section:
     """Return the totals, exact, and every ε with its conversion or proof, neighbours and δ.
 
     Args:
         forecast: of the scenario.
-        is_certificate: whether a certificate says it.
+        is_former: as in `epsilon_name`.
     """
     privacy = forecast.privacy
     symbol = privacy.framework.symbol
@@ -133,7 +133,7 @@ def privacy_section(forecast: Forecast, *, is_certificate: bool = False) -> Sect
     entries = [
         (f"Bounded {symbol}, total", exact_text(privacy.bounded_total)),
         (f"Unbounded {symbol}, total", exact_text(privacy.total)),
-        *((epsilon_name(figure), epsilon_text(figure, is_certificate=is_certificate)) for figure in figures),
+        *((epsilon_name(each, is_former=is_former), epsilon_text(each, is_former=is_former)) for each in figures),
     ]
     return Section("Privacy loss", tuple(entries))
 

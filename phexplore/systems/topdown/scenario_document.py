@@ -131,7 +131,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
                     (
                         shares_table(method),
                         noise_table(scenario, figures),
-                        *semantics_tables(method, figures, with_proven=True, is_certificate=False),
+                        *semantics_tables(method, figures),
                     ),
                 ),
                 *_passes(scenario),

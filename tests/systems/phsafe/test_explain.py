@@ -11,7 +11,7 @@ from report_fixtures import NOW, unlimited
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.diff import diff, parameters_only
-from phexplore.report.provenance import conventions_section, epsilon_text
+from phexplore.report.provenance import conventions_section, epsilon_name, epsilon_text
 from phexplore.report.terminal import print_epsilons
 from phexplore.systems.phsafe.changes import change_sentence
 from phexplore.systems.phsafe.edits import set_budget
@@ -33,10 +33,12 @@ def test_that_an_epsilon_said_to_be_rounded_up_is(value, shown):
     assert f"ε = {shown} " in explain_epsilon(figure(value)).result
 
 
-def test_that_reports_round_up_and_certificates_keep_the_digits_they_had():
+def test_that_reports_round_up_in_words_and_certificates_of_old_bundles_keep_their_digits():
     one = figure(17.87839448)
     assert epsilon_text(one).startswith("17.878395 at ")
-    assert epsilon_text(one, is_certificate=True).startswith("17.878394 at ")
+    assert epsilon_name(one) == "ε, bounded (zCDP, optimal α)"
+    assert epsilon_text(one, is_former=True).startswith("17.878394 at ")
+    assert epsilon_name(one, is_former=True) == "ε, bounded, zcdp-optimal-alpha"
 
 
 def test_that_the_delta_is_the_one_of_the_scenario(us, capsys):
