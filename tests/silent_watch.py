@@ -11,7 +11,7 @@ class SilentWatch:
     """Listens to a simulation; it can cancel at the n-th checkpoint."""
 
     def __init__(self, cancel_at=10**9):
-        self.left, self.notes, self.names = cancel_at, [], []
+        self.left, self.notes, self.names, self.moved = cancel_at, [], [], []
 
     def checkpoint(self):
         self.left -= 1
@@ -20,6 +20,7 @@ class SilentWatch:
 
     def progress(self, phase, done, total):
         assert done <= total, phase
+        self.moved.append((phase, done, total))
         self.checkpoint()
 
     def note(self, text):

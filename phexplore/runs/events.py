@@ -12,9 +12,9 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-TOGETHER = "several trials at once"
-"""The phase in which several trials move; its work is that of the whole run."""
-WHOLE_RUN = frozenset({"trials", TOGETHER})
+INSIDE = "all trials"
+"""The phase that moves inside its trials; its work is that of the whole run."""
+WHOLE_RUN = frozenset({"trials", INSIDE})
 """Phases whose time left is that of the run."""
 
 PHASE_WORDS = {

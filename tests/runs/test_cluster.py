@@ -27,7 +27,7 @@ from phexplore.errors import CancelledError, PhexploreError
 from phexplore.model.scenario import Scenario
 from phexplore.runs import cluster as subject
 from phexplore.runs.cluster import Cluster, ClusterError, code_stamp
-from phexplore.runs.events import Finished, Note, Outcome, Progress, TrialDone
+from phexplore.runs.events import INSIDE, Finished, Note, Outcome, Progress, TrialDone
 from phexplore.runs.launch import run_worker
 from phexplore.runs.place import HERE, Place, TlsFiles
 from phexplore.runs.spec import RunSpec, describe_blocks
@@ -299,7 +299,7 @@ def test_that_states_on_a_cluster_have_the_bytes_of_this_machine(machines, tmp_p
     killed = []
 
     def kill(event):
-        if isinstance(event, Progress) and event.phase.endswith("states") and not killed:
+        if isinstance(event, Progress) and event.phase == INSIDE and event.done and not killed:
             killed.append(kill_one(machines))
 
     limit = BASE_BYTES + 150 * READ_BYTES  # a state has 100 blocks, all of them 300

@@ -11,6 +11,7 @@ from phexplore.model.fields import Declared, declared_fields
 from phexplore.resources import resource
 from phexplore.runs.events import (
     PHASE_WORDS,
+    WHOLE_RUN,
     Event,
     Failed,
     Finished,
@@ -159,7 +160,7 @@ def state_words(row: RunRow) -> str:
         return f"{words}, {behind} before it"
     if row.state is RunState.CANCELLED and 0 < row.wanted <= row.trials:
         return "stopped before the summary"
-    if row.state is RunState.RUNNING and row.phase and row.phase != "trials":
+    if row.state is RunState.RUNNING and row.phase and row.phase not in WHOLE_RUN:
         return f"{words}: {PHASE_WORDS.get(row.phase, row.phase)}"
     return words
 

@@ -22,7 +22,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions, Target
 from phexplore.runs.cluster import Cluster
-from phexplore.runs.events import TOGETHER
+from phexplore.runs.events import INSIDE
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.run_files import read_mark, read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
@@ -340,7 +340,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 self._spec.scenario.topdown,
                 trial.key,
                 is_exact=self._spec.mode is RunMode.NO_NOISE,
-                on_progress=self._progress(index) or (lambda *_: None),
+                on_progress=(lambda *_: None) if self._watch is None else self._watch.progress,
             )
         elif self.options.keep_measurements is KeptAnswers.PUBLISHED:
             publish_answers(self._directory, index, shared.world, shared.files.geoids)
@@ -465,17 +465,14 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         return Threads(threads) if threads > 1 else nullcontext(in_order)
 
     def _progress(self, index: int) -> Callable[[str, int, int], None] | None:
-        watch, alone = self._watch, min(self._spec.workers, self._spec.trials) == 1
+        watch = self._watch
         if watch is None:
             return None
         with self._lock:
             work = self._work = self._work or _Work(self.prepared, self._directory, self._spec.trials, self.options)
 
         def report(level: str, done: int, total: int) -> None:
-            if alone:
-                watch.progress(f"{index + 1}: {level}", done, total)
-                return
-            watch.progress(TOGETHER, *work.moved(index, level, done, total))
+            watch.progress(INSIDE, *work.moved(index, level, done, total))
 
         return report
 

@@ -26,11 +26,12 @@ from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.states import block_files, lines_and_states
 from phexplore.errors import PhexploreError
 from phexplore.runs.cluster import Cluster
+from phexplore.runs.events import INSIDE
 from phexplore.runs.place import HERE, USUAL_MEMORY, Place
 from phexplore.runs.run_files import FOLDER_MARK, read_mark, read_trial_figures
 from phexplore.runs.simulation import PreparedSimulation, TrialFigures, Watch
 from phexplore.runs.spec import RunSpec
-from phexplore.runs.store import STATES_DIRECTORY, TRUTH_FILE, RunUnreadableError
+from phexplore.runs.store import STATES_DIRECTORY, TRUTH_FILE, RunUnreadableError, present_trials
 from phexplore.runs.writing import PART_SUFFIX, write_json, writing
 from phexplore.simulate.topdown.by_state import (
     StateData,
@@ -169,6 +170,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         self._tallies: dict[int, tuple[Tally, ...]] = {}
         self._cluster: Cluster | None = None
         self._watch: Watch | None = None
+        self._states_done = 0
         self._work: StateWorkers
 
     @property
@@ -206,6 +208,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
                 remarks.append(pooled_remark(design, lowest + 2, weight))
             margins = margins_by_level(self._spec.scenario.conventions, design)
             self._shared = nation = Nation(tuple(states), store, design, top, margins, lowest, room)
+            self._states_done = len(present_trials(self._directory)) * len(states)
             self._work = StateWorkers(nation, self.options, self._spec.workers, self._cluster, watch)
         units = ", ".join(f"{count:,} {level.name}" for count, level in zip(self._units(), design.levels, strict=True))
         bypassed = sum(state.bypassed for state in states)
@@ -270,6 +273,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
 
     def _write_trial(self, index: int, path: Path) -> TrialFigures:
         nation, is_keyed = self.prepared, self._spec.seed is None and self.prepared.lowest >= 0
+        self._progress(0)
         if is_keyed and path.is_dir():
             shutil.rmtree(path)  # the key of what was drawn is gone with the process that had it
         path.mkdir(exist_ok=True)
@@ -285,13 +289,13 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         errors: dict[str, tuple[LevelErrors, ...]] = {}
         wholes: dict[str, Histograms] = {}
         marks = dict(done)
-        self._progress(index, len(done))
+        self._progress(len(done))
         for state in nation.states:
             if state.code in done:
                 errors[state.code], wholes[state.code] = self._errors_on_disk(state, path)
         for result, mark in self._work.each(missing, tasks, partial(self._finish_state, index, path, stamp)):
             errors[result.code], wholes[result.code], marks[result.code] = result.errors, result.whole, mark
-            self._progress(index, len(marks))
+            self._progress(len(marks))
         for code in sorted(marks):
             counts = marks[code]["outcome"]
             record.failed += counts[0]
@@ -319,14 +323,16 @@ class StreamedSimulation(PreparedSimulation[Nation]):
                 "families": record.families,
             },
         )
+        self._states_done += len(nation.states)
         with suppress(FileNotFoundError):
             (path / TOP_FILE).unlink()
         self._count_seconds(record.seconds.items())
         return figures
 
-    def _progress(self, index: int, done: int) -> None:
+    def _progress(self, done: int) -> None:
+        """Tell how far all trials are, after so many states of one."""
         if self._watch is not None:
-            self._watch.progress(f"{index + 1}: states", done, len(self.prepared.states))
+            self._watch.progress(INSIDE, self._states_done + done, self._spec.trials * len(self.prepared.states))
 
     def _count_seconds(self, seconds: Iterable[tuple[str, float]]) -> None:
         with self._lock:

@@ -22,6 +22,7 @@ from phexplore.gui.run_manager.run_rows import (
 )
 from phexplore.resources import resource
 from phexplore.runs.events import (
+    WHOLE_RUN,
     Failed,
     Finished,
     Note,
@@ -103,7 +104,7 @@ def test_that_time_left_is_coarser_the_longer_it_is(seconds, words):
 def test_that_states_say_what_is_waited_for(row):
     assert state_words(replace(row, state=RunState.QUEUED, waits_behind=2)) == "waiting, 2 runs before it"
     assert state_words(replace(row, phase="count")) == "running: count"
-    assert state_words(replace(row, phase="trials")) == "running"
+    assert {state_words(replace(row, phase=phase)) for phase in WHOLE_RUN} == {"running"}
     assert state_words(replace(row, state=RunState.CANCELLING)) == "stopping"
 
 

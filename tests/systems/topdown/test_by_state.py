@@ -17,6 +17,7 @@ from phexplore.data.blocks.source import read_population
 from phexplore.data.blocks.states import lines_and_states, populations_of
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError
+from phexplore.runs.events import INSIDE
 from phexplore.runs.place import Place, memory_words, read_memory
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec, describe_blocks
@@ -250,6 +251,18 @@ class TestResuming:
         shutil.copytree(parts[0], tmp_path, dirs_exist_ok=True)
         remove_run_files(tmp_path)
         assert list(tmp_path.iterdir()) == []
+
+    def test_that_the_bar_is_of_all_trials(self, folder, parts, tmp_path):
+        spec, watch, states = replace(spec_of(folder), trials=3), SilentWatch(), len(STATES)
+        simulation = make_simulation(spec, prepare_directory(tmp_path / "run", spec), SMALL)
+        shutil.copytree(parts[0] / trial_file(0), tmp_path / "run" / trial_file(0))
+        simulation.prepare(watch)
+        watch.moved.clear()
+        for index in (1, 2):
+            draw(simulation, tmp_path / "run", index)
+        done = [*range(states, 2 * states + 1), *range(2 * states, 3 * states + 1)]
+        assert sorted({*watch.moved}) == [(INSIDE, each, 3 * states) for each in sorted({*done})]
+        assert [each for _phase, each, _total in watch.moved] == sorted(each for _phase, each, _total in watch.moved)
 
 
 class TestChoice:

@@ -21,7 +21,7 @@ from phexplore.model.fields import encode, read
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery
-from phexplore.runs.events import TOGETHER, Finished, Outcome, Progress, TrialDone
+from phexplore.runs.events import INSIDE, Finished, Outcome, Progress, TrialDone
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunMode, RunSpecError, StopRule, decode_spec, describe_blocks, encode_spec
 from phexplore.runs.states import RunState
@@ -354,7 +354,7 @@ class TestWorker:
             events = list(worker.events())
         assert events[-1] == Finished(Outcome.COMPLETE)
         assert {event.index for event in events if isinstance(event, TrialDone)} == {0, 2}
-        moved = [event for event in events if isinstance(event, Progress) and event.phase == TOGETHER]
+        moved = [event for event in events if isinstance(event, Progress) and event.phase == INSIDE]
         first_end = next(place for place, event in enumerate(events) if isinstance(event, TrialDone))
         assert any(event in moved for event in events[:first_end]), "the bar moves before the first trial ends"
         assert sorted(event.done for event in moved) == [event.done for event in moved]
