@@ -1,8 +1,9 @@
-"""The units that are farthest off, and what it is about them."""
+"""The units that are farthest off, and where their errors lie."""
 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class WorstBy(enum.Enum):
 
 
 class Reason(enum.Enum):
-    """What explains most of a unit's error."""
+    """Where most of a unit's error lies: what was measured of it, never what it came from."""
 
     EXACT = "exact"
     FROM_NOTHING = "from-nothing"
@@ -54,12 +55,8 @@ _SENTENCES = {
         "{unit}: {truth} {what}, published {estimate} on average, too high in some trials, too low in others ({cell})."
     ),
     Reason.ONE_CELL: "{unit}: {truth} {what}, published {estimate}; {share} of the error is in one cell ({cell}).",
-    Reason.ALL_RAISED: (
-        "{unit}: {truth} {what}, published {estimate}. All groups gained, because counts near 0 cannot fall ({cell})."
-    ),
-    Reason.ALL_LOWERED: (
-        "{unit}: {truth} {what}, published {estimate}. All groups lost, because neighbours took its {what} ({cell})."
-    ),
+    Reason.ALL_RAISED: ("{unit}: {truth} {what}, published {estimate}; no group is published too low ({cell})."),
+    Reason.ALL_LOWERED: ("{unit}: {truth} {what}, published {estimate}; no group is published too high ({cell})."),
     Reason.MOVED: "{unit}: {truth} {what}, published {estimate}; {what} moved between cells ({cell}).",
     Reason.SMALL: "{unit} is small: {truth} {what}, published {estimate} ({cell}).",
     Reason.SPREAD: "{unit}: {truth} {what}, published {estimate}; the error is spread over many cells ({cell}).",
@@ -73,8 +70,8 @@ _BRIEFLY = {
     Reason.EMPTIED: "lost all its {what}",
     Reason.BOTH_WAYS: "too high in some trials, too low in others",
     Reason.ONE_CELL: "mostly {cell}",
-    Reason.ALL_RAISED: "all groups gained",
-    Reason.ALL_LOWERED: "all groups lost",
+    Reason.ALL_RAISED: "no group too low",
+    Reason.ALL_LOWERED: "no group too high",
     Reason.MOVED: "{what} moved between cells",
     Reason.SMALL: "a small place",
     Reason.SPREAD: "spread over many groups",
@@ -94,7 +91,7 @@ class WorstUnit:
         cell_truth: its true count.
         cell_estimate: its published count, the mean over trials.
         cell_share: how much of the sum of the errors' sizes that cell is, in [0, 1].
-        reason: what explains most of it.
+        reason: where most of it lies.
     """
 
     unit: int
@@ -256,4 +253,4 @@ def _reason(truth: Integers, estimate: Floats, total: float, share: float, of_to
 
 
 def _count(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+    return f"{value:,.0f}" if math.isclose(value, round(value), abs_tol=1e-9) else f"{value:,.1f}"

@@ -289,6 +289,10 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     )
 
 
+_LEAST_SHOWN = 0.005
+"""People, or whatever is counted: less is written as 0."""
+
+
 def _bias_title(bias: BiasBySize, unit: str) -> str:
     if not len(bias.labels):
         return "No count"
@@ -299,7 +303,9 @@ def _bias_title(bias: BiasBySize, unit: str) -> str:
         return "No class of counts is raised or lowered by more than two Monte-Carlo errors"
     small, value = bias.labels[0], float(bias.bias[0])
     if value > 0 and small == "0" and clear[0]:
-        return f"Empty areas gain {value:.2g} {unit} on average; larger areas lose a little"
+        others = float(np.average(bias.bias[1:], weights=bias.numbers[1:])) if bias.numbers[1:].any() else 0.0
+        paid = f", all others lowered by {people(-others)}" if others <= -_LEAST_SHOWN else ""
+        return f"Counts of 0 are raised by {people(value)} {unit} on average{paid}"
     worst = int(np.where(clear, np.abs(bias.bias), 0.0).argmax())
     word = "raised" if bias.bias[worst] > 0 else "lowered"
     return f"Counts of {bias.labels[worst]} are {word} most: by {people(abs(float(bias.bias[worst])))} {unit}"
@@ -326,7 +332,8 @@ def criterion_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         tip = f"{label} people: {coverage.held:,} of {coverage.errors:,}"
         judged.append(Judged(None, label, coverage, tip, group))
     meeting = folds[choice.level].meeting
-    title = criterion_title(level_title(choice.level), reliable_from(meeting).people, len(meeting.people))
+    found = reliable_from(meeting)
+    title = criterion_title(level_title(choice.level), found.people, found.coverage, len(meeting.people))
     return judged_figure(judged, title, query_title(run.groups.name), min(fold.trials for fold in folds.values()))
 
 
@@ -402,23 +409,25 @@ def _level_tip(title: str, meeting: MeetingCounts) -> str:
     words = f"{title}: {int(np.count_nonzero(meeting.people >= LEAST_PEOPLE)):,} units with 500 people or more"
     found = reliable_from(meeting)
     if found.people is None:
-        return f"{words}\n{criterion_title(title, None, len(meeting.people))}."
+        return f"{words}\n{criterion_title(title, None, found.coverage, len(meeting.people))}."
     kept = "not kept" if found.lasting is None else f"kept for good from {found.lasting:,}"
     more = "" if found.lasting == found.people else f"; lost again above, {kept}"
     start = "any size" if found.people == 0 else f"{found.people:,} {'person' if found.people == 1 else 'people'}"
     return f"{words}\nReliable from {start}{more}"
 
 
-def criterion_title(name: str, reliable: int | None, units: int) -> str:
+def criterion_title(name: str, reliable: int | None, coverage: Coverage, units: int) -> str:
     """Return in words from how many people on the units of a level are reliable.
 
     Args:
         name: of the level, for people.
         reliable: people, 0 for any size, None for no size.
+        coverage: of the units of that size and larger ones.
         units: of the level, of every size.
     """
     if reliable == 0:
-        return f"{name}: 95 % of the units of any size are within five points"
+        share = percent(coverage.share.value, toward=Toward.DOWN)
+        return f"{name}: {share} of the units of all sizes together are within five points"
     if units < LEAST_UNITS:
         return f"{name}: too few units ({units}) to say from how many people on 95 % are within five points"
     if reliable is None:
@@ -470,7 +479,7 @@ def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         Axis(f"{BY_WORDS[choice.by].lower()}, {measure}", most_value=max(row.inner_high or 0.0 for row in rows)),
         title,
         f"{level}, the {len(rows)} units farthest off: mean size of the error over {trials_words(fold.trials)}, then the true count and the "
-        f"mean of those published. The reason is what explains most of the error in {query_title(query.name)}.",
+        f"mean of those published. The words say where most of the error in {query_title(query.name)} lies.",
         Table(("Unit", f"Error, {measure}", "True", "Published", "Reason"), tuple(table)),
     )
 
@@ -523,7 +532,7 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
         (
             f"{what}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
             f"{len(values):,} units of the level {level} with shapes ({percent(sum(patch.key in place for patch in patches) / len(patches), places=0)} of the "
-            f"shapes), mean over {trials_words(trials)}."
+            f"shapes), mean over {trials_words(trials)}{', in which too high and too low cancel' if signed and trials > 1 else ''}."
             + (" Blue: published too high. Orange: too low." if signed else ""),
         ),
         Table((level_title(choice.level), f"{what}, {words}"), tuple(values.items())),

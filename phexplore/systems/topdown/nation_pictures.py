@@ -53,15 +53,20 @@ def criterion_of_nation(summary: Summary) -> Figure:
     units = {entry["level"]: int(entry["units"]) for entry in summary["metrics"]}
     judged = []
     for entry in entries:
-        title, criterion, reliable = level_title(entry["level"]), entry["criterion"], entry["reliable"]["people"]
+        title, criterion = level_title(entry["level"]), entry["criterion"]
         coverage = coverage_of(criterion["share"]["held"], criterion["share"]["of"])
-        said = criterion_title(title, reliable, units[entry["level"]])
+        said = _reliable_words(entry, units)
         words = f"{title}: {criterion['units']:,} units with 500 people or more\n{said}"
         judged.append(Judged(entry["level"], title, coverage, words))
     level = judged_level(summary)
-    reliable = next(entry["reliable"]["people"] for entry in entries if entry["level"] == level)
-    title = criterion_title(level_title(level), reliable, units[level])
+    title = next(_reliable_words(entry, units) for entry in entries if entry["level"] == level)
     return judged_figure(judged, title, query_title(entries[0]["query"]), int(summary["trials"]))
+
+
+def _reliable_words(entry: Entry, units: Mapping[str, int]) -> str:
+    level, reliable = entry["level"], entry["reliable"]
+    coverage = coverage_of(reliable["share"]["held"], reliable["share"]["of"])
+    return criterion_title(level_title(level), reliable["people"], coverage, units[level])
 
 
 def judged_level(summary: Summary) -> str:

@@ -59,9 +59,9 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     before = predicted_margins(run, choice, query)
     labels = answer_labels(query)
     order = np.argsort(-np.maximum(truth, published.max(axis=0)), kind="stable")
-    order = order[(truth[order] > 0) | (published[:, order].max(axis=0) > 0)][:_MOST_ROWS]
-    if not len(order):
-        order = np.arange(min(1, len(labels)))
+    order = order[(truth[order] > 0) | (published[:, order].max(axis=0) > 0)]
+    empty, small = len(labels) - len(order), max(0, len(order) - _MOST_ROWS)
+    order = order[:_MOST_ROWS] if len(order) else np.arange(min(1, len(labels)))
     noise = sigma if measured is not None or before is None else None
     margins = before if noise is None else np.full(len(labels), _NORMAL_90 * noise)
     rows: list[Row] = []
@@ -109,7 +109,8 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         f"{on_average}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
-        + _whisker_words(noise, is_predicted=before is not None),
+        + _whisker_words(noise, is_predicted=before is not None)
+        + _left_out(empty, small),
         Table(
             (
                 "Answer",
@@ -123,6 +124,15 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
             tuple(table),
         ),
     )
+
+
+def _left_out(empty: int, small: int) -> str:
+    """Return how many answers have no row: those that are 0 in truth and in every trial, and the smallest ones of too many."""
+    parts = (
+        *((f"{empty:,} {'is' if empty == 1 else 'are'} 0 in truth and in every trial",) if empty else ()),
+        *((f"the {small:,} smallest are left out",) if small else ()),
+    )
+    return f" Of the answers, {' and '.join(parts)}." if parts else ""
 
 
 def _error(errors: Integers) -> float:

@@ -67,12 +67,15 @@ def _where(run: TopDownRun, choice: TopDownChoice) -> Figure:
     figure = map_of_errors(run, choice)
     if not choice.unit or figure.is_empty:
         return figure
+    place = place_figure(run, choice)
+    if place.is_empty:  # nothing is called like that: no map could show it
+        return place
     found = _held_by(run, choice)
     codes = (choice.unit,) if found is None else tuple(map(str, run.codes(choice.level)[found.units]))
     shown = frozenset(codes) & {patch.key for patch in figure.patches}
     where = "" if found is None and shown else f" {(found or _ALONE).words(choice.level, len(shown))}"
-    title, outlined = place_figure(run, choice).title, frozenset() if found is None else shown
-    return replace(figure, title=title, summary=f"{figure.summary}{where}", outlined=outlined)
+    outlined = frozenset() if found is None else shown
+    return replace(figure, title=place.title, summary=f"{figure.summary}{where}", outlined=outlined)
 
 
 def _held_by(run: TopDownRun, choice: TopDownChoice) -> Holding | None:

@@ -234,7 +234,7 @@ def _ratio_words(content: MarginsContent) -> str:
             if math.isfinite(ratio)
         ]
         if parts:
-            return f"squared errors over predicted variance: {', '.join(parts)}; small counts err less, since none is negative."
+            return f"squared errors over predicted variance: {', '.join(parts)}; no prediction knows that counts are not negative."
     if content.what == "levels" or not math.isfinite(seen.ratio):
         return "no variance is predicted to compare them with." if content.kept else "the prediction is 0 here."
     doubt = f" ± {seen.ratio_error:.2f}" if math.isfinite(seen.ratio_error) else ""

@@ -67,8 +67,8 @@ def test_that_one_number_is_not_mostly_itself(estimate):
         ([0, 0, 0, 0], [0, 3, 4, 0], Reason.FROM_NOTHING, "X has no people; 7 were put there."),
         ([1, 2, 0, 0], [0, 0, 0, 0], Reason.EMPTIED, "X: none of 3 people are published."),
         ([5, 5, 5, 5], [5, 25, 6, 4], Reason.ONE_CELL, "91 % of the error is in one cell (b: 5 became 25)"),
-        ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "All groups gained"),
-        ([9, 9, 9, 9], [6, 6, 6, 5], Reason.ALL_LOWERED, "All groups lost"),
+        ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "published 33; no group is published too low ("),
+        ([9, 9, 9, 9], [6, 6, 6, 5], Reason.ALL_LOWERED, "published 23; no group is published too high ("),
         ([90, 90, 90, 90], [96, 84, 95, 86], Reason.SPREAD, "spread over many cells"),  # says nothing about the total
         ([9, 9, 9, 9], [15, 15, 14, 5], Reason.SMALL, "X is small: 36 people, published 49"),
         ([90, 90, 90, 90], [96, 96, 95, 86], Reason.SPREAD, "spread over many cells"),
@@ -78,9 +78,16 @@ def test_that_every_unit_has_the_reason_that_fits(truth, estimate, reason, said)
     (unit,) = worst_units(np.array([truth]), np.array([[estimate]]), count=20)
     assert unit.reason is reason
     assert said in unit.sentence("X", LABELS, "people")
+    assert not {"because", "since", "took"} & set(unit.sentence("X", LABELS, "people").split()), "no cause is measured"
     of_units = unit.sentence("X", LABELS, "housing units")
     assert "people" not in of_units
     assert of_units.replace("housing units", "people") == unit.sentence("X", LABELS, "people")
+
+
+def test_that_a_mean_that_is_whole_is_written_whole():
+    trials = np.array([[[1, 0, 1, 1]], [[0, 1, 1, 0]], [[0, 0, 1, 0]]])  # thirds whose sum is not quite 2
+    (unit,) = worst_units(np.array([[9, 9, 9, 9]]), trials, count=1)
+    assert unit.brief(LABELS, "people").endswith("(36 → 2)")
 
 
 @pytest.mark.parametrize("by", WorstBy)

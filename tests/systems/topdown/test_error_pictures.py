@@ -11,8 +11,10 @@ import pytest
 from topdown_runs import BLOCKS, WrittenRun, ask, records
 
 from phexplore.metrics.coverage import coverage_of
+from phexplore.metrics.topdown.bias import bias_by_size
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.runs.store import trial_file
+from phexplore.systems.topdown.error_pictures import _bias_title, criterion_title
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold
 from phexplore.systems.topdown.run_reader import TopDownRunReader, _criterion_tile, _reliable_tile
 
@@ -140,6 +142,22 @@ def test_that_a_bias_within_chance_is_not_a_finding(run, monkeypatch):
     assert "two Monte-Carlo errors" in ask(run.directory, "bias", level="Block", query="total").picture.title
 
 
+@pytest.mark.parametrize(
+    ("published", "said"),
+    [
+        ([1, 1, 4, 4, 5], "Counts of 0 are raised by 1 people on average, all others lowered by 0.67"),
+        ([1, 1, 6, 4, 5], "Counts of 0 are raised by 1 people on average"),
+    ],
+)
+def test_that_others_are_called_lower_only_where_they_are(published, said):
+    assert _bias_title(bias_by_size(np.array([0, 0, 5, 5, 5]), np.array([published])), "people") == said
+
+
+def test_that_a_share_is_the_one_that_was_found_and_not_the_one_asked_for():
+    said = criterion_title("Block", 0, coverage_of(987, 1000), 400)
+    assert said == "Block: 98.7 % of the units of all sizes together are within five points"
+
+
 def test_that_too_many_numbers_are_refused_with_the_way_out(run, monkeypatch):
     monkeypatch.setattr("phexplore.systems.topdown.error_pictures.MOST_NUMBERS", 10)
     run.add_trial()
@@ -226,6 +244,10 @@ def test_that_one_place_shows_truth_and_every_trial(run):
     sums = {name: sum(row[name] for row in records(picture)) for name in picture.table.headers[1:]}
     assert (sums["True"], sums["Published, trial 1"], sums["Published, trial 2"]) == (people, people + 1, people + 2)
     assert f"Block {code}" in picture.title
+    empty = 8 - len(picture.marks)
+    assert f"Of the answers, {empty} are 0 in truth and in every trial." in picture.summary, (
+        "no row is lost without a word"
+    )
     missing = ask(run.directory, "place", level="Block", unit="999")
     assert "no unit '999'" in missing.picture.summary
     assert chooser(missing, "unit").chosen == "999"
@@ -250,5 +272,13 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
     code = picture.patches[0].key
     assert "are published as" in ask(run.directory, "map", level="Tract", shapes=str(path), unit=code).picture.title
     assert picture.patches[0].tip.startswith(f"Tract {code}: ")
+    assert "too low cancel" not in picture.summary
+    nowhere = ask(run.directory, "worst", level="Tract", shapes=str(path), find="xyzzy", **{"as": "map"}).picture
+    assert (nowhere.title, nowhere.summary[:42]) == ("", "There is no unit 'xyzzy' here, and no area")
+    run.add_trial(2)
+    assert (
+        "in which too high and too low cancel"
+        in ask(run.directory, "map", level="Tract", shapes=str(path)).picture.summary
+    )
     assert not ask(run.directory, "map", level="Tract", shapes=str(path), value="SHARE").picture.tint.is_signed
     assert "Choose shapes of the areas" in ask(run.directory, "map", level="Tract").picture.summary
