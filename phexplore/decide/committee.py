@@ -141,10 +141,12 @@ def proposes_nothing(scenario: Scenario, baseline: Scenario) -> bool:
 
     Args:
         scenario: of a member, or the one that whoever merges proposals works on.
-        baseline: of the same system.
+        baseline: of the same system, also of one without budgets to trade.
     """
+    if scenario.comments or system_of(baseline).budgets is None:
+        return not scenario.comments and scenario.method == baseline.method
     base = budgets_of(baseline).committee
-    return not scenario.comments and _tables([scenario], base) == [base.numbers()]
+    return _tables([scenario], base) == [base.numbers()]
 
 
 def _tables(proposals: Sequence[Scenario], base: CommitteeModel) -> list[Numbers]:

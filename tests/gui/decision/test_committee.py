@@ -311,3 +311,14 @@ def test_that_a_system_without_queries_to_trade_says_where_its_proposals_are_com
     page.refresh()
     page.tick("Sizes")
     assert "The tab Compare" in page.title.text() + page.sentence.text()
+
+
+@pytest.mark.parametrize(("name", "total"), [("counties-invariant-2010", "epsilon"), ("group-sizes-census-2010", "total")])
+def test_that_several_proposals_of_a_system_without_queries_to_trade_are_ticked(page, session, name, total):
+    start = preset(name).scenario
+    dearer = replace(start.method, **{total: getattr(start.method, total) * 2})
+    proposals = [replace(start, name="Start"), *(replace(start, name=each, method=dearer) for each in NAMES)]
+    session.install(Project.new(Workbook(tuple(proposals), "Start")))
+    page.refresh()
+    assert [each.name for each in page.members] == list(NAMES)
+    assert page.overlay.isEnabled()
