@@ -132,12 +132,12 @@ class SolvePanel(QFrame):
         self.sentence = Paragraph(look="muted")
         self._note = Paragraph("", look="attention")
         self.apply = TextButton("Apply as one edit", look="primary", symbol="tick", run=self.apply_wanted)
-        self._conflict = CompactList("Goals in conflict")
+        self._conflict = CompactList("Goals in conflict", is_wrapped=True)
         self._ways = QWidget()
         self._way_column = column(of=self._ways, gap=HALF)
         self._caps = CompactList("Caps and how much of them is used")
-        self._changes = CompactList("What changes")
-        self._directions = CompactList("Budgets that depend on the direction of rounding")
+        self._changes = CompactList("What changes", is_wrapped=True)
+        self._directions = CompactList("Budgets that depend on the direction of rounding", is_wrapped=True)
         self._parts = (
             (Text("In conflict, smallest set", bold=True), self._conflict),
             (Text("Ways out: choose one", bold=True), self._ways),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
@@ -24,20 +24,21 @@ class CompactList(QTableWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, name: str, *, is_stacked: bool = False) -> None:
+    def __init__(self, name: str, *, is_stacked: bool = False, is_wrapped: bool = False) -> None:
         """Make the list.
 
         Args:
             name: for people who do not see it.
             is_stacked: whether the figure of a line stands below its text, where both are words.
+            is_wrapped: whether a long text goes on in a second line instead of being cut.
         """
         super().__init__(0, 2)
-        self._is_stacked = is_stacked
+        self._is_stacked, self._is_wrapped = is_stacked, is_wrapped
         self.setColumnHidden(1, is_stacked)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
-        self.setWordWrap(False)
+        self.setWordWrap(is_wrapped)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.setTabKeyNavigation(False)
         self.horizontalHeader().hide()
@@ -53,7 +54,7 @@ class CompactList(QTableWidget):
         self.cellClicked.connect(self._choose)
         appearance().changed.connect(self._measure)
         self._lines: tuple[tuple[str, str], ...] = ()
-        self._shape = (0, 0)
+        self._shape: tuple[int, ...] = ()
 
     def show_lines(self, lines: Sequence[tuple[str, str]]) -> None:
         """Show text and figure of each line."""
@@ -74,10 +75,16 @@ class CompactList(QTableWidget):
             self._fill(number, line)
 
     def sizeHint(self) -> QSize:
-        return QSize(30 * GRID, self._row_height() * min(_MOST_LINES, len(self._lines)) + 2)
+        return QSize(30 * GRID, sum(self._shape[:_MOST_LINES]) + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(10 * GRID, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break long texts anew."""
+        super().resizeEvent(event)
+        if self._is_wrapped:
+            self._measure()
 
     def _fill(self, number: int, line: tuple[str, str]) -> None:
         for place, words in enumerate(("\n".join(line), "") if self._is_stacked else line):
@@ -99,10 +106,15 @@ class CompactList(QTableWidget):
     def _measure(self) -> None:
         metrics = QFontMetrics(appearance().font())
         widest = max((metrics.horizontalAdvance(localised(figure)) for _, figure in self._lines), default=0)
-        width, shape = min(widest + 3 * GRID, 22 * GRID), (len(self._lines), self._row_height())
+        width = min(widest + 3 * GRID, 28 * GRID)
         if not self._is_stacked and width != self.columnWidth(1):
             self.setColumnWidth(1, width)
+        if self._row_height() != self.verticalHeader().defaultSectionSize():
+            self.verticalHeader().setDefaultSectionSize(self._row_height())
+        if self._is_wrapped:
+            for line in range(len(self._lines)):
+                self.setRowHeight(line, max(self._row_height(), self.sizeHintForRow(line)))
+        shape = tuple(map(self.rowHeight, range(len(self._lines))))
         if shape != self._shape:  # the same height needs no new layout
             self._shape = shape
-            self.verticalHeader().setDefaultSectionSize(self._row_height())
             self.updateGeometry()

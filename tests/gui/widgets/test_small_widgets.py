@@ -199,6 +199,16 @@ def test_that_a_compact_list_chooses_lines(qtbot, shown) -> None:
     assert lines.isHidden()
 
 
+def test_that_a_long_text_of_a_wrapped_list_goes_on_in_another_line(shown) -> None:
+    lines = shown(CompactList("What changes", is_wrapped=True))
+    lines.resize(260, 200)
+    lines.show_lines([("Total", "± 52.9"), ("Own children by family type and age (Nation, by Hispanic origin)", "± 1")])
+    assert lines.rowHeight(1) > 1.5 * lines.rowHeight(0)
+    assert lines.sizeHint().height() >= lines.rowHeight(0) + lines.rowHeight(1)
+    lines.resize(900, 200)
+    assert lines.rowHeight(1) == lines.rowHeight(0)
+
+
 def test_that_a_page_holds_sections_and_scrolls(shown) -> None:
     page = shown(Page("Page", [Section(f"Part {n}", LONG, Text("x")) for n in range(9)]))
     page.resize(500, 300)
