@@ -237,9 +237,8 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     if not known:
         return nothing("sweep", f"No point of the sweep has a number for {what}.")
     title = f"{what}: {min(known):,.6g} to {max(known):,.6g} over {names_of[grid[0]]}"
-    summary = f"{len(known)} of {len(found.points)} points" + (
-        "; a line per combination of the other parameters." if others else "."
-    )
+    without = len(y) - len(known)
+    summary = f"{len(known)} of {len(y)} points" + (f"; {without} without such a number" if without else "")
     if not all(isinstance(value, int | Fraction | float) for value in x):
         rows = tuple(
             Row(
@@ -254,7 +253,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
             for names, line in lines.items()
             for value, number in line
         )
-        return row_figure("sweep", rows, what, title, summary, table)
+        return row_figure("sweep", rows, what, title, f"{summary}.", table)
     over, points, key = list[Part](), list[Points](), list[KeyEntry]()
     for series, (names, line) in enumerate(lines.items()):
         # From left to right, in whatever order the values were given.
@@ -268,6 +267,8 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
         over.append(Line(tuple(xs), tuple(ys), series))
         points.append(Points(name, np.array(xs), np.array(ys), tips, series=series))
         key.append(KeyEntry(Dot(0.5, ink=series, shape=shape_of(series)), name))
+    each = "a line per combination of the other parameters; " if others else ""
+    summary += f". Only the dots were computed: {each}what lies between two dots need not lie on a line."
     return Figure(
         "sweep", title, summary, Axis(names_of[grid[0]]), Axis(what), (), table,
         points=tuple(points), over=tuple(over), key=tuple(key) if len(key) > 1 else (),

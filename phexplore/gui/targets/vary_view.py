@@ -145,7 +145,7 @@ class VaryView(QWidget):
         self.service = service or RequestService(reader_process(self, wording=_WORDING), self, is_alone=True)
         self.service.answered.connect(self._show_answer)
         self.service.progressed.connect(self._show_progress)
-        self.service.failed.connect(self.failed)
+        self.service.failed.connect(self._refuse)
         self.service.busy_changed.connect(self._follow_work)
         self._lay_out()
         self.runs.toggled.connect(self._follow_runs)
@@ -174,6 +174,11 @@ class VaryView(QWidget):
     def stop(self) -> None:
         """End what is being computed, because the window closes."""
         self.service.stop()
+
+    def _refuse(self, error: PhexploreError) -> None:
+        """Say beside the fields why there is no answer, until it is asked for again."""
+        self.doing.clear()
+        self.reason.say(error.full)
 
     def _read(self) -> SweepRequest:
         grid = self.first.read()

@@ -62,8 +62,13 @@ def test_that_wrong_values_are_refused_beside_the_fields(qtbot, view) -> None:
         assert view.reason.text()
         assert not view.service.is_busy
     view.first.values.setText("-1; 2")
-    with qtbot.waitSignal(view.failed, timeout=WAIT):
+    with qtbot.waitSignal(view.service.failed, timeout=WAIT):
         qtbot.mouseClick(view.start_button, Qt.MouseButton.LeftButton)
+    assert "-1" in view.reason.text()
+    assert not view.doing.text()
+    view.first.values.setText("0.01; 0")
+    _answered(qtbot, view)
+    assert view.reason.isHidden(), "a refusal ends with its cause"
 
 
 def test_that_a_cancelled_sweep_goes_on_from_what_was_run(qtbot, view, tmp_path) -> None:
