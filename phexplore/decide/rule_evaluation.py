@@ -117,9 +117,11 @@ def _margin(rule: Rule, scenario: Scenario, summary: Summary) -> Verdict:
         ]  # fmt: skip
         if observed:
             return _in_its_unit(scenario, _worst(rule, observed, ""))
-    values = [(place, _to_a_person(value, rule), None, None) for place, value in margins_of_entries(scenario).items()
-              if value is not None and _matches(rule, place)]  # fmt: skip
-    return _in_its_unit(scenario, _worst(rule, values, f"nothing is published at {rule.place or 'any place'}"))
+    margins = {place: value for place, value in margins_of_entries(scenario).items() if _matches(rule, place)}
+    values = [(place, _to_a_person(value, rule), None, None) for place, value in margins.items() if value is not None]
+    is_unknown = rule.place and not margins
+    nothing = f"nothing {'here is called' if is_unknown else 'is published at'} {rule.place or 'any place'}"
+    return _in_its_unit(scenario, _worst(rule, values, nothing))
 
 
 def _in_its_unit(scenario: Scenario, verdict: Verdict) -> Verdict:

@@ -8,6 +8,7 @@ import pytest
 from phexplore.decide.rule_evaluation import judge, run_metrics
 from phexplore.decide.verdict_words import verdict_detail, verdict_text
 from phexplore.model.conventions import Neighbours
+from phexplore.model.paths import with_parameters
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import preset
@@ -223,3 +224,13 @@ def test_that_a_margin_is_judged_in_what_its_query_counts(name, place, unit):
     found = verdict(rule, preset(name).scenario, None)
     assert verdict_text(found).endswith(f" {unit} over")
     assert "people" not in rule.title
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("state", "nothing here is called state"), ("PH3/state_A-G", "nothing is published at PH3/state_A-G")],
+)
+def test_that_what_is_not_known_is_not_called_unpublished(us, place, said):
+    scenario = with_parameters(us, {"budget PH3/state_A-G": "0"})
+    found = verdict(Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(9), place), scenario, None)
+    assert said in verdict_text(found)
