@@ -17,7 +17,7 @@ from fractions import Fraction
 from phexplore.decide.rule_evaluation import judge
 from phexplore.figures.table import AtLeast, AtMost, shown
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import people
+from phexplore.figures.wording import capital, people
 from phexplore.model.rounded import percent
 from phexplore.model.rules import Bound, Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
@@ -33,7 +33,7 @@ LOSSES = frozenset({Measure.LOSS, Measure.EPSILON, Measure.PROVEN})
 
 def rule_title(rule: Rule) -> str:
     """Return a rule as a heading."""
-    return rule.title[0].upper() + rule.title[1:]
+    return capital(rule.title)
 
 
 def amount(verdict: Verdict, value: float) -> str:
@@ -89,7 +89,7 @@ def verdict_detail(verdict: Verdict) -> str:
 
 
 def verdict_summary(verdicts: Sequence[Verdict]) -> str:
-    """Return how a scenario or a run does on all rules, the worst miss named; "" without rules."""
+    """Return how a scenario or a run does on all rules, the first miss named; "" without rules."""
     if not verdicts:
         return ""
     passed = sum(each.outcome is Outcome.PASS for each in verdicts)
@@ -101,7 +101,11 @@ def verdict_summary(verdicts: Sequence[Verdict]) -> str:
     text = f"{passed} of {len(verdicts)} rules pass"
     if failed:
         first = failed[0]
-        text += f"; ✗ {first.rule.title}: {distance_text(first)}"
+        # Of a scenario and of its run other places may decide: without them one rule would seem missed by two amounts.
+        is_one = first.rule.measure in LOSSES or first.where in {"", first.rule.place}
+        text += f"; ✗ {first.rule.title}: {distance_text(first)}" + ("" if is_one else f" at {first.where}")
+        if (more := len(failed) - 1) > 0:
+            text += f"; {more} more {'fails' if more == 1 else 'fail'}"
     if waiting:
         text += f"; {waiting} not judged"
     return text

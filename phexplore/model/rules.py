@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -179,6 +180,8 @@ def judged(
         high: upper end.
     """
     limit = rule.limit if isinstance(value, Fraction) else float(rule.limit)
-    distance = limit - value if rule.bound is Bound.AT_MOST else value - limit
+    # Of the decimals that are read: 1.1 is 0.9 below 2, the floats next to them are not.
+    short = Fraction(str(limit)) - Fraction(str(value)) if math.isfinite(value) else limit - value
+    distance = short if rule.bound is Bound.AT_MOST else -short
     outcome = Outcome.PASS if distance >= 0 else Outcome.FAIL
     return Verdict(rule, outcome, float(value), float(distance), where, low=low, high=high)

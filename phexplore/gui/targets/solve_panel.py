@@ -23,7 +23,7 @@ from phexplore.decide.solving import (
     rounding_line,
 )
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import budget_text, sentence
+from phexplore.figures.wording import budget_text, capital, sentence
 from phexplore.gui.binding.session import Refusal
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
@@ -82,7 +82,7 @@ class CapsEditor(QWidget):
     def _line(self, number: int, cap: Cap) -> QWidget:
         remove = SymbolButton("close", f"Remove the cap: {cap.title}", run=lambda: self._remove(number))
         place = QWidget()
-        row((ElidedText(cap.title[0].upper() + cap.title[1:]), 1), remove, of=place)
+        row((ElidedText(capital(cap.title)), 1), remove, of=place)
         return place
 
     def _take(self, typed: str) -> str:

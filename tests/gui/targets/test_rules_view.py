@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from phexplore.catalog import names
 from phexplore.decide.rule_evaluation import never_judged
-from phexplore.decide.verdict_words import verdict_detail, verdict_summary, verdict_text, with_rules
+from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text, with_rules
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.systems.phsafe.summary import phsafe_tiles
 from phexplore.gui.targets.rules_view import RuleForm, RulesView
@@ -150,6 +150,23 @@ def test_that_words_of_verdicts_name_value_distance_and_place() -> None:
     assert met.outcome is Outcome.PASS
     assert verdict_summary((met, missed, waits)).startswith("1 of 3 rules pass; ✗ ≥ 95 %")
     assert verdict_summary(()) == ""
+
+
+def test_that_a_summary_counts_every_miss_and_names_the_place_of_the_first() -> None:
+    elsewhere = judged(MARGIN, 98.0, "PH8_num/state_A-G")
+    missed = judged(REDISTRICTING, 0.931, "Place")
+    found = verdict_summary((elsewhere, missed))
+    assert (
+        found
+        == "0 of 2 rules pass; ✗ margin of error of state_A-G at most 68: 30 people over at PH8_num/state_A-G; 1 more fails"
+    )
+    assert verdict_summary((elsewhere, missed, missed)).endswith("; 2 more fail")
+
+
+def test_that_a_symbol_keeps_its_letter_and_a_distance_is_that_of_the_decimals_read() -> None:
+    rule = Rule(Measure.EPSILON, Bound.AT_MOST, Fraction(2))
+    assert rule_title(rule) == "ε at most 2"
+    assert verdict_text(judged(rule, 1.1)) == "✓ ε 1.1, 0.9 to spare"  # 0.89999 by the floats
 
 
 def test_that_the_headline_names_rules_only_where_there_are_some(us) -> None:
