@@ -33,7 +33,7 @@ from phexplore.figures.axis import Axis, Scale, number_text
 from phexplore.figures.figure import Figure, bar_figure, nothing
 from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table
-from phexplore.figures.wording import CONVERTED, budget_text, people
+from phexplore.figures.wording import CONVERTED, budget_text, capital, people
 from phexplore.model.goals import Key, title_of
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rounded import percent, rounded_up
@@ -219,7 +219,7 @@ def point_words(point: FrontierPoint, loss: str, unit: str) -> str:
     """
     converted = f", ε {rounded_up(point.epsilon, 3)} at δ = 10⁻¹⁰, {CONVERTED}" if loss.endswith("ρ") else ""
     return (
-        f"{loss[:1].upper()}{loss[1:]} {float(point.headline):.6g}{converted}\n"
+        f"{capital(loss)} {float(point.headline):.6g}{converted}\n"
         f"Weighted margin {people(point.weighted_margin)} {unit}\nDouble click loads it as a scenario"
     )
 
@@ -288,6 +288,7 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
             ("Left out", f"Frees, {loss}", "Share of the total", f"Lost {unit}", "Lost averages"),
             tuple((e.name, e.frees * factor, e.share, e.numbers, ", ".join(e.averages)) for e in left),
         ),
+        most=100.0,
     )
 
 

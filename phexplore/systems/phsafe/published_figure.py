@@ -271,6 +271,7 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> Figure:
         "By how far the truth is from a limit (0 for counts; of sums, that of the smallest part), in standard deviations σ of "
         "the noise. The tick is 90 %.",
         Table(("Table", "Distance", "Held", "Of", "Share", "Low", "High"), tuple(rows)),
+        most=100.0,
     )
 
 

@@ -132,6 +132,7 @@ def test_that_an_empty_scenario_is_drawn(us) -> None:
     found = trade_off(TradeRequest(nothing))
     assert "Nothing is published" in found.frontier.summary
     assert found.left_bars.marks == ()
+    assert max(found.left_bars.x.values_between(0.0, 150.0)) == 100.0  # no share is larger
     assert found.reliable == ()
 
 

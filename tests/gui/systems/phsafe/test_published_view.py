@@ -139,6 +139,7 @@ def test_that_bars_mark_ninety_per_cent() -> None:
     assert [bar.before for bar in found.marks] == [90.0, 90.0]
     assert [bar.name for bar in found.marks] == ["below 1 σ", "from 6 σ on"]
     assert coverage_bars([]).marks == ()
+    assert max(found.x.values_between(0.0, 200.0)) == 100.0
 
 
 def test_that_huge_and_missing_values_are_drawn(qtbot, make) -> None:
