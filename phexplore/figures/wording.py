@@ -296,6 +296,10 @@ def significant(value: Fraction, digits: int = 4) -> str:
     return fixed(value, places)
 
 
+STROKE = "A stroke is the reference."
+"""What a stroke across a bar or a row is, in the summary of its figure."""
+
+
 def capital(text: str) -> str:
     """Return the text with a capital first letter; a letter alone and a Greek one are symbols, and stay."""
     return text[:1].upper() + text[1:] if text[:1].isascii() and len(text) > 1 else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import budget_text, margin_word, people
+from phexplore.figures.wording import STROKE, budget_text, margin_word, people
 from phexplore.model.conventions import Conventions
 from phexplore.model.rounded import percent
 from phexplore.systems.protocol import Forecast, System
@@ -50,6 +50,6 @@ def entries_figure(
         tuple(rows),
         f"margin of one answer ({often})",
         finding,
-        "Margins of one answer before any run; a stroke is the reference.",
+        f"Margins of one answer before any run. {STROKE}",
         Table(("Query", "Margin", "Reference", "Budget"), tuple(table)),
     )

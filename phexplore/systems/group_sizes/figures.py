@@ -9,7 +9,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure, bar_figure, row_figure
 from phexplore.figures.marks import Bar, Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import margin_word, people, share_percent, significant
+from phexplore.figures.wording import STROKE, margin_word, people, share_percent, significant
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
 from phexplore.model.rounded import ABSENT, percent
@@ -49,12 +49,17 @@ def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: Grou
     answer = "groups of at most a size" if cumulative else "groups of one size, measured"
     rows, table = [], []
     for level in figures.levels:
-        pairs = [("one size", level.size_margins, then[level.level].size_margins if level.level in then else None)]
+        was = then.get(level.level)
+        pairs = [("one size", level.size_margins, None if was is None else was.size_margins)]
         if cumulative:
-            pairs.insert(0, ("at most a size", level.answer_margins, None))
-        for name, margins, was in pairs:
+            # Where the reference measures the sizes themselves, an answer has the margin of a size: it is none of at most a size.
+            has_answers = was is not None and was.answer_margins != was.size_margins
+            pairs.insert(
+                0, ("at most a size", level.answer_margins, was.answer_margins if was and has_answers else None)
+            )
+        for name, margins, earlier in pairs:
             value = margins.by(convention)
-            old = None if was is None else was.by(convention)
+            old = None if earlier is None else earlier.by(convention)
             what = answer if name == "at most a size" else "groups of one size"
             tip = f"{level.level}: ±{people(value)} {what}, noise {level.noise.noise.name}, σ = {level.sigma:,.4g}"
             rows.append(
@@ -84,7 +89,8 @@ def margins_figure(scenario: Scenario, figures: GroupSizesForecast, before: Grou
         rows,
         "margin of error, groups",
         title,
-        f"{rule}, before sums are made to hold: that makes most errors smaller, and biased where counts are near 0; a run shows it.",
+        f"{rule}, before sums are made to hold: that makes most errors smaller, and biased where counts are near 0; a run shows it."
+        + (f" {STROKE}" if then else ""),
         Table(
             ("Level", "Regions", "Answers", "What", "σ, groups", "Margin, groups", "Margin in the reference, groups"),
             tuple(table),
@@ -167,7 +173,7 @@ def levels_figure(method: GroupSizes, reference: GroupSizes | None = None) -> Fi
         "Every level takes the same share, as in the paper"
         if equal
         else "The levels take unequal shares of the privacy loss",
-        "Regions of a level compose in parallel, levels add up.",
+        "Regions of a level compose in parallel, levels add up." + (f" {STROKE}" if then else ""),
         Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
         most=100.0,
     )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
 from phexplore.figures.table import AtMost, Table, Value
-from phexplore.figures.wording import CONVERTED, conversion_title, power_text, share_percent, significant
+from phexplore.figures.wording import CONVERTED, STROKE, conversion_title, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound, percent, rounded_up
 from phexplore.model.topdown import TopDown
@@ -57,7 +57,8 @@ def level_figure(method: TopDown, reference: TopDown | None = None) -> Figure:
         bars,
         f"share of the whole {symbol}, percent",
         f"{words} take {percent(taken)} of the privacy loss" if len(most) > 1 else f"{words} takes all of it",
-        "Units of one level hold different people, so a level costs its share once however many units it has.",
+        "Units of one level hold different people, so a level costs its share once however many units it has."
+        + (f" {STROKE}" if other else ""),
         Table(("Level", "Share", symbol, "Share in the reference"), tuple(rows)),
         most=100.0,
     )

@@ -14,7 +14,7 @@ from phexplore.model.conventions import Conventions, Neighbours
 from phexplore.model.group_sizes import SizeMechanism
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import DiscreteGaussian, NoNoise, TwoSidedGeometric
-from phexplore.systems.group_sizes.figures import mechanisms_figure
+from phexplore.systems.group_sizes.figures import levels_figure, margins_figure, mechanisms_figure
 from phexplore.systems.group_sizes.forecast import forecast_group_sizes, published_chain_total
 from phexplore.systems.registry import preset
 
@@ -122,3 +122,16 @@ def test_that_equal_noise_of_both_ways_is_said_once():
     scenario = preset("group-sizes-census-2010").scenario
     figure = mechanisms_figure(replace(scenario, method=replace(CENSUS, framework=PrivacyFramework.ZCDP)))
     assert figure.title.endswith("with every mechanism")
+
+
+def test_that_every_row_has_the_margin_of_the_reference_and_the_picture_says_what_a_stroke_is():
+    scenario = preset("group-sizes-census-2010").scenario
+    found = forecast_group_sizes(CENSUS, CONVENTIONS)
+    then = forecast_group_sizes(replace(CENSUS, total=Fraction(1, 2)), CONVENTIONS)
+    figure = margins_figure(scenario, found, then)
+    assert [row.tick > row.value for row in figure.marks] == [True] * 6
+    sizes = forecast_group_sizes(replace(CENSUS, mechanism=SizeMechanism.TREE), CONVENTIONS)
+    assert [row.tick is None for row in margins_figure(scenario, found, sizes).marks] == [True, False] * 3
+    pictures = (figure, levels_figure(CENSUS, CENSUS))
+    assert all(each.summary.endswith("A stroke is the reference.") for each in pictures)
+    assert "stroke" not in margins_figure(scenario, found).summary + levels_figure(CENSUS).summary
