@@ -32,6 +32,8 @@ from phexplore.systems.registry import loss_of, system_of
 
 _LONGEST = 60
 _OF = {"budget", "target", "threshold"}
+_SMALLEST, _LARGER = 4.5, 0.7
+"""Half the width of the first scenario's mark in pixels, and by how much that of each after it is larger."""
 _VISIBLE_CHANGE = 1e-9
 """Relative differences of margins below it are rounding of the last bit."""
 
@@ -351,8 +353,8 @@ def overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> Mark:
     if len(known) > 1:
         ends = [value for _, value in known]
         parts.append(Span(min(ends), max(ends), ink=Role.REFERENCE))
-    # The first one last: what the others are compared with stays in sight.
-    parts += [Dot(value, ink=n, shape=shape_of(n)) for n, value in reversed(known)]
+    # The first one last: what the others are compared with stays in sight; those below it are larger, so that none is hidden.
+    parts += [Dot(value, ink=n, shape=shape_of(n), size=_SMALLEST + _LARGER * n) for n, value in reversed(known)]
     told = "\n".join(
         f"{each}: " + ("not published" if value is None else f"± {people(value)}")
         for each, value in zip(names, row.values, strict=True)

@@ -96,6 +96,14 @@ def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) 
     assert [shown(value) for value in first[2:5]] == ["2.514562", "16.308", "16.99"]  # as the headline and Overview
 
 
+def test_that_no_mark_hides_another_of_the_same_margin(us, query) -> None:
+    wider = edit_margin(us, query, Fraction(25))
+    (mark,) = _view(us, replace(wider, name="B"), replace(wider, name="C")).overlay.marks
+    _, third, second, first = mark.parts
+    assert third.x == second.x
+    assert third.size > second.size > first.size
+
+
 def test_that_systems_are_not_mixed(us) -> None:
     with pytest.raises(PhexploreError, match="different systems"):
         _view(us, preset("pl94-2020-persons-us").scenario)

@@ -420,7 +420,11 @@ class FigurePainter:
             width = letters.width(mark.text)
             dot = self.x(mark.anchor)
             left = _beside(dot, [end for end in ends if abs(end - dot) > 7], width, (self._edge, area.right() - 1))
-            draw_text(self._painter, QPointF(left, self.y(0.0, row)), mark.text, colour, bold=is_bold)
+            middle = self.y(0.0, row)
+            if min(ends) < left and left + width < max(ends) + 2:  # a line through words strikes them out
+                plate = QRectF(left - 2, middle - letters.height / 2, width + 4, letters.height)
+                self._painter.fillRect(plate, solid(self._colours.base))
+            draw_text(self._painter, QPointF(left, middle), mark.text, colour, bold=is_bold)
             return
         end = max(ends, default=self._pixels.x(0.0))
         text = letters.elided(mark.text, max(area.right() - end - GAP, 0.0))

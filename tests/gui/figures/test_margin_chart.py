@@ -7,7 +7,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
-from phexplore.figures.marks import Role
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import ROWS, Figure
+from phexplore.figures.marks import Dot, Mark, Role, Span
+from phexplore.figures.table import Table
 from phexplore.gui.figures.painter import colour_of
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -234,3 +237,18 @@ def test_that_few_rows_take_the_height_of_a_tall_picture_but_do_not_become_block
     pixels = chart.canvas.pixels
     height = pixels.y(-1.0) - pixels.y(0.0)
     assert 2.2 * (lettering().height + 6) < height < 2.7 * (lettering().height + 6)
+
+
+def test_that_no_line_strikes_out_words_that_lie_over_it(shown):
+    line = Mark("a", (Span(-80.0, 100.0), Dot(0.0)), "", "a", "interval without an end", anchor=100.0)
+    figure = Figure("f", "", "", Axis(domain=(-100.0, 100.0)), ROWS, (line,), Table(()))
+    chart = shown(FigureView("Margins of error", TEACHING))
+    chart.resize(300, 200)
+    chart.show_figure(figure)
+    pixels, image = chart.canvas.pixels, chart.canvas.grab().toImage()
+    ink = QColor(colour_of(Role.MAIN, appearance().colours)).rgb()
+    middle = round(pixels.y(0.0))
+    width = lettering().width(line.text)
+    over = range(int(pixels.area.right() - width), int(pixels.area.right()) - 2)
+    assert len(over) > 100
+    assert ink not in {image.pixelColor(x, y).rgb() for x in over for y in (middle - 1, middle)}
