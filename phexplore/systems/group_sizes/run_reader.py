@@ -194,7 +194,8 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
 def _headline(run: SizeRun) -> TileContent:
     error, kept, *_ = _tiles(run)
     change = f"{kept.value} broken sums" + (f" {kept.beside}" if kept.beside else "")
-    return TileContent("Last run", error.value, error.beside, f"{error.caption}; {change}", kept.tone)
+    where = f"at the level {run.tree.levels[-1]}"
+    return TileContent("Last run: sum of errors", error.value, error.beside, f"{where}; {change}", kept.tone)
 
 
 def _by_level(run: SizeRun) -> Figure:

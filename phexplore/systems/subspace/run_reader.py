@@ -147,7 +147,11 @@ def _tiles(run: ReleaseRun) -> tuple[TileContent, ...]:
 def _headline(run: ReleaseRun) -> TileContent:
     error, kept, *_ = _tiles(run)
     return TileContent(
-        "Last run", error.value, error.beside, f"{kept.value} exact sums broken; {error.change}", kept.tone
+        "Last run: error of an answer",
+        error.value,
+        error.beside,
+        f"{kept.value} exact sums broken; {error.change}",
+        kept.tone,
     )
 
 

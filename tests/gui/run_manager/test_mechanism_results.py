@@ -67,6 +67,11 @@ def test_that_errors_by_level_are_those_of_the_summary(sizes_run) -> None:
         assert len(row.dots) == 4
 
 
+def test_that_a_headline_says_what_its_number_is(sizes_run, releases_run) -> None:
+    captions = [asked(run, "errors").headline.caption for run in (sizes_run, releases_run)]
+    assert captions == ["Last run: sum of errors", "Last run: error of an answer"]
+
+
 def test_that_errors_by_size_are_those_of_the_summary(sizes_run) -> None:
     content = asked(sizes_run, "sizes", level="State").picture
     metric = load_summary(sizes_run)["metrics"][1]
