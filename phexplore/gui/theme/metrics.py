@@ -12,6 +12,8 @@ MARGIN = 2 * GRID
 """Around the content of an area."""
 ROW_PADDING = 10
 """Added to the height of a text line to make a table row."""
+LEAST_TARGET = 3 * GRID
+"""Least height of what is clicked (WCAG 2.2, success criterion 2.5.8): ticks and rows of lists stand close to each other."""
 CORNER = 6
 """Radius of rounded corners."""
 FRAME_HEIGHT = 40

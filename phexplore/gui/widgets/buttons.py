@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.metrics import GRID, HALF, LEAST_TARGET
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import describe
 
@@ -174,7 +174,9 @@ class TickBox(QCheckBox):
 
     def sizeHint(self) -> QSize:
         side = tick_side()
-        return (super().sizeHint() + QSize(side - TICK_SIDE, 0)).expandedTo(QSize(0, side))
+        return (super().sizeHint() + QSize(side - TICK_SIDE, 0)).expandedTo(
+            QSize(LEAST_TARGET, max(side, LEAST_TARGET))
+        )
 
     def heightForWidth(self, width: int) -> int:
         room = QRect(0, 0, width - self._box(), _HIGHEST)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
 
 _MOST_LINES = 9
@@ -101,7 +101,7 @@ class CompactList(QTableWidget):
         self.chosen.emit(row)
 
     def _row_height(self) -> int:
-        return QFontMetrics(appearance().font()).height() * (2 if self._is_stacked else 1) + GRID
+        return QFontMetrics(appearance().font()).height() * (2 if self._is_stacked else 1) + ROW_PADDING
 
     def _measure(self) -> None:
         metrics = QFontMetrics(appearance().font())

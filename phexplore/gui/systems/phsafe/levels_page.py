@@ -60,7 +60,7 @@ class ThresholdsEditor(QWidget):
             cell_column("τ, people", about, "1,000", Kind.NUMBER, step=self._step, names=("τ", "tau", "threshold")),
             cell_column("Sensitivity Δ", "What one household more changes", "1,000 people"),
             cell_column("Margins", "Narrowest and widest margin of error", "1,000 to 1,000 people"),
-            cell_column("Reference", "The threshold of the reference", "τ was 1,000"),
+            cell_column("Reference", "The threshold of the reference", "was 1,000"),
         )
         self.table = ParameterModel(session, self._build, self)
         keys = "One row per table. Type to edit, Enter to commit, Escape to restore, + and − to step."
@@ -132,7 +132,7 @@ def _row_of(shown: ScenarioView, product: TableProduct) -> CellRow:
     margins = sorted(entry.margins.by(convention) for entry in entries if entry.margins is not None)
     low, high = (people(margins[0]), people(margins[-1])) if margins else ("", "")
     other = None if shown.reference is None else shown.reference.scenario.phsafe.thresholds.get(product.id)
-    reference = "same" if other == threshold else f"τ was {other}" if shown.reference is not None else ""
+    reference = "same" if other == threshold else f"was {other}" if shown.reference is not None else ""
     cells = {
         "Table": Cell(product.id, is_bold=True),
         "What it counts": Cell(product.title, Tone.QUIET),
@@ -156,7 +156,7 @@ class LevelsEditor(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(GRID + HALF)
-        self._grid.setVerticalSpacing(GRID // 2)
+        self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(_ALL, 1)
         self._built: tuple[object, ...] = ()
         self._seen = WhenSeen(self, self._refresh, session.updated)
