@@ -104,7 +104,7 @@ class FrontierView(QuestionView):
         guess = Section(
             "A worst-case guess",
             "Somebody who knows everything about everybody else guesses which of two records one person has.",
-            labelled("Right without the release, as a share", self.prior), self._risk, self._risk_more,
+            labelled("Right without the release, as a share", self.prior), self._risk, self._risk_more, 1,
         )  # fmt: skip
         reliable = Section(
             "Reliable from which count",

@@ -50,7 +50,6 @@ _PHRASES = {
     "τ = ": "threshold ",
     "τ, people": "Threshold, people",
     "τ of": "threshold of",
-    "τ was": "was",
     "Proven ε (δ 10⁻¹⁰)": "Proven ε",
     "ε from ρ (δ 10⁻¹⁰)": "ε by the usual conversion",
     "Pure DP with double-geometric noise (the paper), or zCDP with discrete Gaussian noise": "Which definition, with its noise",

@@ -115,7 +115,8 @@ class Tile(QFrame):
         figures = row((self._value, Qt.AlignmentFlag.AlignBottom))
         figures.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
         margins = (2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
-        column(self._caption, figures, self._change, of=self, gap=HALF // 2, margins=margins)
+        # The figures of all tiles stand on one line, however many lines the changes below them have.
+        column(self._caption, figures, self._change, *((1,) if wraps else ()), of=self, gap=HALF // 2, margins=margins)
 
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""

@@ -25,7 +25,7 @@ from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
-from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import NumberField
 from phexplore.gui.widgets.page import Page, Section
@@ -50,6 +50,20 @@ def test_that_a_tile_speaks_all_it_shows(shown) -> None:
     tile = shown(Tile())
     tile.show_content(TileContent("Privacy loss", "2.514562", "unbounded 1.257281", "+0.1", Tone.ATTENTION))
     assert tile.accessibleName() == "Privacy loss: 2.514562, unbounded 1.257281. +0.1"
+
+
+def test_that_the_figures_of_tiles_stand_on_one_line(shown) -> None:
+    short, long = Tile(wraps=True), Tile(wraps=True)
+    for tile, words in ((short, "same"), (long, LONG * 3)):
+        tile.show_content(TileContent("Loss", "2", "", words))
+    place = shown(QWidget())
+    place.resize(500, 200)
+    row((short, 1), (long, 1), of=place)
+    QApplication.processEvents()
+    assert short.height() == long.height()
+    assert (
+        len({next(each for each in tile.findChildren(Figure) if each.text() == "2").y() for tile in (short, long)}) == 1
+    )
 
 
 @pytest.mark.parametrize("kind", [Figure, ElidedText, Paragraph, Text])
@@ -336,7 +350,7 @@ def test_that_a_box_to_tick_grows_with_its_text(shown, text) -> None:
     small = tick.size()
     appearance().set_scale(200)
     tick.resize(tick.sizeHint())
-    assert tick.width() >= small.width() + 12
+    assert tick.width() >= small.width() + 10
     assert tick.height() >= 28
     empty = tick.grab().toImage()
     tick.setChecked(True)
