@@ -313,7 +313,9 @@ def test_that_a_system_without_queries_to_trade_says_where_its_proposals_are_com
     assert "The tab Compare" in page.title.text() + page.sentence.text()
 
 
-@pytest.mark.parametrize(("name", "total"), [("counties-invariant-2010", "epsilon"), ("group-sizes-census-2010", "total")])
+@pytest.mark.parametrize(
+    ("name", "total"), [("counties-invariant-2010", "epsilon"), ("group-sizes-census-2010", "total")]
+)
 def test_that_several_proposals_of_a_system_without_queries_to_trade_are_ticked(page, session, name, total):
     start = preset(name).scenario
     dearer = replace(start.method, **{total: getattr(start.method, total) * 2})
