@@ -26,7 +26,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.flow import LARGE_TEXT
 from phexplore.gui.widgets.labels import Reason, Text, field_label
-from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.layout import Form, column, row
 from phexplore.model.fields import Declared, Field, declared_fields
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.kinds import RunDirectory, Switch
@@ -211,7 +211,7 @@ class LaunchForm(_Page):
         return True
 
     def _lay_out(self) -> None:
-        self._form = form = QFormLayout()
+        self._form = form = Form()
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
         for name, part in self._parts.items():

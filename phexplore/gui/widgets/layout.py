@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFormLayout,
@@ -43,6 +43,17 @@ class Lean(QWidget):
         if layout is None or policy is QSizePolicy.Policy.Ignored:
             return -1
         return layout.minimumHeightForWidth(width)
+
+
+class Form(QFormLayout):
+    """Labelled fields below each other, each as high as it needs to be at the width it has."""
+
+    def setGeometry(self, room: QRect) -> None:
+        # Qt gives the rows the heights of the width it measured last, and remembers the answer of another one without
+        # measuring again: a paragraph that was once tried narrow took its second line from the fields below it.
+        for width in (room.width() + 1, room.width()):
+            self.heightForWidth(width)
+        super().setGeometry(room)
 
 
 def column(*parts: Part, of: QWidget | None = None, gap: int = GRID, margins: Margins = NONE) -> QVBoxLayout:
@@ -105,7 +116,7 @@ def form(
         rows: a label and its field, where that stands within something else the latter between them; or one wide widget.
         of: the widget they fill, None for a layout within another one.
     """
-    found = QFormLayout() if of is None else QFormLayout(of)
+    found = Form() if of is None else Form(of)
     if of is not None:
         found.setContentsMargins(0, 0, 0, 0)
     found.setHorizontalSpacing(2 * GRID)

@@ -69,6 +69,17 @@ def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_pa
     assert page.signers.keys[0].passphrase is None
 
 
+def test_that_the_fields_of_a_new_key_are_as_high_as_others(qtbot, page, tmp_path) -> None:
+    page.resize(1120, 950)
+    with qtbot.waitSignal(page.process.answered):
+        page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.signers)
+    qtbot.waitUntil(lambda: not page.process.is_busy and page.writing.cancel.isHidden())
+    (row,) = page.signers.rows
+    qtbot.waitUntil(lambda: row.isVisible() and row.name.width() > 100)
+    qtbot.wait(20)
+    assert {field.height() for field in (row.name, row.role, row.passphrase)} == {page.clearance.height()}
+
+
 def test_that_a_file_that_is_no_bundle_is_named_as_altered(qtbot, page, tmp_path) -> None:
     (tmp_path / "no.zip").write_bytes(b"nothing of the kind")
     with qtbot.waitSignal(page.process.answered):
