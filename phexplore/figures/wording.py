@@ -94,8 +94,30 @@ def signed_budget(change: Fraction, *, places: int = BUDGET_PLACES) -> str:
     return ("+" if change > 0 else "−") + text
 
 
+def to_places(value: float, places: int = 2) -> str:
+    """Return a number with so many decimals, thousands separated; what is not 0 never reads 0, but as 0.0013 or 1.3e-06.
+
+    Args:
+        value: finite.
+        places: decimals of a number that is seen with them.
+    """
+    text = f"{value:,.{places}f}"
+    return (f"{value:.2g}" if value and not text.strip("-0.") else text).replace("-", "−", value < 0)
+
+
+def to_digits(value: float | Fraction, most: int = 6) -> str:
+    """Return a number with so many significant digits; a larger one whole, with thousands separated and never as 1e+12.
+
+    Args:
+        value: finite.
+        most: digits.
+    """
+    text = f"{float(value):.{most}g}"
+    return f"{float(value):,.0f}" if "e+" in text else text
+
+
 def people(value: float | Fraction) -> str:
-    """Return a number of people: whole from 100 up, at most two decimals below."""
+    """Return a number of people: whole from 100 up, two decimals at most below; what is not 0 never reads 0."""
     number = float(value)
     if math.isnan(number):
         return ABSENT
@@ -103,7 +125,7 @@ def people(value: float | Fraction) -> str:
         return "∞"
     if abs(number) >= 100 or number == round(number):
         return f"{round(number):,}".replace("-", "−")
-    return f"{number:.{1 if abs(number) >= 10 else 2}f}".replace("-", "−")
+    return to_places(number, 1 if abs(number) >= 10 else 2)
 
 
 def mean_text(mean: float) -> str:
@@ -119,20 +141,12 @@ def margin_text(margin: float, target: Fraction | None = None) -> str:
         target: that it misses; None where it keeps its target, or has none.
     """
     text = people(margin)
-    if margin > 0 and not text.strip("0."):
-        text = f"{float(margin):.1g}"
     if target is None or not math.isfinite(margin):
         return text
     places = 1
     while places < 12 and Fraction(ungrouped(text)) <= target:
         text, places = fixed(Fraction(margin), places), places + 1
     return text
-
-
-def excess_text(excess: Fraction | float) -> str:
-    """Return by how many people a target is missed, never 0."""
-    text = people(excess)
-    return text if text.strip("0.") else "0.01"
 
 
 def target_text(target: Fraction | None) -> str:
@@ -142,9 +156,9 @@ def target_text(target: Fraction | None) -> str:
 
 def signed_people(change: float) -> str:
     """Return a difference in people with its sign, "0" when nothing would be seen."""
-    text = people(abs(change))
-    if not text.strip("0."):
+    if round(abs(change), 2) == 0:
         return "0"
+    text = people(abs(change))
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return ("+" if change > 0 else "−") + text

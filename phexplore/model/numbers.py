@@ -70,7 +70,7 @@ def parse_exact(text: str) -> Fraction:
     text = _shortened(text)
     if re.fullmatch(r"[+-]?\d{1,3}([.,]\d{3})+[.,]\d+", body):
         raise ValueError(f"{text!r} has more than one separator; write it without grouping, e.g. 1234.5")
-    raise ValueError(f"{text!r} is not a number; write it like 0.25, 0,25, 1/3, 25 % or 2.2e-5")
+    raise ValueError(f"{text!r} is not a number; write it like 0.25; 1/3; 25 % or 2.2e-5")
 
 
 def is_bounded(value: Fraction) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import visible
+from phexplore.figures.wording import to_places
 from phexplore.model.issues import Issue
 
 if TYPE_CHECKING:
@@ -109,4 +110,4 @@ def margin_texts(margins: Margins | None) -> tuple[str, str, str]:
     """Return a margin in its three conventions as text."""
     if margins is None:
         return "-", "-", "-"
-    return f"{margins.exact}", f"{margins.normal:.2f}", "-" if margins.paper is None else f"{margins.paper}"
+    return f"{margins.exact}", to_places(margins.normal), "-" if margins.paper is None else f"{margins.paper}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, margin_word, people
+from phexplore.figures.wording import budget_text, margin_word, people, to_places
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
@@ -215,7 +215,7 @@ def _of_entry(shown: ScenarioView, entry: Entry) -> tuple[tuple[str, str], ...]:
     told = "not published"
     if margins is not None:
         often = f"{percent(conventions.confidence, places=None)}, {margin_word(conventions.margin)}"
-        told = f"±{people(margins.by(conventions.margin))} ({often})\nExact quantile ±{margins.exact}; normal ±{margins.normal:.2f}"
+        told = f"±{people(margins.by(conventions.margin))} ({often})\nExact quantile ±{margins.exact}; normal ±{to_places(margins.normal)}"
     budget = "" if entry.budget is None else budget_text(entry.budget)
     return ("Budget", budget), ("Margin of one answer", told)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.catalog.presets import errata_of
+from phexplore.figures.wording import to_places
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.group_sizes import GroupSizes
 from phexplore.model.numbers import exact_text
@@ -99,7 +100,7 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
             exact_text(level.share),
             f"{float(level.budget):.6g}",
             str(level.noise.sensitivity),
-            f"{level.sigma:.2f}",
+            to_places(level.sigma),
             *margin_texts(level.answer_margins)[:2],
             margin_texts(level.size_margins)[0],
         )

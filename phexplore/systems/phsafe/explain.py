@@ -14,7 +14,7 @@ from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
 from phexplore.accuracy.privacy_loss import EpsilonFigure
 from phexplore.catalog.tables import counted_in
-from phexplore.figures.wording import budget_text, people
+from phexplore.figures.wording import budget_text, people, to_digits, to_places
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Unlimited, exact_text, scientific_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -60,15 +60,15 @@ def explain_sigma(entry: QueryForecast, framework: PrivacyFramework) -> Explanat
             f"Noise of {entry.query.title}",
             "b = Δ / ε,  variance = 2 e^(−1/b) / (1 − e^(−1/b))²",
             f"b = {entry.sensitivity} / {budget}",
-            f"standard deviation {sigma:,.2f}",
+            f"standard deviation {to_places(sigma)}",
             "Two-sided geometric noise with this scale is added to every basis cell.",
             "PHSafe 3.0.0, pure-DP mode",
         )
     return Explanation(
         f"σ of {entry.query.title}",
         "σ² = Δ² / (2ρ)",
-        f"σ² = {entry.sensitivity}² / (2 × {budget}) = {sigma * sigma:,.2f}",
-        f"σ = {sigma:,.2f} {counted_in(entry.query.table)}",
+        f"σ² = {entry.sensitivity}² / (2 × {budget}) = {to_places(sigma * sigma)}",
+        f"σ = {to_places(sigma)} {counted_in(entry.query.table)}",
         "Exact discrete Gaussian noise with this scale is added to every basis cell.",
         "PHSafe paper, Algorithm 5 and Lemma 3",
     )
@@ -101,7 +101,7 @@ def explain_margin(
             return Explanation(
                 title,
                 "smallest whole m with P(|noise| ≤ m) ≥ confidence",
-                f"σ = {sigma:,.2f}, confidence {percent}",
+                f"σ = {to_places(sigma)}, confidence {percent}",
                 f"{margins.exact:,} {unit}",
                 meaning,
                 "Exact distribution of the noise the program draws",
@@ -111,7 +111,7 @@ def explain_margin(
             return Explanation(
                 title,
                 "⌊1.64 σ⌋",
-                f"⌊1.64 × {sigma:,.2f}⌋",
+                f"⌊1.64 × {to_places(sigma)}⌋",
                 result,
                 meaning + " The paper prints 1.64; the published budgets were computed with 1.645.",
                 "PHSafe paper, §7.1 and Corollary 2; see the errata in the report",
@@ -120,8 +120,8 @@ def explain_margin(
             return Explanation(
                 title,
                 "b ln(2 / ((1 − c)(1 + e^(1/b))))",
-                f"standard deviation {sigma:,.2f}, c = {percent}",
-                f"{margins.normal:,.2f} {unit}",
+                f"standard deviation {to_places(sigma)}, c = {percent}",
+                f"{to_places(margins.normal)} {unit}",
                 meaning,
                 "Accuracy report of PHSafe 3.0.0",
             )
@@ -131,8 +131,8 @@ def explain_margin(
             return Explanation(
                 title,
                 "z σ",
-                f"{float(z):g} × {sigma:,.2f}   (z {origin})",
-                f"{margins.normal:,.2f} {unit}",
+                f"{float(z):g} × {to_places(sigma)}   (z {origin})",
+                f"{to_places(margins.normal)} {unit}",
                 meaning,
                 "The published Table 10 follows from z = 1.645",
             )
@@ -152,7 +152,7 @@ def explain_derived(entry: DerivedForecast, conventions: Conventions) -> Explana
         f"{entry.table} cell {entry.cell} ({entry.label}), {entry.level.title}",
         f"{cells} of {entry.source}; variances add",
         f"{count} independent noises, σ of the sum = √{count} σ" if count > 1 else "the same noisy number",
-        f"{margin:,.2f} {counted_in(entry.table)}",
+        f"{to_places(margin)} {counted_in(entry.table)}",
         frequency_sentence(margin, conventions, counted_in(entry.table)),
         "PHSafe paper, §6.4.1; noise of different cells is independent",
     )
@@ -168,8 +168,8 @@ def explain_epsilon(figure: EpsilonFigure) -> Explanation:
         return Explanation(
             "ε of pure differential privacy",
             "ε = sum of all budgets" + (" × 2" if figure.neighbours is Neighbours.BOUNDED else ""),
-            f"ε = {figure.value:.6g}",
-            f"{figure.value:.6g}",
+            f"ε = {to_digits(figure.value)}",
+            to_digits(figure.value),
             f"For {whose}.",
             "Basic composition",
         )

@@ -25,7 +25,7 @@ from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Box, Dot, Fill, Handle, Mark, Part, Role, Shape, Span, Stroke
 from phexplore.figures.scales import nice_at_least, nice_at_most
 from phexplore.figures.table import Table, shown
-from phexplore.figures.wording import budget_text, excess_text, margin_text, people, signed_people, target_text
+from phexplore.figures.wording import budget_text, margin_text, people, signed_people, target_text
 from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, Unlimited
@@ -232,7 +232,7 @@ def step_at(margin: float) -> int:
 def number_words(row: MarginRow) -> str:
     """Return the number beside a dot, with what it is above its target."""
     if row.standing is Standing.MISSED:
-        return f"{margin_text(row.margin, row.target)}  +{excess_text(row.excess)}"
+        return f"{margin_text(row.margin, row.target)}  +{people(row.excess)}"
     return people(row.margin) + (" (no noise)" if row.margin == 0 else "")
 
 
@@ -263,7 +263,7 @@ def margin_title(rows: Sequence[MarginRow]) -> str:
         return f"All {len(aimed)} targets are met" if len(aimed) > 1 else "The one target is met"
     worst = max(missed, key=lambda row: row.excess)
     kept = len(aimed) - len(missed)
-    return f"{kept} of {len(aimed)} targets met; widest miss {worst.query.title}, +{excess_text(worst.excess)} {counted_in(worst.query.table)}"
+    return f"{kept} of {len(aimed)} targets met; widest miss {worst.query.title}, +{people(worst.excess)} {counted_in(worst.query.table)}"
 
 
 def margin_summary(rows: Sequence[MarginRow], conventions: Conventions) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from phexplore.catalog.states import PUERTO_RICO
 from phexplore.catalog.states import state as catalogue_state
 from phexplore.errors import UnknownNameError
+from phexplore.figures.wording import to_places
 from phexplore.model.keys import TableId, parse_level
 from phexplore.model.numbers import exact_text, parse_exact
 from phexplore.model.rounded import percent
@@ -119,9 +120,9 @@ def print_study(found: TruncationStudy, request: StudyRequest, *, as_json: bool)
             str(point.threshold) + (" *" if point.threshold == found.best else ""),
             exact_text(point.budget),
             f"{point.bias:,.1f}",
-            f"{point.deviation:,.1f}",
-            f"{point.margin:,.1f}",
-            f"{point.rmse:,.1f}",
+            to_places(point.deviation, 1),
+            to_places(point.margin, 1),
+            to_places(point.rmse, 1),
             percent(point.people_cut, places=2),
             percent(point.households_cut, places=2),
         )

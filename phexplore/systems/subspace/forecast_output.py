@@ -9,6 +9,7 @@ from typing import Any
 from phexplore.accounting.gaussian_calibration import PaperConstant
 from phexplore.accounting.subspace_noise import Contrasted, NoisePlan, Shaped
 from phexplore.catalog.presets import errata_of
+from phexplore.figures.wording import to_places
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
@@ -179,9 +180,9 @@ def _print_release(scenario: Scenario, release: ReleaseForecast) -> None:
             str(kind.first),
             f"{kind.answers:,}",
             exact_text(kind.unit_variance),
-            f"{kind.variance**0.5:,.4f}",
+            to_places(kind.variance**0.5, 4),
             "-" if kind.margins.exact is None else f"{kind.margins.exact:,}",
-            f"{kind.margins.normal:,.2f}",
+            to_places(kind.margins.normal),
         )
         for kind in shown_classes(release.classes)
     ]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import NINETY_PERCENT, normal_factor
+from phexplore.figures.wording import to_digits, to_places
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -38,7 +39,7 @@ def explain_budget(method: TopDown, key: LevelQuery) -> Explanation:
         f"{symbol} of {key.query} at {key.level}",
         f"{symbol} = total × share of the level × share of the query",
         f"{exact_text(method.total)} × {exact_text(level)} × {exact_text(query)} = {exact_text(method.budget(key))}",
-        f"{float(method.budget(key)):.6g}",
+        to_digits(method.budget(key)),
         "The query group is measured once in every unit of the level. The units hold different people, so what one of "
         "them spends costs the others nothing.",
         "TopDown paper, section 5 (parallel composition within a level, sequential between levels)",
@@ -58,7 +59,7 @@ def explain_level(method: TopDown, level: str) -> Explanation:
         f"{symbol} of {level}",
         f"{symbol} = total × share of the level",
         f"{exact_text(method.total)} × {exact_text(share)} = {exact_text(method.total * share)}",
-        f"{float(method.total * share):.6g}",
+        to_digits(method.total * share),
         f"It is divided among the {queries} query groups measured at {level}.",
         "TopDown paper, section 5",
     )
@@ -81,7 +82,7 @@ def explain_variance(entry: LevelQueryForecast, framework: PrivacyFramework) -> 
             title,
             "scale b = Δ₁ / ε = 2 / ε,  variance = 2 e^(−1/b) / (1 − e^(−1/b))²",
             f"b = 2 / {exact_text(entry.budget)}",
-            f"standard deviation {sigma:,.2f}",
+            f"standard deviation {to_places(sigma)}",
             "Two-sided geometric noise with this scale is added to every answer in every unit.",
             "2010 demonstration products (2019): geometric mechanism; replacing a record moves two answers by one",
         )
@@ -89,7 +90,7 @@ def explain_variance(entry: LevelQueryForecast, framework: PrivacyFramework) -> 
         title,
         "σ² = Δ² / (2ρ) = 1 / ρ,  Δ² = 2",
         f"σ² = 1 / ({exact_text(entry.budget)}) = {float(entry.sigma2):,.4g}",
-        f"σ = {sigma:,.2f}",
+        f"σ = {to_places(sigma)}",
         "Replacing one record moves two answers of the group by one each. Exact discrete Gaussian noise of this "
         f"scale is added to each of the {entry.cells:,} answers in every unit.",
         "TopDown paper, section 5; production configuration (ρ is stated for bounded neighbours)",
@@ -120,21 +121,24 @@ def explain_answer_margin(
         case MarginConvention.EXACT:
             formula, filled = (
                 "smallest whole m with P(|noise| ≤ m) ≥ confidence",
-                f"σ = {sigma:,.2f}, confidence {percent}",
+                f"σ = {to_places(sigma)}, confidence {percent}",
             )
             result, source = f"{margins.exact:,}", "Exact distribution of the noise the program draws"
         case MarginConvention.PAPER:
-            formula, filled = "⌊1.64 σ⌋", f"⌊1.64 × {sigma:,.2f}⌋"
+            formula, filled = "⌊1.64 σ⌋", f"⌊1.64 × {to_places(sigma)}⌋"
             result = f"{margins.paper:,}" if margins.paper is not None else "not defined here"
             source = "The convention of the PHSafe paper, §7.1, applied to TopDown"
         case MarginConvention.NORMAL if framework is PrivacyFramework.PURE_DP:
-            formula, filled = "b ln(2 / ((1 − c)(1 + e^(1/b))))", f"standard deviation {sigma:,.2f}, c = {percent}"
-            result, source = f"{margins.normal:,.2f}", "Quantile of the two-sided geometric noise"
+            formula, filled = (
+                "b ln(2 / ((1 − c)(1 + e^(1/b))))",
+                f"standard deviation {to_places(sigma)}, c = {percent}",
+            )
+            result, source = to_places(margins.normal), "Quantile of the two-sided geometric noise"
         case MarginConvention.NORMAL:
             z = normal_factor(conventions.confidence, conventions.z)
             origin = "as in 2020" if conventions.confidence == NINETY_PERCENT else "normal quantile"
-            formula, filled = "z σ", f"{float(z):g} × {sigma:,.2f}   (z {origin})"
-            result, source = f"{margins.normal:,.2f}", "Normal approximation of the discrete Gaussian"
+            formula, filled = "z σ", f"{float(z):g} × {to_places(sigma)}   (z {origin})"
+            result, source = to_places(margins.normal), "Normal approximation of the discrete Gaussian"
     return Explanation(title, formula, filled, result, meaning, source)
 
 
@@ -150,7 +154,7 @@ def explain_topdown_total(figures: TopDownForecast, method: TopDown) -> Explanat
         f"Bounded {symbol}",
         f"{symbol} = sum over levels and query groups",
         f"{len(figures.entries)} query groups at {len(method.levels)} levels; all shares add to 1: {exact_text(figures.total)}",
-        f"{float(figures.total):.7g}",
+        to_digits(figures.total, 7),
         f"Neighbours replace the record of one {record} by another: the number of {plural(record)} is known, so the bounded "
         "figure is the one that counts.",
         "TopDown paper, section 5; production certificates",
@@ -235,7 +239,7 @@ def share_words(confidence: Fraction) -> str:
 
 
 def _short(value: Fraction) -> str:
-    return f"{float(value):.6g}"
+    return to_digits(value)
 
 
 def _sigma(entry: LevelQueryForecast) -> float:

@@ -17,7 +17,7 @@ from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
 from phexplore.figures.marks import Box, Ink, Mark, Role
 from phexplore.figures.marks import Fill as FillOf
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import share_percent
+from phexplore.figures.wording import share_percent, to_digits, to_places
 from phexplore.systems.topdown.spine_views import TreeContent
 from phexplore.systems.topdown.wording import heading, level_title, plural_level, taken_over
 
@@ -271,7 +271,7 @@ class SpineTree:
         share, own = self.share(unit), self.content.level_shares[unit.level]
         if share is not None and own is not None:
             spent = share * self.content.total
-            budget = f"{self.content.symbol} {float(spent):.6g}, {share_percent(share)} of the total"
+            budget = f"{self.content.symbol} {to_digits(spent)}, {share_percent(share)} of the total"
             if share == 0:
                 words.append(" It is not measured: an only child copies its parent, which has its budget.")
             elif share > own:
@@ -282,7 +282,7 @@ class SpineTree:
             else:
                 words.append(f" It has {budget}.")
         if (margin := self.margin(unit)) is not None:
-            spread = f"±{margin:,.2f} {self.content.unit}" if margin else "none, it is published exactly"
+            spread = f"±{to_places(margin)} {self.content.unit}" if margin else "none, it is published exactly"
             words.append(f" Predicted margin of its total: {spread}.")
         elif self.content.kept:
             words.append(f" {self.content.kept}")

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from phexplore.figures.wording import (
     budget_text,
-    excess_text,
     margin_text,
     parse_people,
     people,
@@ -20,6 +19,8 @@ from phexplore.figures.wording import (
     signed_budget,
     signed_people,
     target_text,
+    to_digits,
+    to_places,
 )
 from phexplore.model.numbers import UNLIMITED, parse_exact
 from phexplore.model.rounded import fixed, percent
@@ -95,7 +96,7 @@ def test_that_a_small_share_does_not_read_zero() -> None:
 @pytest.mark.parametrize(
     ("margin", "target", "text", "excess"),
     [
-        (19.704, "19.7", "19.704", "0.01"),
+        (19.704, "19.7", "19.704", "0.004"),
         (20.6, "20", "20.6", "0.60"),
         (500.44, "500.4", "500.44", "0.04"),
         (590.9584, "500", "591", "91.0"),
@@ -104,8 +105,31 @@ def test_that_a_small_share_does_not_read_zero() -> None:
 )
 def test_that_a_margin_that_misses_its_target_reads_wider(margin, target, text, excess) -> None:
     assert margin_text(margin, Fraction(target)) == text
-    assert excess_text(margin - float(target)) == excess
+    assert people(margin - float(target)) == excess
     assert target_text(Fraction(target)) == target
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.00128, "0.0013"),
+        (1.27e-6, "1.3e-06"),
+        (-0.004, "−0.004"),
+        (0.006, "0.01"),
+        (7.5, "7.50"),
+        (31.31, "31.3"),
+    ],
+)
+def test_that_people_never_read_0_where_there_are_some(value, text) -> None:
+    assert people(value) == text
+
+
+def test_that_a_huge_number_has_its_digits_and_a_small_one_is_not_0() -> None:
+    assert to_digits(Fraction(999999999999)) == "999,999,999,999"
+    assert to_digits(Fraction(1, 3)) == "0.333333"
+    assert to_places(1234.5) == "1,234.50"
+    assert to_places(0.00002) == "2e-05"
 
 
 def test_that_a_margin_that_keeps_its_target_reads_as_any_number_of_people() -> None:

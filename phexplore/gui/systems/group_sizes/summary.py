@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import conversion_title, margin_word, people, power_text, share_percent
+from phexplore.figures.wording import conversion_title, margin_word, people, power_text, share_percent, to_places
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
@@ -114,7 +114,10 @@ def inspect(shown: ScenarioView, selected: str | None) -> Inspection:
             "Margins before sums are made to hold",
             f"±{answer} of a measured answer, ±{size} of the number of groups of one size.",
         ),
-        ("Exact quantile", f"±{level.size_margins.exact} groups of one size; normal ±{level.size_margins.normal:.2f}."),
+        (
+            "Exact quantile",
+            f"±{level.size_margins.exact} groups of one size; normal ±{to_places(level.size_margins.normal)}.",
+        ),
     )
     issues = tuple(issue for issue in shown.issues if selected in issue.path)
     drawn = NoisyAnswer(

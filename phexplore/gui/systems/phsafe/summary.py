@@ -8,7 +8,7 @@ from functools import lru_cache
 from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import counted_in, tables
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, excess_text, margin_text, target_text
+from phexplore.figures.wording import budget_text, margin_text, people, target_text
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry, loss_tile
@@ -85,7 +85,7 @@ def targets_tile(shown: ScenarioView) -> TileContent:
         return TileContent("Margins within target", str(aimed), f"of {aimed}", change, tone)
     worst = missed[0]
     entry, target = figures.query(worst), scenario.phsafe.targets[worst]
-    wider = excess_text(Fraction(_margin(entry, scenario)) - target)
+    wider = people(Fraction(_margin(entry, scenario)) - target)
     met = str(aimed - len(missed))
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
     change = f"{moved}; {change}" if moved else change
