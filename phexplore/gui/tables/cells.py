@@ -8,29 +8,26 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QPoint,
     QRect,
     QRectF,
     Qt,
     Signal,
 )
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QFrame, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from phexplore.gui.tables.model import REFUSAL_ROLE
 from phexplore.gui.tables.parameter_table import Cell, Kind, Tone
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.lettering import lettering
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.buttons import tick_side
 from phexplore.gui.widgets.exact_field import ExactLine
-from phexplore.gui.widgets.labels import Text
-from phexplore.gui.widgets.layout import column
 
 Index = QModelIndex | QPersistentModelIndex
 _SYMBOL, _SMALL_LOCK, _PADDING = 2 * GRID, 12, 6
-_BUBBLE_WIDTH = 40 * GRID
 _SUBMIT = frozenset({int(Qt.Key.Key_Return), int(Qt.Key.Key_Enter), int(Qt.Key.Key_Tab), int(Qt.Key.Key_Backtab)})
 
 
@@ -135,40 +132,6 @@ class CellPainter:
         picture = pixmap("locked" if locked else "unlocked", self._colours.accent_text if selected else ink, 2 * size)
         left, top = rect.left() + middle - size // 2, rect.center().y() - size // 2
         self._painter.drawPixmap(QRect(left, top, size, size), picture)
-
-
-class Bubble(QFrame):
-    """A small frame with a sentence, placed below a rectangle of its parent, above it when there is no room."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._room = parent
-        self.setProperty("look", "notice-refused")
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._text = Text(look="refused", wrap=True)
-        column(self._text, of=self, margins=(GRID, HALF, GRID, HALF))
-        self.hide()
-
-    @property
-    def text(self) -> str:
-        """What is said, "" when hidden."""
-        return "" if self.isHidden() else self._text.text()
-
-    def say(self, text: str, beside: QRect) -> None:
-        """Show the sentence next to a rectangle in the parent's coordinates; "" hides it."""
-        if not text:
-            self.hide()
-            return
-        self._text.setText(text)
-        self._text.setFixedWidth(_BUBBLE_WIDTH - 2 * GRID)
-        self.setFixedSize(_BUBBLE_WIDTH, self._text.heightForWidth(_BUBBLE_WIDTH - 2 * GRID) + 2 * HALF + 2)
-        room = self._room.rect()
-        left = max(0, min(beside.right() - _BUBBLE_WIDTH + 1, room.right() - _BUBBLE_WIDTH))
-        below = beside.bottom() + HALF
-        top = below if below + self.height() <= room.bottom() else beside.top() - HALF - self.height()
-        self.move(QPoint(left, max(0, top)))
-        self.show()
-        self.raise_()
 
 
 class CellDelegate(QStyledItemDelegate):

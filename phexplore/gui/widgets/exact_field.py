@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
-from phexplore.gui.widgets.labels import Reason, Text, describe
-from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.bubble import Refusal
+from phexplore.gui.widgets.labels import Text, describe
+from phexplore.gui.widgets.layout import row
 from phexplore.model.numbers import exact_text, parse_exact
 
 MOST_SHOWN = 60_000
@@ -68,7 +69,7 @@ class ExactLine(QLineEdit):
 
 
 class ExactField(QWidget):
-    """An exact number with its unit; below it the reason when an entry is refused.
+    """An exact number with its unit; over the page the reason when an entry is refused.
 
     What is typed stays until it is accepted or Esc restores the value; nothing else changes meanwhile.
     """
@@ -87,9 +88,9 @@ class ExactField(QWidget):
         self._value = self._rounded = ""
         self.line = ExactLine(name)
         self._width = width
-        self._reason = Reason(relative=0.92)
         units = (Text(unit, look="muted"),) if unit else ()
-        column(row(self.line, *units, 1), self._reason, of=self, gap=HALF)
+        row(self.line, *units, 1, of=self)
+        self._refusal = Refusal(self.line, self)
         self.setFocusProxy(self.line)
         self.line.offered.connect(self._offer)
         self.line.restored.connect(self._restore)
@@ -99,7 +100,7 @@ class ExactField(QWidget):
     @property
     def reason(self) -> str:
         """Why the text in the field is refused, "" when it is not."""
-        return self._reason.text()
+        return self._refusal.text
 
     def set_value(self, text: str, words: str = "") -> None:
         """Show a value, unless the user is in the middle of another entry.
@@ -148,7 +149,7 @@ class ExactField(QWidget):
             self._show_value()
             return
         reason = self._take(text)
-        self._reason.say(reason)
+        self._refusal.say(reason)
         self.line.set_refused(reason)
         self.line.setModified(bool(reason))
         if not reason:
@@ -174,7 +175,7 @@ class ExactField(QWidget):
             tip=f"Exactly {self._value}" if is_rounded else "",
             more="rounded" if is_rounded else self._rounded,
         )
-        self._reason.say("")
+        self._refusal.say("")
 
 
 class CheckedField(ExactField):
@@ -240,13 +241,18 @@ class LineText(QPlainTextEdit):
         """
         super().__init__()
         self._take, self._value, self._lines, self._hint = take, "", lines, hint
-        self.reason = Reason(relative=0.92)
+        self._refusal = Refusal(self, self)
         describe(self, name=name)
         self.setTabChangesFocus(True)
         if not is_wrapped:
             self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         appearance().changed.connect(self._fit)
         self._fit()
+
+    @property
+    def reason(self) -> str:
+        """Why the lines are refused, "" when they are not."""
+        return self._refusal.text
 
     def set_value(self, text: str) -> None:
         """Show a value, unless the user is in the middle of another entry or a refused one stands there."""
@@ -257,7 +263,7 @@ class LineText(QPlainTextEdit):
         text = "" if is_too_long else text
         changed = text != self._value
         self._value = text
-        if (changed and not self.hasFocus()) or not (self.document().isModified() or self.reason.text()):
+        if (changed and not self.hasFocus()) or not (self.document().isModified() or self.reason):
             self._show()
 
     def commit(self) -> None:
@@ -268,7 +274,7 @@ class LineText(QPlainTextEdit):
             return
         reason = self._take(text)
         describe(self, more=reason)
-        if not self.reason.say(reason):
+        if not self._refusal.say(reason):
             self._show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -278,7 +284,7 @@ class LineText(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-        if event.key() == Qt.Key.Key_Escape and (self.document().isModified() or self.reason.text()):
+        if event.key() == Qt.Key.Key_Escape and (self.document().isModified() or self.reason):
             self._show()
         elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.commit()
@@ -289,7 +295,7 @@ class LineText(QPlainTextEdit):
         if self.toPlainText() != self._value:
             self.setPlainText(self._value)
         self.document().setModified(False)
-        self.reason.say("")
+        self._refusal.say("")
         describe(self, more="")
 
     def _fit(self, _colours: object = None) -> None:

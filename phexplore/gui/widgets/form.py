@@ -1,4 +1,4 @@
-"""Declared fields as a form: a control by the kind of each field, its sentence as tool tip, a refusal under the field."""
+"""Declared fields as a form: a control by the kind of each field, its sentence as tool tip, a refusal beside the field."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QFormLayout, QWidget
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
-from phexplore.gui.theme.metrics import GRID, HALF
+from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.bubble import Refusal
 from phexplore.gui.widgets.buttons import Chooser, TickBox
 from phexplore.gui.widgets.exact_field import ExactField
-from phexplore.gui.widgets.labels import Reason, Text, describe, field_label
+from phexplore.gui.widgets.labels import Text, describe, field_label
 from phexplore.gui.widgets.layout import column, form
 from phexplore.model.fields import Field
 from phexplore.model.kinds import Choice, Exact, Flag, Kind, Optional, Whole
@@ -75,7 +76,7 @@ class WrittenControl(ExactField):
 
 
 class ChoiceControl(QWidget):
-    """One of a few; below it the reason when a choice is refused."""
+    """One of a few; beside it the reason when a choice is refused."""
 
     def __init__(self, part: Field, options: Callable[[Any], Iterable[tuple[str, Any]]], take: Take) -> None:
         """Make the list.
@@ -87,25 +88,25 @@ class ChoiceControl(QWidget):
         """
         super().__init__()
         self.chooser = Chooser(capital(part.title))
-        self._reason = Reason(relative=0.92)
         self._part, self._options, self._take = part, options, take
         self.chooser.currentIndexChanged.connect(self._choose)
-        column((self.chooser, Qt.AlignmentFlag.AlignLeft), self._reason, of=self, gap=HALF)
+        column((self.chooser, Qt.AlignmentFlag.AlignLeft), of=self)
+        self._refusal = Refusal(self.chooser, self)
         self.setFocusProxy(self.chooser)
 
     @property
     def reason(self) -> str:
         """Why the choice is refused, "" when it is not."""
-        return self._reason.text()
+        return self._refusal.text
 
     def show_value(self, value: Any) -> None:
         """Show a value; what was refused is forgotten."""
         self.chooser.offer(self._options(value))
         self.chooser.select(value)
-        self._reason.say("")
+        self._refusal.say("")
 
     def _choose(self) -> None:
-        self._reason.say(self._take(self._part, None, self.chooser.currentData()))
+        self._refusal.say(self._take(self._part, None, self.chooser.currentData()))
 
 
 class FlagControl(TickBox):

@@ -112,7 +112,7 @@ def test_that_a_refused_entry_stays_with_its_reason(opened) -> None:
     assert "ε is positive" in page.budget.controls["epsilon"].reason
     page.releases.invariants.setPlainText("total by countie")
     page.releases.invariants.commit()
-    assert "Did you mean" in page.releases.invariants.reason.text()
+    assert "Did you mean" in page.releases.invariants.reason
     assert page.releases.invariants.toPlainText() == "total by countie"
     assert len(window.session.project.labels) == 1
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
+from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.exact_field import ExactField
 
 
@@ -58,6 +59,36 @@ def test_that_a_huge_number_is_seen_whole_and_an_endless_one_from_its_begin(qtbo
     place.field.set_value("0." + 60 * "123")
     qtbot.waitUntil(lambda: line.cursorPosition() == 0)
     assert line.width() <= 2 * 14 * GRID * scale // 100
+
+
+def test_that_a_refusal_moves_nothing_and_covers_neither_its_field_nor_the_one_in_use(qtbot, place) -> None:
+    place.resize(300, 120)
+    qtbot.waitUntil(lambda: place.other.width() > 200)
+    before = place.field.geometry(), place.other.geometry()
+    _type(qtbot, place, "12x")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    bubble = place.findChild(Bubble)
+    assert bubble.isVisible()
+    assert bubble.text == place.field.reason
+    assert (place.field.geometry(), place.other.geometry()) == before
+    assert not bubble.geometry().intersects(place.field.line.geometry().translated(place.field.pos()))
+    place.other.setFocus()
+    assert bubble.isVisible()
+    assert not bubble.geometry().intersects(place.other.geometry())
+    place.field.hide()
+    assert not bubble.isVisible()
+    place.field.show()
+    assert bubble.isVisible()
+    place.field.forget()
+    assert not bubble.isVisible()
+
+
+def test_that_a_refusal_stands_in_the_free_room_of_its_row(qtbot, place) -> None:
+    place.resize(900, 120)
+    qtbot.waitUntil(lambda: place.other.width() > 800)
+    _type(qtbot, place, "12x")
+    qtbot.keyClick(place.field.line, Qt.Key.Key_Return)
+    assert place.findChild(Bubble).x() > place.field.childrenRect().right()
 
 
 def test_that_leaving_the_field_offers_what_was_typed_once(qtbot, place, taken) -> None:

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.gui.tables.cells import Bubble
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.plain_words import speak_plainly
+from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace

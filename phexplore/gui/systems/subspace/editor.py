@@ -97,10 +97,8 @@ class ReleasesEditor(QWidget):
         )
         form = form_in(self)
         form.addRow("Release", row(self.release, self.add, self.remove, 1))
-        form.addRow("Query", column(self.query, self.query.reason, gap=HALF))
-        form.addRow(
-            "Exact sums", column(self.invariants, self.invariants.reason, row(self.by, self.matrix, 1), gap=HALF)
-        )
+        form.addRow("Query", self.query)
+        form.addRow("Exact sums", column(self.invariants, row(self.by, self.matrix, 1), gap=HALF))
         form.addRow("", self._rank)
         form.addRow("", self.redundant)
         form.addRow(self.noise)
