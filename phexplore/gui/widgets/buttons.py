@@ -194,7 +194,8 @@ class TickBox(QCheckBox):
         option, painter = QStyleOptionButton(), QStylePainter(self)
         self.initStyleOption(option)
         text, side = option.text, tick_side()
-        option.rect = QRect(0, (self.height() - side) // 2, side, side)
+        left = 0 if text else (self.width() - side) // 2
+        option.rect = QRect(left, (self.height() - side) // 2, side, side)
         painter.drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, option)
         room, role = self.rect().adjusted(self._box(), 0, 0, 0), QPalette.ColorRole.WindowText
         self.style().drawItemText(painter, room, _BROKEN, self.palette(), self.isEnabled(), text, role)

@@ -16,7 +16,7 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
-from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor, processing_page
+from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor, TickGrid, processing_page
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
@@ -145,6 +145,8 @@ def test_that_the_total_is_set_by_rho_epsilon_and_slider(session, editor):
     assert labels(session)[-1] == "Set ε to 10 (zCDP, optimal α)"
     bar.total.line.offered.emit("-1")
     assert "positive" in bar.total.reason
+    bar.total.line.offered.emit("999999999999")
+    assert re.fullmatch("[0-9]{13}", bar.epsilon.line.text()), "whole: decimals would be cut at the end of the field"
 
 
 def test_that_another_quantity_is_shown_and_typed(session, editor):
@@ -268,6 +270,28 @@ def test_that_every_rule_is_within_its_table_when_the_page_is_first_shown(qtbot,
         shown = [part for part in content.findChildren(Text) if part.isVisible()]
         assert shown
         assert [part.text() for part in shown if not content.rect().contains(part.geometry())] == []
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+def test_that_every_tick_of_a_grid_is_a_target_of_its_own(qtbot, session, scale):
+    appearance().set_scale(scale)
+    page = processing_page(session)
+    qtbot.addWidget(page)
+    page.resize(1200, 700)
+    page.show()
+    ticks = [tick for grid in page.findChildren(TickGrid) for tick in grid.ticks.values()]
+    assert ticks
+    assert min(min(tick.width(), tick.height()) for tick in ticks) >= 24
+
+
+def test_that_many_issues_take_two_lines_from_the_table(qtbot, session):
+    place = PlaceIssues(session, frozenset({"queries", "levels"}))
+    qtbot.addWidget(place)
+    session.edit("Spend far too much", lambda scenario: set_field(scenario, "total", Fraction(10**12)))
+    qtbot.waitUntil(lambda: len(place.issues) > 2)
+    first, more = place.findChild(Text).text().split("\n")
+    assert first.startswith("Margins at")
+    assert more == f"{len(place.issues) - 1} more: see the list of issues below."
 
 
 def test_that_a_key_of_the_spine_is_typed_and_a_wrong_one_refused(qtbot, session):

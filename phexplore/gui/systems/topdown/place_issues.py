@@ -11,7 +11,8 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column
 from phexplore.model.issues import Issue, Severity
 
-_MOST = 4
+_MOST = 2
+"""Lines, the last of them how many more there are: they take their room from the table."""
 
 
 class PlaceIssues(QFrame):
@@ -44,9 +45,10 @@ class PlaceIssues(QFrame):
         if issues == self._issues:
             return
         self._issues = issues
-        lines = [f"{issue.sentence} {issue.remedy}" for issue in issues[:_MOST]]
-        if len(issues) > _MOST:
-            lines.append(f"and {len(issues) - _MOST} more: see the list of issues below.")
+        shown = issues if len(issues) <= _MOST else issues[: _MOST - 1]
+        lines = [f"{issue.sentence} {issue.remedy}" for issue in shown]
+        if len(shown) < len(issues):
+            lines.append(f"{len(issues) - len(shown)} more: see the list of issues below.")
         self._text.setText("\n".join(lines))
         is_refused = any(issue.severity is Severity.ERROR for issue in issues)
         look = "refused" if is_refused else "attention"

@@ -43,6 +43,9 @@ from phexplore.workload.schema import load_schema
 _NAME_WIDTH = 20 * GRID
 """Least width of a name before its ticks: a longer one takes another line."""
 
+_LEAST_TARGET = 3 * GRID
+"""Width and height of what a pointer has to hit."""
+
 
 class RuleKind(enum.Enum):
     """Which rules are ticked. The value is the field of the parameters."""
@@ -71,12 +74,12 @@ class TickGrid(QGridLayout):
         ticks: by what each stands for.
     """
 
-    def __init__(self, gap: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.ticks: dict[tuple[str, ...], QCheckBox] = {}
         self._shape: object = None
         self.setHorizontalSpacing(2 * GRID)
-        self.setVerticalSpacing(gap)
+        self.setVerticalSpacing(0)
 
     def needs(self, shape: object) -> bool:
         """Return whether rows or columns are others than those shown; then the grid is empty."""
@@ -116,6 +119,7 @@ class TickGrid(QGridLayout):
             run: what a click does.
         """
         tick = self.ticks[key] = TickBox()
+        tick.setMinimumSize(_LEAST_TARGET, _LEAST_TARGET)
         describe(tick, name=name, tip=name)
         tick.clicked.connect(lambda _checked: run())
         return tick
@@ -137,7 +141,7 @@ class StageGrid(QWidget):
         super().__init__()
         self._session, self.stage, self._change = session, stage, change
         self._level = ""
-        self.grid = TickGrid(HALF)
+        self.grid = TickGrid()
         name = f"Add a pass to {stage.value.lower()}"
         self.add = SymbolButton("plus", name, text="Pass", bordered=True)
         self.add.clicked.connect(lambda: change(name, lambda: with_pass(self._method, self._level, stage)))
@@ -266,7 +270,7 @@ class RulesEditor(QWidget):
     def __init__(self, session: TopDownSession, kind: RuleKind) -> None:
         super().__init__()
         self._session, self._kind = session, kind
-        self.grid = TickGrid(HALF + 2)
+        self.grid = TickGrid()
         column(
             PlaceIssues(session, frozenset({kind.value})),
             Sideways(kind.value.capitalize(), stacked(self.grid)),

@@ -27,6 +27,8 @@ from phexplore.model.rounded import rounded_up
 from phexplore.systems.topdown.share_edits import set_total_by_epsilon
 
 _STOPS = log_stops(-3, 2)
+_HUGE = 1_000_000
+"""From here on ε is shown whole: its decimals would push its first digits out of the field."""
 
 
 class TotalBar(QFrame):
@@ -70,7 +72,8 @@ class TotalBar(QFrame):
             widget.setVisible(is_zcdp)
         if is_zcdp:
             delta = shown.scenario.conventions.delta
-            value = rounded_up(epsilon(method.total, delta, self.chosen_conversion), 4)
+            worth = epsilon(method.total, delta, self.chosen_conversion)
+            value = rounded_up(worth, 4 if worth < _HUGE else 0)
             self.epsilon.set_value(value.replace(",", ""))
             self._delta.setText(f"at δ = {power_text(delta)}, by")
 
