@@ -113,7 +113,8 @@ class CompactList(QTableWidget):
             self.verticalHeader().setDefaultSectionSize(self._row_height())
         if self._is_wrapped:
             for line in range(len(self._lines)):
-                self.setRowHeight(line, max(self._row_height(), self.sizeHintForRow(line)))
+                wanted = self.sizeHintForRow(line)
+                self.setRowHeight(line, wanted + GRID if wanted > self._row_height() else self._row_height())
         shape = tuple(map(self.rowHeight, range(len(self._lines))))
         if shape != self._shape:  # the same height needs no new layout
             self._shape = shape
