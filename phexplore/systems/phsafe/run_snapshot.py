@@ -416,6 +416,8 @@ def _cells(results: RunResults) -> tuple[AccuracyRow, ...]:
 def worst_numbers(results: RunResults, count: int) -> tuple[NumberResult, ...]:
     """Return the numbers with the largest mean total error, the worst first; none without trials.
 
+    A number of a derived table that is a single measured one under another name is not listed twice.
+
     Args:
         results: of the run.
         count: at most so many.
@@ -425,6 +427,11 @@ def worst_numbers(results: RunResults, count: int) -> tuple[NumberResult, ...]:
     errors = results.errors()
     size = np.abs(errors.total)
     mean, largest = size.mean(axis=0), size.argmax(axis=0)
+    chosen: dict[tuple[object, ...], int] = {}
+    for place in np.lexsort((errors.rows, -mean)).tolist():
+        if len(chosen) == count:
+            break
+        chosen.setdefault((*_measured_as(results, place), errors.total[:, place].tobytes()), place)
     return tuple(
         replace(
             number_at(results, place),
@@ -433,8 +440,16 @@ def worst_numbers(results: RunResults, count: int) -> tuple[NumberResult, ...]:
             largest_error=int(errors.total[largest[place], place]),
             trial=errors.trials[int(largest[place])],
         )
-        for place in np.lexsort((errors.rows, -mean))[:count].tolist()
+        for place in chosen.values()
     )
+
+
+def _measured_as(results: RunResults, row: int) -> tuple[str, int, str, str]:
+    """Return table, cell, region and group of the measured number that a row repeats, its own where it repeats none."""
+    keys, product = results.keys, table(TableId(str(results.keys.table[row])))
+    cell, source = product.cell(int(keys.cell[row])), product.derived_from
+    held = (source, cell.sources[0]) if source is not None and len(cell.sources) == 1 else (product.id, cell.code)
+    return *held, str(keys.region_id[row]), str(keys.iteration_code[row])
 
 
 def mean_errors(results: RunResults, numbers: Sequence[NumberResult]) -> tuple[float | None, ...]:

@@ -36,7 +36,7 @@ def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:
     cut = sum(1 for each in numbers if each.reason in {Reason.TRUNCATION, Reason.BOTH})
     return (
         f"The {len(numbers)} published numbers with the largest mean error over {trials:,} "
-        f"{'trial' if trials == 1 else 'trials'}, against production's exact count; truncation makes up "
+        f"{'trial' if trials == 1 else 'trials'}, against production's exact count, each once though another table may repeat it; truncation makes up "
         f"much of the error of {cut or 'none'} of them."
     )
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from phexplore.runs.spec import RunMode
 from phexplore.runs.states import RunState
 from phexplore.runs.store import RunUnreadableError
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
-from phexplore.systems.phsafe.run_snapshot import run_snapshot
+from phexplore.systems.phsafe.run_snapshot import run_snapshot, worst_numbers
 from tests.report.run_builder import made_run
 
 
@@ -63,6 +64,22 @@ def test_that_the_worst_numbers_come_first_with_their_names(run_figures):
     assert len(means) == 20
     assert {worst.region for worst in run_figures.worst} <= {"Nation", "Alabama", "Rhode Island", "Wyoming"}
     assert all(worst.cell_line for worst in run_figures.worst)
+
+
+def test_that_a_number_of_two_tables_is_listed_once(run, monkeypatch):
+    """Table PH5_num publishes the noisy counts of PH4 under another name; PH8_num adds some up, which are numbers of their own."""
+    keys, found = run.keys, run.errors()
+    rows = dict(
+        zip(zip(keys.table, keys.region_id, keys.iteration_code, keys.cell, strict=True), range(len(keys)), strict=True)
+    )
+    total = found.total.copy()
+    for (name, *others), row in rows.items():
+        if name == "PH5_num":
+            total[:, row] = total[:, rows["PH4", *others]]
+    monkeypatch.setattr(RunResults, "errors", lambda _self: replace(found, total=total))
+    listed = {each.key for each in worst_numbers(run, 10**6)}
+    assert not [key for key in listed if key[0] == "PH5_num"]
+    assert "2" in {key[-1] for key in listed if key[0] == "PH8_num"}
 
 
 def test_that_the_most_biased_numbers_are_measured_ones_and_come_first(run, run_figures):
