@@ -30,7 +30,9 @@ def observed_title(margins: Sequence[QueryResult]) -> str:
     agreeing = sum(1 for each in margins if each.agrees)
     chance = len(margins) * (1 - INTERVAL_CONFIDENCE)
     if agreeing == len(margins):
-        return f"All {agreeing} observed margins agree with the forecast"
+        endless = sum(1 for each in margins if not math.isfinite(each.observed.high))
+        doubt = f"; trials are too few to bound {endless} of them from above" if endless else ""
+        return f"All {agreeing} observed margins agree with the forecast{doubt}"
     return (
         f"{agreeing} of {len(margins)} observed margins agree with the forecast "
         f"(about {max(1, round(chance))} would miss by chance)"

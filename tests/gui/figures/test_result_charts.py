@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -133,6 +134,8 @@ def test_that_an_interval_that_meets_the_conventions_agrees():
     assert not missing.agrees
     assert agreeing.percent_off(21.0) == pytest.approx(5)
     assert observed_title([agreeing]) == "All 1 observed margins agree with the forecast"
+    endless = replace(agreeing, observed=Interval(20.5, 19.5, math.inf))
+    assert observed_title([endless]).endswith("; trials are too few to bound 1 of them from above")
     assert observed_title(margins()).startswith("1 of 2 observed margins agree with the forecast")
 
 
