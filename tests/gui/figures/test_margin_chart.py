@@ -256,12 +256,12 @@ def test_that_no_line_strikes_out_words_that_lie_over_it(shown):
 
 def test_that_no_dot_is_hidden_behind_words_that_lie_over_it(shown):
     """Where words have no room beside a line they are put on a plate, and the plate hid the number."""
-    line = Mark("a", (Span(-80.0, 100.0), Dot(55.0)), "", "a", "interval without an end", anchor=100.0)
+    line = Mark("a", (Span(-80.0, 100.0), Dot(55.0, ink=Role.MISSED)), "", "a", "interval without an end", anchor=100.0)
     chart = shown(FigureView("Margins of error", TEACHING))
     chart.resize(300, 200)
     chart.show_figure(Figure("f", "", "", Axis(domain=(-100.0, 100.0)), ROWS, (line,), Table(())))
     pixels, image = chart.canvas.pixels, chart.canvas.grab().toImage()
-    ink = QColor(colour_of(Role.MAIN, appearance().colours)).rgb()
+    ink = QColor(colour_of(Role.MISSED, appearance().colours)).rgb()
     dot, middle = round(pixels.x(55.0)), round(pixels.y(0.0))
     around = {image.pixelColor(x, y).rgb() for x in range(dot - 4, dot + 5) for y in range(middle - 4, middle + 4)}
     assert ink in around
