@@ -422,7 +422,9 @@ class FigurePainter:
             left = _beside(dot, [end for end in ends if abs(end - dot) > 7], width, (self._edge, area.right() - 1))
             middle = self.y(0.0, row)
             hides_a_dot = any(left - _DOT < end < left + width - _DOT for end in ends)
-            if min(ends) < left and left + width < max(ends) + 2 and not hides_a_dot:  # a line through words strikes them out
+            if (
+                min(ends) < left and left + width < max(ends) + 2 and not hides_a_dot
+            ):  # a line through words strikes them out
                 plate = QRectF(left - 2, middle - letters.height / 2, width + 4, letters.height)
                 self._painter.fillRect(plate, solid(self._colours.base))
             draw_text(self._painter, QPointF(left, middle), mark.text, colour, bold=is_bold)

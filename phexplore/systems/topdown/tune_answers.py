@@ -183,7 +183,7 @@ def result_words(found: FoundBudgets, own_total: Fraction, data: str) -> str:
         text += f" A smaller ρ of {float(found.smaller_total):.6g} met the same criterion on the way ({percent(less, toward=Toward.DOWN)} less)."
     if found.total < _FAR_BELOW * own_total:
         text += (
-            f" That is far below the scenario's ρ of {float(own_total):.4g}, because the criterion was judged on the areas of"
-            f" {data} alone and asks nothing of other tables: it does not show what the nation needs."
+            f" That is far below the scenario's ρ of {float(own_total):.4g}, and no proof that less is enough: the criterion was"
+            f" judged on the areas of {data} alone, and asks nothing of other tables and places."
         )
     return text

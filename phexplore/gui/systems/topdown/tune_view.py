@@ -22,7 +22,7 @@ from phexplore.gui.widgets.beside import Beside
 from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import Paragraph, Text, labelled
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text, labelled
 from phexplore.gui.widgets.layout import column, emptied, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
@@ -189,6 +189,7 @@ class TuneView(QWidget):
         )
         self.pause_button = TextButton("Pause", symbol="pause", name="Pause the search", run=self.pause)
         self.pause_button.setEnabled(False)
+        self.reason = Reason()
         self.words, self.detail = Paragraph(_ABOUT, look="muted"), Paragraph("")
         self.process = CommandProcess(self)
         self.process.said.connect(self._on_line)
@@ -201,6 +202,7 @@ class TuneView(QWidget):
         self.chart.key_selected.connect(lambda _key: self.detail.setText(self.chart.plot.chosen_words))
         side = stacked(
             self.settings,
+            self.reason,
             FlowRow(self.start_button, self.pause_button, gap=GRID),
             *(self.words, self._results, 1),
             margins=(MARGIN, GRID, GRID, GRID),
@@ -222,8 +224,7 @@ class TuneView(QWidget):
         scenario = self._session.scenario
         if self.process.is_busy or not isinstance(scenario.method, TopDown):
             return
-        if reason := self.settings.problem():
-            self.failed.emit(PhexploreError(reason, "Correct it and start again."))
+        if self.reason.say(self.settings.problem()):
             return
         path = Path(self.settings.typed["data"])
         if (warning := warning_about_blocks(path)) and path != self._answered_for:
@@ -350,7 +351,9 @@ class TuneView(QWidget):
         emptied(self._results)
         for found in sorted(self.found, key=lambda each: each.total):
             own_total = found.total if self._scenario is None else self._scenario.topdown.total
-            self._results.addWidget(Paragraph(result_words(found, own_total, self.settings.typed["data"])))
+            data = self.settings.typed["data"]
+            data = "the demonstration blocks" if data == _DEMO else data
+            self._results.addWidget(Paragraph(result_words(found, own_total, data)))
             offers = [("Load as scenario", False)] + [("Load the smaller one", True)] * (found.smaller is not None)
             for title, smaller in offers:
                 name = f"{title}: {strategy_words(found.strategy)}"
