@@ -82,6 +82,13 @@ def curve_of(noise: Noise, count: int = 1, words: str = _ALONE) -> NoiseCurve:
     return NoiseCurve(sigma * math.sqrt(count), share, words)
 
 
+def beyond(count: int) -> str:
+    """Return how a sentence goes on where some errors lie beyond the bins, "" where all are drawn."""
+    if not count:
+        return ""
+    return "; the one farthest off is not drawn" if count == 1 else f"; the {count:,} farthest off are not drawn"
+
+
 def error_histogram(
     identity: str,
     bins: tuple[Floats, Floats],

@@ -309,7 +309,7 @@ class MeetingPage(QWidget):
         if listed != self._listed:
             self._listed = listed
             self._fill(self._chosen.get(system, tuple(each.key for each in offers if each.is_likely)))
-            self.chart.offer([(title, title) for title in self._pictures()])
+        self.chart.offer([(title, title) for title in self._pictures()])
         self._count()
 
     def tick(self, *keys: str) -> None:

@@ -16,6 +16,7 @@ from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
 from phexplore.gui.binding.room import Make, MakePicture, Offer, Room, Surroundings
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import UNKNOWN, loss_tile
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.issues import Issue
 from phexplore.model.numbers import Budget
 from phexplore.model.rounded import percent
@@ -114,8 +115,10 @@ class PlainRoom(Room):
         return [Offer(f"Go to {self.title_of(key)}", "", partial(self.show_place, key)) for key in self.keys()]
 
     def pictures(self) -> Mapping[str, MakePicture]:
-        """Return the pictures of the overview; only sliders move anything there."""
-        pictures = [picture for _, column in self.columns() for picture, _ in column if picture is not None]
+        """Return the pictures of the overview that the present depth shows; only sliders move anything there."""
+        is_expert = appearance().is_expert
+        offered = (picture for _, column in self.columns() for picture, _ in column if picture is not None)
+        pictures = [each for each in offered if is_expert or not each.is_expert]
         return {each.question or each.name: partial(self.live, each, takes_pointer=False) for each in pictures}
 
     def live(self, picture: Picture, *, takes_pointer: bool = True) -> LiveFigure:

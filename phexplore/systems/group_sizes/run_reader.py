@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, row_figure
-from phexplore.figures.histogram import NoiseCurve, curve_of, error_histogram
+from phexplore.figures.histogram import NoiseCurve, beyond, curve_of, error_histogram
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
@@ -250,7 +250,7 @@ def _shape(run: SizeRun, number: int) -> Figure:
         (
             f"{name}: numbers with groups are {whole.mean_absolute:.3g} groups off on average, {percent(zero, toward=Toward.DOWN)} are exact",
             (
-                f"Sizes and regions with groups, {len(run.trials):,} trials; the 0.1 % farthest off are not drawn. Of empty sizes "
+                f"Sizes and regions with groups, {len(run.trials):,} trials{beyond(whole.total - int(counts.sum()))}. Of empty sizes "
                 f"{percent(empty, places=2, toward=Toward.DOWN)} stay empty."
             ),
         ),

@@ -11,14 +11,14 @@ import numpy as np
 from phexplore.accounting.subspace_noise import noise_plans
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
-from phexplore.figures.histogram import error_histogram, normal_curve
+from phexplore.figures.histogram import beyond, error_histogram, normal_curve
 from phexplore.figures.marks import Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
 from phexplore.model.numbers import exact_text
-from phexplore.model.subspace import Subspace
+from phexplore.model.subspace import Mechanism, Subspace
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError
 from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRun, WholeRunReader
@@ -181,6 +181,13 @@ def _by_release(run: ReleaseRun) -> Figure:
     )
 
 
+def _about_curve(mechanism: Mechanism) -> str:
+    if mechanism.is_gaussian:
+        return " The curve is the noise of this mechanism."
+    other = "K-norm noise has another shape" if mechanism is Mechanism.K_NORM else "Laplace noise is more peaked"
+    return f" The curve is normal with the same spread: {other}."
+
+
 def _shape(run: ReleaseRun, name: str) -> Figure:
     found = run.releases[name]
     if not found.errors:
@@ -201,10 +208,8 @@ def _shape(run: ReleaseRun, name: str) -> Figure:
         "people",
         (
             f"Half of the errors of {name} are within ±{people(float(np.quantile(np.abs(errors), 0.5)))} people",
-            (
-                f"{len(errors):,} errors of {len(found.errors):,} trials; the 0.05 % farthest off are not drawn. The curve is normal with the "
-                "same spread: Laplace noise is more peaked."
-            ),
+            f"{len(errors):,} errors of {len(found.errors):,} trials{beyond(len(errors) - int(counts.sum()))}."
+            + ("" if sigma is None else _about_curve(found.plan.release.mechanism)),
         ),
         Table(("From, people", "To, people", "Share, percent"), rows),
     )

@@ -15,6 +15,7 @@ from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.systems.phsafe.pictures import MARGINS
 from phexplore.gui.systems.phsafe.summary import numbers_tile, phsafe_loss_tile, targets_tile
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.model.edits import set_item
 from phexplore.model.workbook import add_scenario
 from phexplore.systems.phsafe.forecast import forecast
@@ -170,6 +171,21 @@ def test_that_every_picture_shows_the_scenario(qtbot, window, preset_id) -> None
         picture.refresh()
         qtbot.waitUntil(lambda picture=picture: not picture.is_empty)
         picture.stop()
+
+
+def test_that_a_meeting_of_a_committee_is_shown_no_picture_of_the_theory(window) -> None:
+    scenario = presets()["counties-invariant-2010"].scenario
+    window.session.edit_workbook("Add", lambda book: add_scenario(book, scenario))
+    depth = appearance().depth
+    offered = {}
+    for each in Depth:
+        appearance().show_depth(each)
+        offered[each] = list(window.room.pictures())
+    appearance().show_depth(depth)
+    assert offered == {
+        Depth.COMMITTEE: ["Margins of the answers"],
+        Depth.EXPERT: ["Expected error by mechanism", "Margins of the answers"],
+    }
 
 
 def test_that_more_than_six_sliders_are_not_put_on_the_screen(page) -> None:

@@ -129,6 +129,19 @@ def test_that_releases_have_the_errors_and_invariants_of_the_summary(releases_ru
     assert (errors**2).sum() / 5 == pytest.approx(summary["metrics"][0]["squared_error"])
 
 
+def test_that_the_sentence_counts_the_errors_that_are_not_drawn(releases_run) -> None:
+    picture = asked(releases_run, "shape").picture
+    assert round(sum(picture.table.column("Share, percent")) / 100 * 510) == 509
+    assert picture.summary.startswith("510 errors of 5 trials; the one farthest off is not drawn. The curve is normal")
+
+
+def test_that_gaussian_noise_is_not_said_to_be_more_peaked(tmp_path) -> None:
+    path = subspace_runs.counts_file(tmp_path)
+    subspace_runs.run_here(tmp_path / "run", subspace_runs.specification(subspace_runs.TWO_RELEASES, path))
+    shown = asked(tmp_path / "run", "shape", release="shares").picture.summary
+    assert shown.endswith("The curve is the noise of this mechanism.")
+
+
 def test_that_several_releases_are_told_apart(tmp_path) -> None:
     path = subspace_runs.counts_file(tmp_path)
     subspace_runs.run_here(tmp_path / "run", subspace_runs.specification(subspace_runs.TWO_RELEASES, path))
