@@ -16,7 +16,7 @@ from phexplore.errors import PhexploreError
 _EPOCH = "SOURCE_DATE_EPOCH"
 _PAGES = """
 thead + tbody tr:nth-child(-n+2):not(:last-child) { break-after: avoid }
-.table:not(:has(tbody:nth-of-type(5), tbody tr:nth-child(13))) { break-inside: avoid }
+.table:not(:has(tbody:nth-of-type(5), tbody tr:nth-child(9))) { break-inside: avoid }
 """
 """Rules of reports alone, the style of the page is part of stored certificates: no head of a table stands above a single row, and
 short tables stay on one page."""

@@ -13,6 +13,10 @@ from phexplore.report.office_files import ACCENT, ATTENTION, MUTED, describe, de
 _TEXT_INCHES, _HIGHEST_INCHES = 6.9, 8.0
 _TABLE_POINTS, _SMALL_POINTS = 7, 8
 _MARGIN_INCHES = 0.7
+_LETTER_INCHES, _CELL_MARGIN_INCHES = 0.062, 0.04
+"""A letter of a table, and the room on both sides of a cell."""
+_DXA = 1440
+"""Twentieths of a point in an inch, which Word counts in."""
 _LINE = "D3DAE1"
 """Colour of the lines of a table: that of the page."""
 
@@ -36,7 +40,7 @@ class _Writer:
     """Writes the parts of a report one below the other."""
 
     def __init__(self, file: Any, pictures: Mapping[str, bytes]) -> None:
-        from docx.shared import Inches, Pt  # noqa: PLC0415 - as above
+        from docx.shared import Inches, Pt, RGBColor  # noqa: PLC0415 - as above
 
         self._file, self._pictures = file, pictures
         section = file.sections[0]
@@ -45,6 +49,9 @@ class _Writer:
             setattr(section, side, Inches(_MARGIN_INCHES))
         normal = file.styles["Normal"].font
         normal.name, normal.size = "Arial", Pt(10)
+        for name in ("Heading 1", "Heading 2"):
+            # The template's light blue has a contrast of 4 to 1 on white.
+            file.styles[name].font.color.rgb = RGBColor.from_string(ACCENT)
 
     def write(self, document: Document) -> bytes:
         """Write everything and return the file."""
@@ -121,7 +128,7 @@ class _Writer:
 
     @staticmethod
     def _draw_lines(grid: Any) -> None:
-        """Draw thin lines between rows and none between columns, as on the page."""
+        """Draw thin lines between rows and none between columns, as on the page, and keep cells close to each other."""
         from docx.oxml import parse_xml  # noqa: PLC0415 - as above
         from docx.oxml.ns import nsdecls, qn  # noqa: PLC0415 - as above
 
@@ -129,8 +136,11 @@ class _Writer:
         drawn = {True: f'w:val="single" w:sz="4" w:space="0" w:color="{_LINE}"', False: 'w:val="nil"'}
         lines = "".join(f"<w:{side} {drawn[is_drawn]}/>" for side, is_drawn in sides.items())
         borders = parse_xml(f"<w:tblBorders {nsdecls('w')}>{lines}</w:tblBorders>")
+        room = "".join(f'<w:{side} w:w="{_CELL_MARGIN_INCHES * _DXA:.0f}" w:type="dxa"/>' for side in ("left", "right"))
         # Word asks for this order of the properties of a table.
-        grid._tbl.tblPr.find(qn("w:tblLayout")).addprevious(borders)  # noqa: SLF001 - the library has no other way
+        layout = grid._tbl.tblPr.find(qn("w:tblLayout"))  # noqa: SLF001 - the library has no other way
+        layout.addprevious(borders)
+        layout.addnext(parse_xml(f"<w:tblCellMar {nsdecls('w')}>{room}</w:tblCellMar>"))
 
     def _fill(self, place: Any, cell: Cell) -> None:
         from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415 - as above
@@ -139,7 +149,8 @@ class _Writer:
         if cell.number:
             line.alignment = WD_ALIGN_PARAGRAPH.RIGHT
         colour = ATTENTION if cell.attention else ""
-        self._run(line, cell.text, colour=colour, bold=cell.heading or cell.attention, points=_TABLE_POINTS)
+        text = cell.text.replace(" ", "\N{NO-BREAK SPACE}") if cell.number else cell.text
+        self._run(line, text, colour=colour, bold=cell.heading or cell.attention, points=_TABLE_POINTS)
 
     def _say(self, text: str, *, colour: str = "", bold: bool = False, points: int = 0) -> None:
         self._run(self._file.add_paragraph(), text, colour=colour, bold=bold, points=points)
@@ -157,13 +168,16 @@ class _Writer:
 
 
 def _widths(table: TableView) -> list[float]:
-    """Return the width of every column in inches: as its longest word asks, then as its text does."""
+    """Return the width of every column in inches: its longest word or figure fits, and the rest goes where texts are long."""
     texts: list[list[str]] = [read(header.text).split("\n") for header in table.headers]
+    words = [[word for line in lines for word in (*line.split(), "")] for lines in texts]
     for row in table.rows:
         for column, cell in zip(range(len(table.headers) - len(row), len(table.headers)), row, strict=True):
-            texts[column].append(read(cell.text))
-    needs = [
-        max(len(word) for text in column for word in (*text.split(), "")) + min(30, max(map(len, column))) / 2 + 2
-        for column in texts
-    ]
-    return [_TEXT_INCHES * need / sum(needs) for need in needs]
+            texts[column].append(text := read(cell.text))
+            words[column] += [text] if cell.number else text.split()
+    least = [max(map(len, each)) * _LETTER_INCHES + 2 * _CELL_MARGIN_INCHES for each in words]
+    spare = _TEXT_INCHES - sum(least)
+    if spare < 0:
+        return [_TEXT_INCHES * each / sum(least) for each in least]
+    longer = [min(30, max(map(len, lines))) for lines in texts]
+    return [each + spare * length / sum(longer) for each, length in zip(least, longer, strict=True)]

@@ -124,7 +124,6 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             sections=(
                 Section("Privacy loss", entries),
                 conventions_section(replace(scenario.conventions, neighbours=loss.neighbours), loss.framework),
-                Section("Parameters", (("Fingerprint (SHA-256)", fingerprint(scenario)), ("System", system.title))),
             ),
         ),
     ]

@@ -14,7 +14,7 @@ from phexplore.accuracy.proven_loss import proven_figures
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import people_text, power_text
+from phexplore.figures.wording import people_text, power_text, significant
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity, errors_first
@@ -311,7 +311,7 @@ def _ratios(ratios: Sequence[RatioForecast], conventions: Conventions) -> tuple[
 
 def _ratio_text(ratio: RatioForecast) -> str:
     interval = ratio.interval
-    margin = "∞" if math.isinf(interval.margin) else f"{interval.margin:.2g}"
+    margin = "∞" if math.isinf(interval.margin) else significant(Fraction(interval.margin), 2)
     return f"{interval.ratio:.2f} ± {margin}"
 
 

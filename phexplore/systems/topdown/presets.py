@@ -5,17 +5,21 @@ For every schema of the user's library there are parameters to begin with.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from phexplore.catalog.presets import Preset, read_presets
 from phexplore.library import own_entries, own_title, until_reread
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, Passes, SpineChoice, TopDown
+from phexplore.resources import resource
 from phexplore.workload.schema import Schema, read_schema
 
 _DISTRICTS = ("Nation", "State", "County", "Supdist", "Enumdist")
@@ -28,6 +32,17 @@ def topdown_presets() -> Mapping[str, Preset]:
     own = own_entries("schemas", lambda path: _beginning(path, read_schema(path)))
     found = {preset.id: preset for _, preset in own}
     return MappingProxyType({**read_presets("presets/topdown.json", _method, "{product} (TopDown)"), **found})
+
+
+def published_epsilon(scenario: Scenario) -> str:
+    """Return ε as the signed certificate of a release of 2020 prints it, "" for parameters that are not exactly those of one."""
+    return _certified().get(fingerprint(scenario), "")
+
+
+@lru_cache(maxsize=1)
+def _certified() -> Mapping[str, str]:
+    stated = tomllib.loads(resource("published/confidence.toml").read_text("utf-8"))["certificates"]
+    return {fingerprint(topdown_presets()[each["scenario"]].scenario): each["epsilon"] for each in stated}
 
 
 def _beginning(path: Path, schema: Schema) -> Preset:

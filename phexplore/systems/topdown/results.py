@@ -43,6 +43,11 @@ class NamedUnit(NamedTuple):
     worst: WorstUnit
     sentence: str
 
+    @property
+    def title(self) -> str:
+        """What it is called: five digits alone could be a count, so nothing names them as a county."""
+        return _unit_title(self.level, self.code)
+
 
 class TopDownResults:
     """One run directory; reads nothing until it is asked.
@@ -172,8 +177,12 @@ class TopDownResults:
             codes = run.codes(level)
             for worst in run.folded(WorstFold, level, query, WorstBy.TOTAL).tally.units(count):
                 code = str(codes[worst.unit])
-                found.append(NamedUnit(level, code, worst, worst.sentence(code, labels, run.unit)))
+                found.append(NamedUnit(level, code, worst, worst.sentence(_unit_title(level, code), labels, run.unit)))
         return tuple(found)
+
+
+def _unit_title(level: str, code: str) -> str:
+    return f"County {code}" if level == "County" and len(code) == 5 else code
 
 
 def _finest_that_fits(schema: Schema) -> MarginalQuery:

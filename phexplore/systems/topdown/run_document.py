@@ -51,7 +51,7 @@ from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.system import TOPDOWN
-from phexplore.systems.topdown.wording import counted, level_title
+from phexplore.systems.topdown.wording import counted, level_title, query_title
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
@@ -379,7 +379,7 @@ _CONFIDENCE: tuple[Column[Comparison], ...] = (
 
 _WORST_UNITS: tuple[Column[NamedUnit], ...] = (
     heading("Level", lambda unit: level_title(unit.level)),
-    words("Unit", lambda unit: unit.code, whole=True),
+    words("Unit", lambda unit: unit.title, whole=True),
     figures("True\ntotal", lambda unit: unit.worst.truth),
     figures("Published", lambda unit: unit.worst.estimate, 1),
     figures("off by", lambda unit: unit.worst.error, 1),
@@ -415,7 +415,10 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         ),
     )
     design = summary["design"]
-    images = (f"{entry['query']} at {entry['level']} → {entry['image']}" for entry in design["images"])
+    images = (
+        f"{query_title(entry['query'])} at {entry['level']} → {query_title(entry['image'])}"
+        for entry in design["images"]
+    )
     made = (
         ("Schema", f"{design['scenario_schema']} → {design['schema']}"),
         ("Queries that became others", "; ".join(images) or "none"),

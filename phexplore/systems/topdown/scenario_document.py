@@ -9,6 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from phexplore import __version__
+from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
@@ -19,7 +20,7 @@ from phexplore.model.diff import changed_values, diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import errors_first
 from phexplore.model.moments import zoned_text
-from phexplore.model.numbers import exact_text
+from phexplore.model.numbers import exact_text, scientific_text
 from phexplore.model.rounded import percent
 from phexplore.model.scenario import Scenario, stated_as
 from phexplore.model.topdown import TopDown
@@ -41,7 +42,7 @@ from phexplore.systems.topdown.check import check_scenario
 from phexplore.systems.topdown.figures import level_figure, semantics_figure
 from phexplore.systems.topdown.forecast import TopDownForecast, forecast_topdown
 from phexplore.systems.topdown.heat import QUANTITIES, heat_figure
-from phexplore.systems.topdown.presets import topdown_presets
+from phexplore.systems.topdown.presets import published_epsilon, topdown_presets
 from phexplore.systems.topdown.proven_loss import proven_parts
 from phexplore.systems.topdown.rules import invariant_rule
 from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
@@ -158,7 +159,10 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
     asked = (Conversion.ZCDP_OPTIMAL_ALPHA, scenario.conventions.delta)
     if headline := next((each for each in figures.epsilons if (each.conversion, each.delta) == asked), None):
         proven = forecast(scenario).proven(headline.delta)
-        tiles.append(epsilon_tile(proven, headline.value, f"at δ = {power_text(headline.delta)}"))
+        published = published_epsilon(scenario) if headline.delta == HEADLINE_DELTA else ""
+        beside = f"; the certificate of 2020 prints {published}, to the nearest hundredth" if published else ""
+        tile = epsilon_tile(proven, headline.value, f"at δ = {power_text(headline.delta)}")
+        tiles.append(replace(tile, detail=f"{tile.detail}{beside}"))
     convention = scenario.conventions.margin
     for level in (scenario.topdown.levels[0], scenario.topdown.levels[-1]):
         entries = (entry for entry in figures.entries if entry.key.level == level)
@@ -269,6 +273,9 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
     ]
     loss = [(f"{figures.framework.symbol}, total, one record replaced", exact_text(figures.total))]
     loss += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
+    if published := published_epsilon(scenario):
+        told = f"{published} at δ = {scientific_text(HEADLINE_DELTA)}, zCDP with optimal α, to the nearest hundredth: the signed certificate"
+        loss.append(("ε as published in 2020", f"{told} of {origin.title if origin else scenario.name}"))
     errata = tuple((f"Misprint {number}", text) for number, text in enumerate(origin.errata, start=1)) if origin else ()
     return (
         Section("Scenario", tuple(entries)),

@@ -116,7 +116,11 @@ def test_that_pictures_fill_a_folder(finished, tmp_path):
 def test_that_worst_units_are_named_per_level(finished):
     found = TopDownResults.open(finished).worst(2)
     assert {unit.level for unit in found} == {"County", "Tract", "Block_Group", "Block"}
+    county = next(unit for unit in found if unit.level == "County")
+    assert county.title == f"County {county.code}"
+    assert county.sentence.startswith(county.title)
     block = next(unit for unit in found if unit.level == "Block")
+    assert block.title == block.code
     assert block.code in blocks().geoids
     assert block.code in block.sentence
 

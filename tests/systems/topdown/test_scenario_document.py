@@ -44,6 +44,17 @@ def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
     assert tiles["Whole ρ"] == "2.556226"
 
 
+def test_that_the_published_epsilon_is_quoted_of_exactly_the_parameters_it_was_published_for(persons) -> None:
+    changed = replace(persons, method=replace(persons.topdown, total=Fraction(5, 2)))
+    finer = replace(persons, conventions=replace(persons.conventions, delta=Fraction(1, 10**12)))
+    for scenario, in_tile, in_section in ((persons, True, True), (changed, False, False), (finer, False, True)):
+        document = scenario_document(scenario, None, NOW)
+        assert any("prints 17.14, to the nearest" in tile.detail for tile in document.tiles) is in_tile
+        said = {name: text for part in document.parts for section in part.sections for name, text in section.entries}
+        assert ("ε as published in 2020" in said) is in_section
+    assert said["ε as published in 2020"].startswith("17.14 at δ = 1e-10, zCDP")
+
+
 @pytest.mark.parametrize("exponent", [6, 12])
 def test_that_the_headline_is_told_at_the_delta_of_the_conventions(persons, exponent) -> None:
     conventions = replace(persons.conventions, delta=Fraction(1, 10**exponent))
