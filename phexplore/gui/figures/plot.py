@@ -111,8 +111,12 @@ class Plot(QWidget):
 
     def fit(self) -> None:
         """Follow the size of the canvas and of letters; what is chosen stays in sight."""
+        was_hidden, layout = self.bar.isHidden(), self.layout()
         self._layers.fit_key()
         self.viewport.fit()
+        if self.bar.isHidden() is not was_hidden and layout is not None:
+            # Shown while the layout gives room to the canvas, it would keep the room that it had hidden: none.
+            layout.invalidate()
         if self._choice.row is not None:
             self.viewport.make_visible(self._choice.row)
 

@@ -20,6 +20,7 @@ from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.margin_figure import TEACHING, margins_figure
+from phexplore.systems.phsafe.share_figure import shares_figure
 
 PH1 = parse_query("PH1_num/usa_*")
 PH3 = parse_query("PH3/state_A-G")
@@ -265,3 +266,14 @@ def test_that_no_dot_is_hidden_behind_words_that_lie_over_it(shown):
     dot, middle = round(pixels.x(55.0)), round(pixels.y(0.0))
     around = {image.pixelColor(x, y).rgb() for x in range(dot - 4, dot + 5) for y in range(middle - 4, middle + 4)}
     assert ink in around
+
+
+def test_that_a_bar_that_appears_while_the_picture_shrinks_has_its_width(shown, us, qtbot):
+    """Rows lay out of sight, and nothing said so."""
+    chart = shown(FigureView("Shares", TEACHING), 576, 411)
+    chart.show_figure(shares_figure(forecast(us)))
+    qtbot.waitUntil(lambda: not chart.plot.bar.isVisible())
+    chart.resize(576, 380)
+    qtbot.waitUntil(chart.plot.bar.isVisible)
+    qtbot.waitUntil(lambda: chart.plot.bar.width() > 8)
+    assert chart.plot.bar.geometry().right() < chart.plot.width()
