@@ -52,7 +52,7 @@ def proven_figure(forecast: Forecast, delta: Fraction) -> Figure:
         Mark(
             "published",
             (Path(xs, tuple(published), 1, 1.8, Dash.DASHED), Dot(marked, bound, 1)),
-            text="zCDP, optimal α",
+            text="the zCDP bound",
         ),
         Mark(
             "proven",
@@ -67,7 +67,7 @@ def proven_figure(forecast: Forecast, delta: Fraction) -> Figure:
         "proven",
         title,
         f"Under {side.value} neighbours. The shaded band is what the published conversion states beyond what is spent: "
-        f"{slack(bound, at.high):.4f} at {name}. The bracket is {at.high - at.low:.1e} wide.{paths if moved else ''}",
+        f"{slack(bound, at.high):.4f} at {name}. The bracket is at most {rounded_up(at.high - at.low, 7)} wide.{paths if moved else ''}",
         Axis(
             "δ, the chance that the guarantee does not hold (smaller to the right)",
             domain=(xs[0], xs[-1]),

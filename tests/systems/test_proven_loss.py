@@ -203,6 +203,8 @@ def test_that_the_picture_holds_the_bracket():
     row = next(row for row in figure.table.rows if row[0] == "1e-10")
     assert (round(row[1], 7), round(row[2], 7)) == (2.3632026, 2.3632036)
     assert row[4] == pytest.approx(row[3] - row[2])
+    assert "at most 0.000001" in figure.summary  # no 1.0e-06
+    assert figure.marks[0].text in figure.title  # one name for one line
     assert len(figure.table.rows) == 11
     assert len(proven_figure(known, Fraction(1, 3 * 10**7)).table.rows) == 12
     assert proven_figure(forecast(preset("ddp-2019-persons-us").scenario), HEADLINE_DELTA).marks == ()
