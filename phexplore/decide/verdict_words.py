@@ -88,8 +88,8 @@ def verdict_detail(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def verdict_summary(verdicts: Sequence[Verdict]) -> str:
-    """Return how a scenario or a run does on all rules, the first miss named; "" without rules."""
+def verdict_summary(verdicts: Sequence[Verdict], *, names_place: bool = True) -> str:
+    """Return how a scenario or a run does on all rules, the first miss named, with its place if asked; "" without rules."""
     if not verdicts:
         return ""
     passed = sum(each.outcome is Outcome.PASS for each in verdicts)
@@ -102,7 +102,7 @@ def verdict_summary(verdicts: Sequence[Verdict]) -> str:
     if failed:
         first = failed[0]
         # Of a scenario and of its run other places may decide: without them one rule would seem missed by two amounts.
-        is_one = first.rule.measure in LOSSES or first.where in {"", first.rule.place}
+        is_one = not names_place or first.rule.measure in LOSSES or first.where in {"", first.rule.place}
         text += f"; ✗ {first.rule.title}: {distance_text(first)}" + ("" if is_one else f" at {first.where}")
         if (more := len(failed) - 1) > 0:
             text += f"; {more} more {'fails' if more == 1 else 'fail'}"
@@ -118,7 +118,7 @@ def with_rules(tiles: tuple[TileContent, ...], workbook: Workbook, scenario: Sce
     verdicts = judge(workbook.rules, scenario)
     tile = tiles[1]
     outcomes = {each.outcome for each in verdicts}
-    change = f"{tile.change} · {verdict_summary(verdicts)}" if tile.change else verdict_summary(verdicts)
+    change = " · ".join(filter(None, (tile.change, verdict_summary(verdicts, names_place=False))))
     tone = tile.tone
     if Outcome.FAIL in outcomes:
         tone = Tone.ATTENTION

@@ -161,6 +161,7 @@ def test_that_a_summary_counts_every_miss_and_names_the_place_of_the_first() -> 
         == "0 of 2 rules pass; ✗ margin of error of state_A-G at most 68: 30 people over at PH8_num/state_A-G; 1 more fails"
     )
     assert verdict_summary((elsewhere, missed, missed)).endswith("; 2 more fail")
+    assert "PH8_num" not in verdict_summary((elsewhere, missed), names_place=False)  # a tile has no room for it
 
 
 def test_that_a_symbol_keeps_its_letter_and_a_distance_is_that_of_the_decimals_read() -> None:
