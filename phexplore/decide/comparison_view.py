@@ -32,7 +32,7 @@ from phexplore.systems.registry import loss_of, system_of
 
 _LONGEST = 60
 _OF = {"budget", "target", "threshold"}
-_SMALLEST, _LARGER = 4.5, 0.7
+_SMALLEST, _LARGER = 4.5, 0.4
 """Half the width of the first scenario's mark in pixels, and by how much that of each after it is larger."""
 _VISIBLE_CHANGE = 1e-9
 """Relative differences of margins below it are rounding of the last bit."""

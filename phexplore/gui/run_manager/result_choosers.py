@@ -231,8 +231,8 @@ class ResultChoosers(QWidget):
         self._parts: dict[str, QWidget] = {}
         self._labels: dict[str, QLabel] = {}
         self._order: list[str] = []
-        self._flow = FlowRow(gap=GRID)
-        column(self._flow, of=self, margins=(0, HALF, 0, 0))
+        self._flow = FlowRow(gap=GRID, between=HALF)
+        column(self._flow, of=self, margins=(0, HALF // 2, 0, 0))
         self.setMinimumHeight(_HEIGHT)
 
     def show_offers(self, offers: Sequence[Offer], runs: Words) -> None:

@@ -160,7 +160,7 @@ class ResultsPage(QWidget):
         self._stack.addWidget(self.empty)
         # Below the tabs: what stands above them would move them whenever it takes another line.
         said = (self.reservation, self.verdicts, self.sentence, self._problems)
-        self.tabs.keep_under_tabs(stacked(self.choosers, *said, gap=HALF))
+        self.tabs.keep_under_tabs(stacked(self.choosers, *said, gap=HALF // 2))
         self.tabs.offer_by_depth({tab.id: tab.question for tab in self._results.tabs if tab.question})
         column(self._stack, of=self, margins=(0, HALF, 0, 0))
 
