@@ -13,8 +13,9 @@ from phexplore.report.office_files import ACCENT, ATTENTION, MUTED, describe, de
 _TEXT_INCHES, _HIGHEST_INCHES = 6.9, 8.0
 _TABLE_POINTS, _SMALL_POINTS = 7, 8
 _MARGIN_INCHES = 0.7
-_LETTER_INCHES, _CELL_MARGIN_INCHES = 0.062, 0.04
-"""A letter of a table, and the room on both sides of a cell."""
+_LETTER_INCHES, _NARROW_INCHES, _CELL_MARGIN_INCHES = 0.06, 0.035, 0.04
+"""A letter of a table, a narrow one, and the room on both sides of a cell."""
+_NARROW = frozenset(" .,:;'!|()[]/-ijlftrI")
 _DXA = 1440
 """Twentieths of a point in an inch, which Word counts in."""
 _LINE = "D3DAE1"
@@ -104,9 +105,12 @@ class _Writer:
         grid = self._file.add_table(rows=1 + len(table.rows), cols=width)
         grid.style, grid.autofit = "Table Grid", False
         self._draw_lines(grid)
-        for column, inches in zip(grid.columns, _widths(table), strict=True):
-            column.width = Inches(inches)
+        widths = [Inches(inches) for inches in _widths(table)]
         lines = [line.cells for line in grid.rows]
+        # Word goes by the widths of the cells, other programs by those of the columns.
+        for *places, wide in zip(grid.columns, *lines, widths, strict=True):
+            for place in places:
+                place.width = wide
         grid.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))  # noqa: SLF001 - repeated on every page
         for column, header in enumerate(table.headers):
             self._fill(lines[0][column], Cell(header.text, header.number, heading=True))
@@ -175,9 +179,13 @@ def _widths(table: TableView) -> list[float]:
         for column, cell in zip(range(len(table.headers) - len(row), len(table.headers)), row, strict=True):
             texts[column].append(text := read(cell.text))
             words[column] += [text] if cell.number else text.split()
-    least = [max(map(len, each)) * _LETTER_INCHES + 2 * _CELL_MARGIN_INCHES for each in words]
+    least = [max(map(_inches, each)) + 2 * _CELL_MARGIN_INCHES for each in words]
     spare = _TEXT_INCHES - sum(least)
     if spare < 0:
         return [_TEXT_INCHES * each / sum(least) for each in least]
     longer = [min(30, max(map(len, lines))) for lines in texts]
     return [each + spare * length / sum(longer) for each, length in zip(least, longer, strict=True)]
+
+
+def _inches(word: str) -> float:
+    return sum(_NARROW_INCHES if letter in _NARROW else _LETTER_INCHES for letter in word)
