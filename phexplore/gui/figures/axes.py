@@ -23,6 +23,8 @@ from phexplore.gui.theme.metrics import GAP, HALF
 
 _UPRIGHT = 2
 """A label of so many letters is not turned."""
+_LEAST_LETTERS = 4
+"""A name of a column is left out rather than cut to fewer."""
 TICK_LENGTH = 4
 """In pixels, outside the plot area."""
 
@@ -126,19 +128,27 @@ class BottomAxis(ValueAxis):
                 QPointF(round(x) + 0.5, area.bottom()), QPointF(round(x) + 0.5, area.bottom() + TICK_LENGTH)
             )
         y = area.bottom() + TICK_LENGTH + HALF / 2 + letters.height / 2
-        widths = [letters.width(tick.text) for tick in ticks]
+        texts = self._names([tick.text for tick in ticks], middles)
+        widths = [letters.width(text) for text in texts]
         lefts = [
             min(max(x - width / 2, room.left() + 1), room.right() - 1 - width)
             for x, width in zip(middles, widths, strict=True)
         ]
         for index in _apart([(left, left + width) for left, width in zip(lefts, widths, strict=True)]):
-            draw_text(painter, QPointF(lefts[index], y), ticks[index].text, colours.muted)
+            draw_text(painter, QPointF(lefts[index], y), texts[index], colours.muted)
         if self.label:
             words = self._fitting(room.width() - GAP)
             left = min(
                 max(area.center().x() - letters.width(words) / 2, HALF), room.right() - letters.width(words) - HALF
             )
             draw_text(painter, QPointF(left, y + letters.height), words, colours.muted)
+
+    def _names(self, texts: list[str], middles: Sequence[float]) -> list[str]:
+        """Return what is written at ticks: names of columns are shortened to their column, where one left out would be missed."""
+        letters = lettering()
+        room = min((second - first for first, second in pairwise(middles)), default=math.inf) - HALF
+        are_names = all(text[:1].isalpha() for text in texts) and room >= _LEAST_LETTERS * letters.width("n")
+        return [letters.elided(text, room) for text in texts] if are_names else texts
 
 
 class LeftValueAxis(ValueAxis):

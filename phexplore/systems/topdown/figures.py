@@ -94,7 +94,7 @@ def semantics_figure(
 
     def add(group: str, name: str, rho: Fraction, value: float, was: float | None, tip: str) -> None:
         bound = (proven or {}).get(name_of.get(name, name), (0.0, None))[1]
-        text = epsilon_bound(value) if bound is None else f"{epsilon_bound(value)}, proven {rounded_up(bound, 2)}"
+        text = epsilon_bound(value) if bound is None else f"{epsilon_bound(value)} ({rounded_up(bound, 2)})"
         if bound is not None:
             tip += f"; proven ε ≤ {rounded_up(bound, 4)}"
         bars.append(Bar(None, group, name, value, was, text, tip))
@@ -132,6 +132,7 @@ def semantics_figure(
         title,
         "ε says how much the published numbers can tell about one person of whom all else is known: the smaller, the better."
         if is_plain
-        else f"Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α.{_linked(figures, proven)}",
+        else f"Semantics as on the production certificates, δ = 10⁻¹⁰ by the zCDP conversion with the optimal α{'; in brackets the proven ε' if proven else ''}."
+        f"{_linked(figures, proven)}",
         Table(("Kind", "About", symbol, "ε", "Proven ε", "ε in the reference"), tuple(rows)),
     )

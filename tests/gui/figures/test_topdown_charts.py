@@ -18,9 +18,12 @@ from phexplore.figures.map import area_true, map_figure, tint_of
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table
 from phexplore.gui.binding.scenario_view import shown
+from phexplore.gui.figures.axes import BottomAxis
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.session import topdown_shown
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.lettering import lettering
+from phexplore.gui.theme.metrics import HALF
 from phexplore.model.edits import set_item
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
@@ -107,6 +110,27 @@ def test_that_semantics_are_those_of_the_certificate():
     assert found["Block within", "County"] == "11.71"
     assert found["One attribute", "hhgq"] == "7.25"
     assert content.title == "Best protected: which block of its block group a person lives in (ε 2.93)"
+
+
+def test_that_what_is_proven_stands_short_beside_every_part():
+    """Cut off at "proven …" a number was lost; the sentence above says what the brackets hold."""
+    parts = dict.fromkeys(("County", "hhgq"), (2.0, 2.345))
+    content = semantics_figure(version().figures, None, parts)
+    found = {(bar.group, bar.name): bar.text for bar in content.marks}
+    assert found["Block within", "County"] == "11.71 (2.35)"
+    assert "in brackets the proven ε" in content.summary
+    assert "brackets" not in semantics_figure(version().figures).summary
+
+
+def test_that_every_column_of_a_narrow_heat_table_keeps_a_name(qtbot):
+    axis = BottomAxis()
+    axis.use(heat_figure(version(), Quantity.OF_TOTAL).x)
+    names = [tick.text for tick in axis.ticks(0.0, 6.0)]
+    assert names[4] == "Bl. group"
+    shown = axis._names(names, [38.0 * place for place in range(6)])
+    assert [name[:2] for name in shown] == ["US", "St", "Co", "Tr", "Bl", "Bl"]
+    assert all(lettering().width(name) <= 38 - HALF for name in shown)
+    assert axis._names(names, [6.0 * place for place in range(6)]) == names, "no name of one letter"
 
 
 def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
