@@ -175,7 +175,7 @@ def place(code: str) -> str:
         return f"{county}, {state.name}"
     unit = _UNIT.get(len(code))
     tract = f"tract {int(code[5:9])}" + (f".{code[9:11]}" if code[9:11] != "00" else "")
-    rest = {"block group": f"block group {code[11:]}, ", "block": f"block {code[11:]}, "}.get(unit or "", "")
+    rest = {"block group": f"block group {code[11:]}, ", "block": f"block {code[-4:]}, "}.get(unit or "", "")
     return f"{rest}{tract}, {county}, {state.postal}" if unit else ""
 
 

@@ -144,6 +144,9 @@ def test_that_counties_lie_in_the_states_their_codes_say():
     assert len(codes) == len(set(codes)) == 3143  # counties of 2010, Puerto Rico apart
     assert {code[:2] for code in codes} == set(states()) - {"72"}
     assert place("44003") == "Kent County, Rhode Island"
+    # Codes of a spine repeat the block group before the number of the block, whose first digit it is.
+    assert place("440070001022002") == "block 2002, tract 1.02, Providence County, RI"
+    assert place("4400700010222002") == "block 2002, tract 1.02, Providence County, RI"
     assert place("72001") == ""
 
 
