@@ -85,7 +85,7 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
             f"{_z(content)} × their root mean square; {_ratio_words(content)} "
         )
     if content.schema:
-        summary += f"Predicted for the run's data, {content.schema}. "
+        summary += f"Predicted for the run's data, {content.schema}; the margins of the tree are for the scenario's own cells. "
     if content.unobserved:
         summary += f"{content.unobserved} "
     if len(order) > MOST_ROWS:
@@ -234,7 +234,7 @@ def _ratio_words(content: MarginsContent) -> str:
             if math.isfinite(ratio)
         ]
         if parts:
-            return f"squared errors over predicted variance: {', '.join(parts)}; no prediction knows that counts are not negative."
+            return f"squared errors over predicted variance: {', '.join(parts)}."
     if content.what == "levels" or not math.isfinite(seen.ratio):
         return "no variance is predicted to compare them with." if content.kept else "the prediction is 0 here."
     doubt = f" ± {seen.ratio_error:.2f}" if math.isfinite(seen.ratio_error) else ""
