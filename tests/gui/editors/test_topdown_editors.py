@@ -24,6 +24,7 @@ from phexplore.gui.systems.topdown.spine_settings_editor import SpineKeysEditor
 from phexplore.gui.systems.topdown.summary import inspect
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
+from phexplore.gui.theme.number_style import in_chosen_words
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.page import Sideways
 from phexplore.model.edits import set_field
@@ -192,6 +193,24 @@ def test_that_names_are_read_whole_where_the_table_scrolls_anyway(editor):
         texts = [str(editor.table.index(number, 0).data()) for number in range(editor.table.rowCount())]
         widest = max(map(editor.view.fontMetrics().horizontalAdvance, texts))
         assert editor.view.columnWidth(0) >= min(widest, editor.view.viewport().width() // 2)
+    finally:
+        appearance().call_things(naming)
+
+
+def test_that_names_beside_sliders_stand_whole_in_a_wide_window(qtbot, editor):
+    """Two of them were cut to the same words beside a slider of half a screen."""
+    naming = chosen_naming()
+    appearance().call_things(Naming.NAMES)
+    try:
+        editor.resize(1480, 800)
+        editor.show_sliders(shown=True)
+        editor.query_sliders.show_column("State")
+        qtbot.waitUntil(lambda: bool(editor.query_sliders.lines) and editor.query_sliders.lines[0].slider.isVisible())
+        QApplication.processEvents()
+        for line in editor.query_sliders.lines:
+            whole = in_chosen_words(line.name.text())
+            assert line.name.width() >= line.name.fontMetrics().horizontalAdvance(whole)
+            assert line.slider.width() > line.name.width()
     finally:
         appearance().call_things(naming)
 
