@@ -252,8 +252,8 @@ class BundlePage(Page):
         """Check a bundle."""
         self._checked = path
         try:
-            self.checking.start(VerifyJob(path, trusted_keys(), self.required.value()))
-        except PhexploreError as error:
+            self.checking.start(VerifyJob(path, trusted_keys(), self.required.read()))
+        except (ValueError, PhexploreError) as error:
             self.checking.reason.say(visible(str(error)))
             self._enable()
 

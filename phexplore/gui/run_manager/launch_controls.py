@@ -56,10 +56,13 @@ class LaunchControl(Protocol):
 class CountControl(NumberField):
     """A whole number."""
 
+    changed = Signal()
+
     def __init__(self, part: Field, kind: Whole) -> None:
         super().__init__(capital(part.title), kind.low or 0, kind.high or MOST_WORKERS, part.default)
-        self.changed = self.valueChanged
-        self.read, self.show_value = self.value, self.setValue
+        self.valueChanged.connect(self.changed)
+        self.judged.connect(self.changed)
+        self.show_value = self.setValue
 
 
 class FlagControl(TickBox):

@@ -241,7 +241,9 @@ class LaunchForm(_Page):
         problems = {} if isinstance(read, LaunchRequest) else read
         for name, reason in self.reasons.items():
             line = getattr(self.controls[name], "line", None)
-            said = "" if name == "data" and not self.controls[name].line.text() else problems.get(name, "")
+            is_said = isinstance(self.controls[name], CountControl)  # it says so itself
+            is_empty = name == "data" and not self.controls[name].line.text()
+            said = "" if is_said or is_empty else problems.get(name, "")
             reason.say(said)
             if line is not None:
                 line.set_refused(said)

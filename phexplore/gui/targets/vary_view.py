@@ -189,7 +189,7 @@ class VaryView(QWidget):
         runs = None
         if self.runs.isChecked():
             data = Path(typed) if typed else None
-            runs = PointRuns(self._home(), data, self.trials.value(), self.seed.value(), self.workers.value())
+            runs = PointRuns(self._home(), data, self.trials.read(), self.seed.read(), self.workers.read())
         return SweepRequest(self._session.scenario, grid | other, (asked,) if asked else (), runs)
 
     def _doubt(self, request: SweepRequest) -> str:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QLabel,
+    QLineEdit,
     QStyle,
     QStyleOptionComboBox,
     QStyleOptionViewItem,
@@ -164,6 +165,39 @@ def test_that_a_notice_says_acts_and_closes(qtbot, shown) -> None:
     bar.say("Done.")
     qtbot.mouseClick(bar._close, Qt.MouseButton.LeftButton)
     assert bar.text == ""
+
+
+@pytest.mark.parametrize("typed", ["150.5", "150,5", "-3", "12x", "", "1e3", "99999"])
+@pytest.mark.parametrize("left_by", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
+def test_that_a_number_field_never_makes_another_number_of_what_is_typed(qtbot, shown, typed, left_by) -> None:
+    number, judged = NumberField("Trials", 1, 9999, 4), []
+    place = QWidget()
+    column(number, QLineEdit(), of=place)
+    shown(place)
+    number.judged.connect(lambda: judged.append(number.reason))
+    number.setFocus()
+    qtbot.waitUntil(number.hasFocus)
+    number.selectAll()
+    qtbot.keyClick(number, Qt.Key.Key_Delete)
+    qtbot.keyClicks(number, typed)
+    qtbot.keyClick(number, left_by)
+    assert (number.lineEdit().text(), number.value()) == (typed, 4)
+    assert number.reason
+    assert judged == [number.reason]
+    with pytest.raises(ValueError, match="number"):
+        number.read()
+    number.setFocus()
+    qtbot.keyClick(number, Qt.Key.Key_Escape)
+    assert (number.lineEdit().text(), number.reason, number.read()) == ("4", "", 4)
+
+
+@pytest.mark.parametrize("typed", ["1500", "1,500", "1 500"])
+def test_that_a_number_field_reads_what_it_shows(qtbot, shown, typed) -> None:
+    number = shown(NumberField("Trials", 1, 9999, 4))
+    number.selectAll()
+    qtbot.keyClicks(number, typed)
+    qtbot.keyClick(number, Qt.Key.Key_Return)
+    assert (number.read(), number.lineEdit().text(), number.reason) == (1500, "1,500", "")
 
 
 def test_that_an_empty_place_teaches_and_acts(qtbot, shown) -> None:

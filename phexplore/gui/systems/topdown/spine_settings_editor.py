@@ -157,7 +157,6 @@ class SpineSettingsEditor(QWidget):
         title, tip, _ = SETTINGS[name]
         field = NumberField(title, 0, _MOST, 0)
         describe(field, tip=tip)
-        field.setKeyboardTracking(False)
         field.valueChanged.connect(partial(self._set_number, name))
         field.editingFinished.connect(self._session.project.end_merge)
         return field
