@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QMimeData, QSize, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
@@ -180,6 +180,11 @@ class MainWindow(QMainWindow):
             room.stop()
         project.close()
         event.accept()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange and self.isVisible():
+            self.settings.keep(GEOMETRY, self.saveGeometry())  # a program that is killed closes no window
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_files(event.mimeData()):

@@ -13,10 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QByteArray
+from PySide6.QtWidgets import QMainWindow
 
 from phexplore.data.source import demonstration_directory
 from phexplore.document.project import Project
 from phexplore.files.atomic_files import WriteError
+from phexplore.gui.binding.settings import GEOMETRY
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
 from phexplore.gui.run_manager.launch_form import LaunchRequest
@@ -219,3 +222,13 @@ def test_that_a_killed_window_loses_no_acknowledged_edit(path, us, tmp_path) -> 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_that_40_killed_windows_lose_no_acknowledged_edit(path, us, tmp_path) -> None:
     assert kill_windows(path, us, tmp_path, 40, seed=100) >= 40
+
+
+def test_that_a_window_made_large_comes_back_large_after_a_kill(qtbot, window) -> None:
+    window.settings.keep(GEOMETRY, QByteArray())
+    window.showMaximized()
+    qtbot.waitUntil(lambda: not window.settings.read(GEOMETRY).isEmpty())
+    again = QMainWindow()
+    qtbot.addWidget(again)
+    again.restoreGeometry(window.settings.read(GEOMETRY))
+    assert again.isMaximized()
