@@ -8,6 +8,7 @@ from phexplore.decide.verdict_words import verdict_summary
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.rounded import epsilon_bound
 from phexplore.model.rules import Outcome, Verdict
@@ -42,7 +43,9 @@ def decision_summary(
 
 
 def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
-    first = ", ".join(filter(None, (f"{tile.caption.removeprefix('Privacy loss, ')} {tile.value}", tile.beside)))
+    # To a committee every symbol of it is called privacy loss, which the caption says.
+    kind = tile.caption.removeprefix("Privacy loss, ") if appearance().is_expert else ""
+    first = ", ".join(filter(None, (f"{kind} {tile.value}".lstrip(), tile.beside)))
     against = f" against {shown.reference.title}" if shown.reference is not None and tile.change else ""
     change = (f"{tile.change}{against}",) if tile.change else ()
     epsilon = _epsilon_words(shown)

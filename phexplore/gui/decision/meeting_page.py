@@ -286,8 +286,9 @@ class MeetingPage(QWidget):
         foot = row(Text("Picture", look="muted"), self.chart, (self.count, 1), self.start_button)
         section = Section(
             "Meeting",
-            "The projector shows the headline, one picture and only the sliders ticked here, in large type. Digits choose a slider, "
-            "arrows move it, Ctrl+Z takes back, Ctrl+K keeps the values as a scenario, Esc leaves.",
+            "The projector shows the headline, one picture and only the sliders ticked here, in large type. They move the scenario "
+            "that is being edited. Digits choose a slider, arrows move it, Ctrl+Z takes back, Ctrl+K keeps the values as a scenario "
+            "of their own, Esc leaves.",
             stacked(self.search, (self.list, 1), foot),
         )
         column(section, of=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN))

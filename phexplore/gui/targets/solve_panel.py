@@ -104,6 +104,7 @@ TEACHING = (
 )
 _LETTERS = 44
 """In one line of a way out."""
+APPLIED = "The budgets are those of the solution now. Undo takes it back as one step."
 STALE = "Goals or parameters changed since. Solve again to see what they lead to."
 
 
@@ -165,6 +166,12 @@ class SolvePanel(QFrame):
         self.sentence.setText(TEACHING)
         self.apply.setVisible(False)
         self._show_parts(())
+
+    def show_applied(self) -> None:
+        """Show that the budgets are those of the solution that stood here."""
+        self.clear()
+        self.title.setText("Applied")
+        self.sentence.setText(APPLIED)
 
     def mark_stale(self) -> None:
         """Say that what is shown answers an older question; it can no longer be applied."""

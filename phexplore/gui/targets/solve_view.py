@@ -18,7 +18,7 @@ from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.targets.goal_edits import GoalEdits, set_floors, set_locks, set_targets
 from phexplore.gui.targets.goal_table import GoalColumn, GoalSession, goal_rows, goal_table, goals_words, parse_goal
 from phexplore.gui.targets.question_view import QuestionView
-from phexplore.gui.targets.solve_panel import CapsEditor, SolvePanel
+from phexplore.gui.targets.solve_panel import APPLIED, CapsEditor, SolvePanel
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.beside import Beside
@@ -32,6 +32,7 @@ from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.goals import Key, TiedBy
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.systems.registry import budgets_of, system_of
@@ -60,6 +61,7 @@ class SolveView(QuestionView):
         super().__init__(session, answer)
         self.edits = GoalEdits(session)
         self._blocks: Path | None = None
+        self._solution: Scenario | None = None  # what was applied, while it stands
         self.goals = cast("Any", GoalSession(session, self))
         self.table = ParameterModel(self.goals, goal_table, self)
         self.finding = Text("", wrap=True)
@@ -90,9 +92,10 @@ class SolveView(QuestionView):
         solved = shown.solved
         label = "Solve from targets" + (", as in 2020" if shown.request.as_in_2020 else "")
         if self._session.report(self._session.edit_workbook(label, lambda book: applied(book, solved))):
-            self.panel.clear()
+            self._solution = self._session.scenario
+            self.panel.show_applied()
             self._refresh()
-            self.noted.emit("The solution was applied. Undo takes it back as one step.")
+            self.noted.emit(f"The solution was applied. {APPLIED}")
 
     def take_way(self, way: Relaxation) -> None:
         """Change the goals as a way out says, as one step, and solve again."""
@@ -175,6 +178,9 @@ class SolveView(QuestionView):
         shown = self.panel.answer
         if shown is not None and not self._is_current(shown):
             self.panel.mark_stale()
+        elif shown is None and self._solution is not None and self._solution is not self._session.scenario:
+            self._solution = None
+            self.panel.clear()
         self._refresh_rows()
         model = budgets_of(self._session.scenario)
         titles = model.scopes()

@@ -15,6 +15,8 @@ from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunOffer
 from phexplore.gui.systems.phsafe.summary import decision_part
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.model.approval import Status
 from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.workbook import Workbook, compare_with
@@ -260,6 +262,10 @@ def test_that_the_sheet_says_what_is_decided_about(page, session, query) -> None
     }
     loss = entries["Privacy loss"]
     assert loss[0].startswith("bounded ρ ")
+    appearance().show_depth(Depth.COMMITTEE)
+    plain = decision_summary(session.shown, decision_part(session.shown), [])[0].lines[0]
+    appearance().show_depth(Depth.EXPERT)
+    assert loss[0] == f"bounded ρ {plain}", "its caption says what it is, in the only words a committee has for it"
     proven, converted = session.shown.forecast.proven(), session.shown.forecast.loss.epsilon
     assert loss[1] == (
         f"proven ε ≤ {rounded_up(proven, 3)} at δ = 10⁻¹⁰; {epsilon_bound(converted)} converted from ρ, bounded neighbours"

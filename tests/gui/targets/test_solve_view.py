@@ -94,8 +94,10 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     assert session.scenario.phsafe.budgets[query] == wanted
     assert session.scenario.phsafe.targets[query] == 30
     assert view.edits.goals == Goals()
+    assert view.panel.title.text() == "Applied"
     session.undo()
     assert session.scenario == before
+    assert view.panel.title.text() == "Not solved yet"
     assert before.phsafe.targets[query] == 30
 
 
