@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.gui.binding.areas import AREAS, Area, area_keys
@@ -86,6 +86,13 @@ class Navigation(QListWidget):
             with QSignalBlocker(self):
                 self.choose(chosen)
         self._restyle()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if not event.buttons():  # the headline shrinks with the first choice: a hand that shakes would choose once more
+            super().mouseMoveEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # by its second press another area is under the pointer
 
     def choose(self, area: Area) -> None:
         """Go to an area."""

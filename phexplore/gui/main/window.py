@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSize, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
@@ -45,6 +45,16 @@ _ROOM_FOR_INSPECTOR = 1560
 """Width of the window from which on the overview and the inspector stand side by side, at normal text size."""
 _ROOM_FOR_BOTH = 960
 """The same for pages the inspector belongs to; in a narrower window the inspector takes their place when it is asked for."""
+
+
+class KeptState(QObject):
+    """Keeps that a window was made large when it is: a program that is killed closes no window."""
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        window = self.parent()
+        if event.type() == QEvent.Type.WindowStateChange and isinstance(window, MainWindow) and window.isVisible():
+            window.settings.keep(GEOMETRY, window.saveGeometry())
+        return False
 
 
 class MainWindow(QMainWindow):
@@ -120,6 +130,7 @@ class MainWindow(QMainWindow):
         """Take the place and size of last time, and what every window of the program has."""
         if isinstance(application := QApplication.instance(), QApplication):
             self._copies = TableCopies(application, self)
+        self.installEventFilter(KeptState(self))
         self.setAcceptDrops(True)
         self.setWindowTitle("phexplore")
         self.resize(DEFAULT_SIZE)
@@ -180,11 +191,6 @@ class MainWindow(QMainWindow):
             room.stop()
         project.close()
         event.accept()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.WindowStateChange and self.isVisible():
-            self.settings.keep(GEOMETRY, self.saveGeometry())  # a program that is killed closes no window
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_files(event.mimeData()):

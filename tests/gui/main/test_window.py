@@ -5,8 +5,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QByteArray, QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QAccessible, QCloseEvent, QDropEvent, QKeySequence
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QAccessible, QCloseEvent, QDropEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -108,6 +108,25 @@ def test_that_the_title_names_file_scenario_and_unsaved_edits(qtbot, window, que
     assert window.windowTitle() == "a.phx – Proposal – phexplore"
     window.session.edit("Set", lambda s: set_budget(s, query, Fraction(1)))
     qtbot.waitUntil(lambda: "a.phx*" in window.windowTitle())
+
+
+@pytest.mark.parametrize("shaken", [False, True], ids=["double click", "hand that shakes"])
+def test_that_one_gesture_chooses_one_area_although_the_list_moves_under_it(qtbot, window, shaken) -> None:
+    window.navigation.choose(Area.OVERVIEW)
+    QApplication.processEvents()
+    areas, left = window.navigation, Qt.MouseButton.LeftButton
+    place = areas.visualItemRect(areas.item(1)).center()
+    later = areas.visualItemRect(areas.item(3)).center()  # what is under the pointer when the headline has shrunk
+    qtbot.mousePress(areas.viewport(), left, pos=place)
+    if shaken:
+        at = QPointF(areas.viewport().mapToGlobal(later))
+        none = Qt.KeyboardModifier.NoModifier
+        move = QMouseEvent(QEvent.Type.MouseMove, QPointF(later), at, Qt.MouseButton.NoButton, left, none)
+        QApplication.sendEvent(areas.viewport(), move)
+    else:
+        qtbot.mouseDClick(areas.viewport(), left, pos=later)
+    qtbot.mouseRelease(areas.viewport(), left, pos=later)
+    assert areas.area is Area.BUDGETS
 
 
 def test_that_an_issue_leads_to_its_row(qtbot, window, query) -> None:
