@@ -28,6 +28,8 @@ from phexplore.figures.table import Table, signed_tick
 from phexplore.model.rounded import Toward, percent
 
 _WIDEST_QUANTILE = 0.98
+_ROOM = 1.05
+"""Of the axis beyond what it reaches to: marks at its ends are seen whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ def published_figure(name: str, unit: str, rows: Sequence[PublishedNumber]) -> F
     return Figure(
         "published",
         published_title(name, rows),
-        published_summary(rows),
-        Axis(f"distance from the truth, {unit}", domain=(-reach, reach), text=signed_tick),
+        published_summary(rows, reach),
+        Axis(f"distance from the truth, {unit}", domain=(-_ROOM * reach, _ROOM * reach), text=signed_tick),
         ROWS,
         tuple(_mark(row, reach) for row in rows),
         partial(published_numbers, tuple(rows)),
@@ -128,12 +130,19 @@ def published_title(name: str, rows: Sequence[PublishedNumber]) -> str:
     )
 
 
-def published_summary(rows: Sequence[PublishedNumber]) -> str:
-    """Return one sentence: what the marks are."""
+def published_summary(rows: Sequence[PublishedNumber], reach: float) -> str:
+    """Return one sentence: what the marks are.
+
+    Args:
+        rows: the numbers.
+        reach: of the axis either way; what is farther off stands there.
+    """
     outside = sum(not row.is_held for row in rows)
+    beyond = sum(abs(row.noisy - row.truth) > reach for row in rows)
+    edge = f" Diamonds at an edge are farther off ({beyond:,})." if beyond else ""
     return (
         "Diamond: as measured. Dot with bar: as published, with its 90 % interval. The line in the middle is the truth of the "
-        f"simulated data; {outside:,} bars do not reach it (✗). Errors are root mean squares."
+        f"simulated data; {outside:,} bars do not reach it (✗).{edge} Errors are root mean squares."
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtWidgets import QPushButton
 
+from phexplore.figures.marks import Dot
 from phexplore.gui.systems.phsafe.published_view import PublishedView
 from phexplore.systems.phsafe.published_figure import PublishedNumber, coverage_bars, published_figure, read_release
 
@@ -140,6 +141,15 @@ def test_that_bars_mark_ninety_per_cent() -> None:
     assert [bar.name for bar in found.marks] == ["below 1 σ", "from 6 σ on"]
     assert coverage_bars([]).marks == ()
     assert max(found.x.values_between(0.0, 200.0)) == 100.0
+
+
+def test_that_a_number_beyond_the_axis_is_drawn_whole_and_said_to_be_there() -> None:
+    near = [PublishedNumber("A", str(n), 10 + n / 50, 10, 9, 11, 10) for n in range(60)]
+    figure = published_figure("PH3", "people", [*near, PublishedNumber("A", "far", 900, 10, 9, 11, 10)])
+    (diamond,) = [part for part in figure.marks[-1].parts if isinstance(part, Dot) and part.is_hollow]
+    assert diamond.x < figure.x.domain[1] < 100
+    assert "Diamonds at an edge are farther off (1)." in figure.summary
+    assert "edge" not in published_figure("PH3", "people", near[:1]).summary
 
 
 def test_that_huge_and_missing_values_are_drawn(qtbot, make) -> None:
