@@ -53,7 +53,8 @@ def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
 
 
 def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:
-    caption = "Changed, in people"
+    # Where shares of a budget changed, nothing of it is in people.
+    caption = "Changed" if changes and not any("people" in each for each in changes) else "Changed, in people"
     if shown.reference is None:
         return SummaryEntry(
             caption, ("not known: choose at the top what to compare with, then read again",), Tone.ATTENTION

@@ -20,6 +20,7 @@ from phexplore.gui.theme.depth import Depth
 from phexplore.model.approval import Status
 from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.workbook import Workbook, compare_with
+from phexplore.systems.group_sizes.edits import set_size_share
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
 from phexplore.systems.registry import preset
@@ -293,6 +294,15 @@ def test_that_the_sheet_tells_long_lists_last_and_every_missed_target_once(sessi
     ]
     sentences = "\n".join(line for entry in entries for line in entry.lines)
     assert "wider than its target" not in sentences
+
+
+def test_that_what_is_not_in_people_is_not_said_to_be(window) -> None:
+    name = "group-sizes-census-2010"
+    scenario = set_size_share(preset(name).scenario, "County", Fraction(1, 2))
+    window.session.edit_workbook("Work on it", lambda _: Workbook((scenario,), scenario.name, name))
+    found = decision_summary(window.session.shown, window.room.decision_part(), [])
+    (changed,) = [entry.caption for entry in found if entry.caption.startswith("Changed")]
+    assert changed == f"Changed, against {preset(name).title}"
 
 
 @pytest.mark.defect("B1")
