@@ -119,7 +119,7 @@ def mechanisms_figure(scenario: Scenario) -> Figure:
                 SIZE_MECHANISMS[mechanism],
                 sigma,
                 None,
-                f"σ {people(sigma)}, {kept}" + (" (chosen)" if mechanism is method.mechanism else ""),
+                f"σ {people(sigma)}" + (", chosen" if mechanism is method.mechanism else ""),
                 f"{SIZE_MECHANISMS[mechanism]}: σ = {sigma:,.4g} groups of one size, {kept}",
             )
         )
@@ -133,7 +133,7 @@ def mechanisms_figure(scenario: Scenario) -> Figure:
         f"On this budget a size has σ {direct} where sizes are measured, σ {cumulative} from cumulative ones"
         if direct != cumulative
         else f"On this budget a size has σ {direct} with every mechanism",
-        f"Noise of one size at the level {lowest} before post-processing, same budget. What consistency makes of it has no formula.",
+        f"Noise of one size at the level {lowest} before post-processing, same budget. The baselines break sums, the others never. What consistency makes of the noise has no formula.",
         Table(("Mechanism", "σ of a size, groups", "Sums", "Chosen"), tuple(rows)),
     )
 

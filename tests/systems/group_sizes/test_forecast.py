@@ -122,6 +122,7 @@ def test_that_equal_noise_of_both_ways_is_said_once():
     scenario = preset("group-sizes-census-2010").scenario
     figure = mechanisms_figure(replace(scenario, method=replace(CENSUS, framework=PrivacyFramework.ZCDP)))
     assert figure.title.endswith("with every mechanism")
+    assert [bar.text.partition(", ")[2] for bar in figure.marks] == ["", "", "", "chosen", "", ""]  # no more has room
 
 
 def test_that_every_row_has_the_margin_of_the_reference_and_the_picture_says_what_a_stroke_is():
