@@ -419,7 +419,7 @@ class FigurePainter:
         if mark.anchor is not None:
             width = letters.width(mark.text)
             dot = self.x(mark.anchor)
-            left = _beside(dot, [end for end in ends if abs(end - dot) > 7], width, (self._edge, area.right() - 1))
+            left = _beside(dot, ends, width, (self._edge, area.right() - 1))
             middle = self.y(0.0, row)
             hides_a_dot = any(left - _DOT < end < left + width - _DOT for end in ends)
             if (
@@ -510,21 +510,23 @@ def _hatched_tile(fill: str) -> QPixmap:
     return tile
 
 
-_DOT, _REACH = 5.5, 11.0
-"""Radius of a dot, and the distance between it and its number, in pixels."""
+_DOT, _REACH, _NEAR = 5.5, 11.0, 7.0
+"""Radius of a dot, the distance between it and its number, and how near a mark is one with it, in pixels."""
 
 
-def _beside(dot: float, marks: list[float], width: float, room: tuple[float, float]) -> float:
+def _beside(dot: float, ends: list[float], width: float, room: tuple[float, float]) -> float:
     """Return where the number of a dot starts: right of it, or left where a mark, its line or the edge is in the way.
 
     Where neither side has room it lies over the line, inside the picture: cut off it would be another number.
     """
+    near = [dot, *(end for end in ends if abs(end - dot) <= _NEAR)]
+    marks = [end for end in ends if abs(end - dot) > _NEAR]
     in_the_way = [mark for mark in marks if mark > dot + _DOT]
     first, last = room
-    right = max([dot, *in_the_way]) + _REACH
+    right = max([*near, *in_the_way]) + _REACH
     if not in_the_way and right + width <= last:
         return right
-    left = dot - _REACH - width
+    left = min(near) - _REACH - width
     if left > first and all(mark > dot - _DOT for mark in marks):
         return left
     if right + width <= last:

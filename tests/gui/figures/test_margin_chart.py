@@ -277,3 +277,20 @@ def test_that_a_bar_that_appears_while_the_picture_shrinks_has_its_width(shown, 
     qtbot.waitUntil(chart.plot.bar.isVisible)
     qtbot.waitUntil(lambda: chart.plot.bar.width() > 8)
     assert chart.plot.bar.geometry().right() < chart.plot.width()
+
+
+def test_that_a_number_left_of_its_dot_keeps_off_the_ring_beside_it(shown, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "phexplore.gui.figures.painter.draw_text",
+        lambda _painter, place, text, _ink, **_more: drawn.append(place.x() + lettering().width(text)),
+    )
+    chart = shown(FigureView("Margins of error", TEACHING), 576, 300)
+    ring, dot = Dot(88.7, ink=Role.REFERENCE, is_hollow=True), Dot(90.0)
+    marks = (Mark("a", (ring, dot), "", "a", "591  +91.0 people", anchor=90.0),)
+    chart.show_figure(Figure("f", "", "", Axis(domain=(0.0, 100.0)), ROWS, marks, Table(())))
+    drawn.clear()
+    chart.grab()
+    pixels = chart.canvas.pixels
+    assert pixels.x(90.0) - pixels.x(88.7) < 7
+    assert max(drawn) < pixels.x(88.7) - ring.size

@@ -187,7 +187,10 @@ def test_that_errors_of_a_run_lie_over_the_prediction():
     found = margin_rows(margins(observed=seen, schema="16 cells"), "this spine", "standard spine")
     assert found.marks[1].crosses == (pytest.approx(2 * 1.645),)
     assert "6 trials, 1.645 × their root mean square; squared errors are 1.03 ± 0.06 times" in found.summary
-    assert "Predicted for the run's data, 16 cells; the margins of the tree are for the scenario's own cells." in found.summary
+    assert (
+        "Predicted for the run's data, 16 cells; the margins of the tree are for the scenario's own cells."
+        in found.summary
+    )
     assert found.table.headers[-1] == "Squared errors ÷ predicted variance"
     assert found.table.rows[1][-1] == pytest.approx((2 * 1.645 / 5) ** 2)
     refused = margin_rows(margins(unobserved="Run 7 was made with other parameters."), "this", "other")

@@ -116,7 +116,9 @@ class ShareSliders(QWidget):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(GRID + GRID // 2)
         self._grid.setVerticalSpacing(2)
-        self._grid.setColumnStretch(0, 1)  # of the room that a wide window leaves, names take a part: they were cut beside it
+        self._grid.setColumnStretch(
+            0, 1
+        )  # of the room that a wide window leaves, names take a part: they were cut beside it
         self._grid.setColumnStretch(1, 2)
         column(self.title, self._about, self._grid, 1, of=self, gap=GRID // 2)
         self._seen = WhenSeen(self, self._refresh, session.updated)
