@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -99,11 +99,18 @@ class TickPage(QWidget):
         both = Beside(self._name, self._left, right, shares=(0, 1), sizes=(32 * GRID, 100 * GRID), handle=2 * GRID)
         column(both, of=self, margins=(MARGIN, GRID, MARGIN, GRID))
         appearance().changed.connect(self.fit)
+        self._picture.installEventFilter(self)
         self.fit()
 
     def fit(self, _colours: object = None) -> None:
         """Follow the text size and the window's: a small one scrolls."""
-        self._picture.setMinimumHeight(picture_height(self))
+        picture = self._picture
+        picture.setMinimumHeight(max(picture_height(self), picture.heightForWidth(picture.width())))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._picture and event.type() in {QEvent.Type.LayoutRequest, QEvent.Type.Resize}:
+            self.fit()  # a finding of more lines leaves the axis its room
+        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -17,6 +17,7 @@ from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.model.edits import set_item
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.registry import preset
@@ -99,6 +100,20 @@ def cut_of_the_first(overview) -> list[str]:
     top = {chart: chart.mapTo(overview, chart.rect().topLeft()).y() for chart in shown}
     first = [chart for chart in shown if top[chart] == min(top.values())]
     return [chart.id for chart in first if chart.visibleRegion().boundingRect().height() < chart.height()]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_that_the_first_pictures_are_seen_whole_on_a_large_screen(name, qtbot, settings, tmp_path):
+    """Group sizes have more beside their pictures than a screen is high: those grew with it, and hid their axis."""
+    window = MainWindow(project_of(preset(name)), settings, tmp_path / "runs")
+    qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    window.resize(LARGE)
+    window.show()
+    qtbot.waitExposed(window)
+    window.navigation.choose(Area.OVERVIEW)
+    for depth in Depth:
+        appearance().show_depth(depth)
+        qtbot.waitUntil(lambda: cut_of_the_first(window.pages.currentWidget()) == [], timeout=3_000)
 
 
 def test_that_pictures_keep_their_share_when_the_window_grows(qtbot, window):
