@@ -71,8 +71,11 @@ def changes_figure(scenario: Scenario, after: Forecast, before: Forecast | None,
     rows = []
     for entry, old, new in shown[: _MOST_CHANGES if changed else _MOST_GROUPS]:
         place = system.place_name(entry.place)
-        text = _moved(old, new) if changed else f"±{people(new or 0.0)}"
         linked = old is not None and new is not None and bool(changed)
+        text = _moved(old, new) if changed else f"±{people(new or 0.0)}"
+        if linked:
+            # It stands behind the stroke of the reference, whose margin it would be taken for.
+            text = f"±{people(old or 0.0)} → {text}"
         rows.append(
             Row(entry.place, "", place.title, new, tick=old if changed else None, is_linked=linked, text=text, tip=text)
         )

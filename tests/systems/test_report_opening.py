@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from phexplore.systems import registry
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
-from phexplore.systems.report_opening import opening
+from phexplore.systems.report_opening import changes_figure, opening
 
 
 def drafted(us, **factors):
@@ -33,6 +34,13 @@ def test_that_changes_are_counted_by_their_kind(us):
 def test_that_a_change_of_one_margin_is_told_before_and_now(us):
     changes = opening(drafted(us, **{"PH1_num/state_A-G": Fraction(1, 4)}), us, ()).paragraphs[2]
     assert changes.endswith(": 1 wider; the largest change is PH1_num (State, A-G), ±68.0 before, ±136 (+68) now.")
+
+
+def test_that_a_margin_in_the_picture_of_changes_is_written_before_and_now(us):
+    """The new margin alone stood behind the stroke of the old one."""
+    draft = drafted(us, **{"PH1_num/state_A-G": Fraction(1, 4)})
+    figure = changes_figure(draft, *(registry.forecast(each) for each in (draft, us)), us.name)
+    assert [mark.text for mark in figure.marks] == ["±68.0 → ±136 (+68)"]
 
 
 def test_that_a_release_of_nothing_spends_nothing(us):

@@ -184,13 +184,19 @@ def _changes(scenario: Scenario, compared: Scenario | None) -> Part | None:
     sentences = tuple(
         f"{_title(scenario.topdown, change.path)}: {' → '.join(map(_shortened, changed_values(change)))}"
         for change in changes
+        if change.path != "total"
     )
     now, then = (
-        f"the whole {method.framework.symbol} is {exact_text(method.total)}"
+        f"the whole {method.framework.symbol} is {_read_exactly(method.total)}"
         for method in (scenario.topdown, compared.topdown)
     )
     total = f"T{now[1:]}; in {compared.name} {then}."
     return Part("changes", f"What changed against {compared.name}", (total,), findings=sentences)
+
+
+def _read_exactly(total: Fraction) -> str:
+    text, exact = bound_text(total), exact_text(total)
+    return f"{text} (exactly {exact})" if "/" in exact else exact
 
 
 def _titled(method: TopDown, tables: Iterable[TableView]) -> list[TableView]:

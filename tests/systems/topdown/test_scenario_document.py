@@ -92,6 +92,10 @@ def test_that_changes_against_another_scenario_are_listed(persons) -> None:
     edited = replace(set_level_share(persons, "County", Fraction(1, 5)), name="Edited")
     (changes,) = [part for part in scenario_document(edited, persons, NOW).parts if part.id == "changes"]
     assert any(text.startswith("level share County: 447/4099 → 0.2") for text in changes.findings)
+    whole = "The whole ρ is 2.4; in P.L. 94-171 production, US persons the whole ρ is 2.556226 (exactly 293764/114921)."
+    edited = replace(persons, name="Edited", method=replace(persons.topdown, total=Fraction(12, 5)))
+    (changes,) = [part for part in scenario_document(edited, persons, NOW).parts if part.id == "changes"]
+    assert (changes.paragraphs, changes.findings) == ((whole,), ())
 
 
 @pytest.mark.parametrize("form", ["csv", "html", "svg", "xlsx"])
