@@ -421,7 +421,11 @@ class Bar:
     def parts(self) -> tuple[Part, ...]:
         """The strokes of the bar."""
         box = Box(0.0, self.value, BAR_HALF, -BAR_HALF, Role.MISSED if self.is_marked else 0)
-        return (box,) if self.before is None else (box, Stroke(self.before, reach=11.0, width=2.0))
+        if self.before is None:
+            return (box,)
+        # On the bar the grey of the reference is hardly seen.
+        ink = Role.BASE if self.before < self.value else Role.REFERENCE
+        return (box, Stroke(self.before, ink=ink, reach=11.0, width=2.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import pytest
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, Tint
 from phexplore.figures.map import outer_edges, scale_words
-from phexplore.figures.marks import Box, Mark
+from phexplore.figures.marks import Bar, Box, Mark, Role
 from phexplore.figures.table import Table
 
 WIDTH, LETTER = 600.0, 7.0
@@ -84,3 +84,8 @@ def test_that_every_bent_scale_says_so_with_the_quantity():
         Scale.COUNT: "errors, people (logarithmic from 0)",
     }
     assert Axis(scale=Scale.LOG).caption == ""
+
+
+def test_that_the_stroke_of_the_reference_is_seen_on_its_bar():
+    inks = [Bar("a", "", "US", 20.0, before, "", "").parts[1].ink for before in (10.0, 20.0, 30.0)]
+    assert inks == [Role.BASE, Role.REFERENCE, Role.REFERENCE]
