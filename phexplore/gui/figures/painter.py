@@ -532,4 +532,9 @@ def _beside(dot: float, ends: list[float], width: float, room: tuple[float, floa
     if right + width <= last:
         return right
     beyond = min([dot, *marks]) - _REACH - width
-    return beyond if beyond > first else max(last - width, first)
+    if beyond > first:
+        return beyond
+    over = max(last - width, first)
+    under = [end for end in ends if over - _DOT < end < over + width - _DOT]
+    aside = min(under, default=0.0) - _REACH - width
+    return aside if under and aside > first else over

@@ -14,7 +14,7 @@ from phexplore.figures.table import Table
 from phexplore.gui.figures.painter import colour_of
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.gui.theme.lettering import lettering
+from phexplore.gui.theme.lettering import draw_text, lettering
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget
@@ -240,8 +240,16 @@ def test_that_few_rows_take_the_height_of_a_tall_picture_but_do_not_become_block
     assert 2.2 * (lettering().height + 6) < height < 2.7 * (lettering().height + 6)
 
 
-def test_that_no_line_strikes_out_words_that_lie_over_it(shown):
-    line = Mark("a", (Span(-80.0, 100.0), Dot(0.0)), "", "a", "interval without an end", anchor=100.0)
+@pytest.mark.parametrize("dot", [-30.0, 55.0])  # the words keep off the dot, too
+def test_that_no_line_strikes_out_words_that_lie_over_it(shown, dot, monkeypatch):
+    places = []
+
+    def draw(painter, place, text, *inks, **more):
+        places.append(place.x())
+        draw_text(painter, place, text, *inks, **more)
+
+    monkeypatch.setattr("phexplore.gui.figures.painter.draw_text", draw)
+    line = Mark("a", (Span(-95.0, 100.0), Dot(dot)), "", "a", "interval without an end", anchor=100.0)
     figure = Figure("f", "", "", Axis(domain=(-100.0, 100.0)), ROWS, (line,), Table(()))
     chart = shown(FigureView("Margins of error", TEACHING))
     chart.resize(300, 200)
@@ -250,7 +258,8 @@ def test_that_no_line_strikes_out_words_that_lie_over_it(shown):
     ink = QColor(colour_of(Role.MAIN, appearance().colours)).rgb()
     middle = round(pixels.y(0.0))
     width = lettering().width(line.text)
-    over = range(int(pixels.area.right() - width), int(pixels.area.right()) - 2)
+    over = range(int(places[-1]), int(places[-1] + width) - 2)
+    assert not places[-1] - 5 < pixels.x(dot) < places[-1] + width + 5
     assert len(over) > 100
     assert ink not in {image.pixelColor(x, y).rgb() for x in over for y in (middle - 1, middle)}
 
