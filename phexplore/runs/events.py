@@ -18,6 +18,10 @@ WHOLE_RUN = frozenset({"trials", INSIDE})
 """Phases whose time left is that of the run."""
 
 PHASE_WORDS = {
+    "check data": "checking the data",
+    "connect": "connecting",
+    "read": "reading",
+    "count": "counting",
     "prepare": "preparing",
     "measure": "measuring",
     "least_squares": "estimating",
@@ -25,7 +29,7 @@ PHASE_WORDS = {
     "failsafe": "repairing what could not be rounded",
     "summary": "summing up",
 }
-"""What people call the phases; others are named by a plain verb already."""
+"""What people call the phases; ``trials`` is what it is called."""
 
 
 class Outcome(enum.Enum):

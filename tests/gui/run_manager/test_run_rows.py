@@ -60,7 +60,7 @@ def test_that_events_of_a_whole_run_are_followed(row):
     ):
         row = after_event(row, event)
     assert row.trials == 2
-    assert row.notes == ("read: 1.25 s", "Worth reading.", "Complete.")
+    assert row.notes == ("reading: 1.25 s", "Worth reading.", "Complete.")
     assert row.seconds_left is None
 
 
@@ -103,7 +103,7 @@ def test_that_time_left_is_coarser_the_longer_it_is(seconds, words):
 
 def test_that_states_say_what_is_waited_for(row):
     assert state_words(replace(row, state=RunState.QUEUED, waits_behind=2)) == "waiting, 2 runs before it"
-    assert state_words(replace(row, phase="count")) == "running: count"
+    assert state_words(replace(row, phase="count")) == "running: counting"
     assert {state_words(replace(row, phase=phase)) for phase in WHOLE_RUN} == {"running"}
     assert state_words(replace(row, state=RunState.CANCELLING)) == "stopping"
 
