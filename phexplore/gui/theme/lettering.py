@@ -59,7 +59,7 @@ class Lettering:
             return text
         whole = in_chosen_words(text)
         found = self._metrics.elidedText(whole, mode, width)
-        return _before_a_cut_number(found, whole) if mode is Qt.TextElideMode.ElideRight else found
+        return _without_cut_numbers(found, whole)
 
     def lines(self, text: str, width: float, most: int) -> tuple[str, ...]:
         """Return a text in lines no wider than so many pixels, the last ending in … where it is too much for them.
@@ -120,9 +120,13 @@ def draw_text(
     letters.paint(painter, left, position.y() - letters.height / 2, text)
 
 
-def _before_a_cut_number(shown: str, whole: str) -> str:
-    """Return a shortened text without the number it was cut within: what is left of 24.21 would read as another, e.g. 2."""
-    kept = shown.removesuffix("…")
-    if shown == whole or not _NUMBER_GOES_ON.match(whole, len(kept)):
+def _without_cut_numbers(shown: str, whole: str) -> str:
+    """Return a shortened text without the numbers it was cut within: what is left of 24.21 would read as another, e.g. 2."""
+    if shown == whole:
         return shown
-    return _CUT_NUMBER.sub("", kept) + "…"
+    kept, _, end = shown.partition("…")
+    if _NUMBER_GOES_ON.match(whole, len(kept)):
+        kept = _CUT_NUMBER.sub("", kept)
+    if end and _NUMBER_GOES_ON.match(whole[::-1], len(end)):
+        end = _CUT_NUMBER.sub("", end[::-1])[::-1]
+    return f"{kept}…{end}"

@@ -137,7 +137,7 @@ def _row_of(shown: ScenarioView, product: TableProduct) -> CellRow:
         "Table": Cell(product.id, is_bold=True),
         "What it counts": Cell(product.title, Tone.QUIET),
         "τ, people": Cell(str(threshold), is_open=True),
-        "Sensitivity Δ": Cell(f"{entries[0].sensitivity} people" if entries else ""),
+        "Sensitivity Δ": Cell(f"{entries[0].sensitivity:,} people" if entries else ""),
         "Margins": Cell(f"{low} to {high} people" if low != high else f"{low} people" if low else "not published"),
         "Reference": Cell(reference, Tone.QUIET if other == threshold else Tone.CHANGE),
     }
