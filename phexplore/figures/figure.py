@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 ROWS = Axis(scale=Scale.ROWS)
+_MOST_TEXT = 0.7
+"""Most of the width of a plot that texts beside marks may take: a number cut off is lost, a shorter bar is not."""
 _PARTS = 32
 """Room for texts grows by this part of the range: the axis stands still while the texts beside it change a little."""
 
@@ -210,7 +212,7 @@ class Figure:
         wanted = high
         for mark in self.marks:
             if mark.text and mark.anchor is None:
-                room = min(measure(mark.text) + (2 if self.has_rows else 4) * gap, 0.6 * width)
+                room = min(measure(mark.text) + (2 if self.has_rows else 4) * gap, _MOST_TEXT * width)
                 end = self.x.position(max(mark.reach)) if mark.reach else low
                 wanted = max(wanted, low + (end - low) * width / (width - room))
         grown = math.ceil((wanted - low) / (high - low) * _PARTS - 1e-9)

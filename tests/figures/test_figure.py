@@ -42,6 +42,12 @@ def test_that_the_range_without_texts_is_that_of_the_marks() -> None:
     assert figure.x_range_in(WIDTH, measure) == figure.x_range == (0.0, 60.0)
 
 
+def test_that_a_number_beside_the_longest_bar_fits_a_narrow_picture() -> None:
+    """Of two thirds of it the number was cut off, and the bars kept room they did not need."""
+    low, high = bars(16.89, text="16.89 (16.22)").x_range_in(150.0, measure)
+    assert (high - 16.89) / (high - low) * 150.0 >= measure("16.89 (16.22)")
+
+
 @pytest.mark.parametrize("scale", [Scale.LINEAR, Scale.LOG, Scale.SIGNED_LOG, Scale.COUNT])
 def test_that_the_range_holds_every_value(scale: Scale) -> None:
     axis, values = Axis(scale=scale), (0.2, 7.0, 41.5)
