@@ -7,6 +7,7 @@ strokes and letters as the screen.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from weakref import WeakMethod
 
@@ -62,7 +63,7 @@ class Canvas(QWidget):
         self._left: Axis = self._left_values
         self._view = QRectF(0, 0, 1, 1)
         self._grid_lines = (True, True)
-        self._head = 0
+        self._head = self._foot = 0
         self._take: WeakMethod[Take] | None = None
         self._layers: dict[Layer, WeakMethod[Draw]] = {}
         for axis in (self.bottom_axis, self._left):
@@ -78,7 +79,7 @@ class Canvas(QWidget):
         left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
         if self._left is self._left_values:  # the topmost label reaches above the plot area
             top = max(top, self._head + round(lettering().height / 2))
-        bottom = self.height() - self.bottom_axis.extent(view.left(), view.right())
+        bottom = self.height() - self.bottom_axis.extent(view.left(), view.right()) - self._foot
         return QRectF(left, top, max(self.width() - left - HALF, 0), max(bottom - top, 0))
 
     @property
@@ -112,6 +113,14 @@ class Canvas(QWidget):
         """Leave so many pixels free above the plot area; layers of the head paint there."""
         if height != self._head:
             self._head = height
+            self.update()
+
+    def set_height(self, most: float) -> None:
+        """Make the plot area no higher than so many pixels: what is left stays free below its axis."""
+        before, self._foot = self._foot, 0
+        if math.isfinite(most):
+            self._foot = max(0, round(self.area.height() - most))
+        if self._foot != before:
             self.update()
 
     def set_layer(self, layer: Layer, draw: Draw) -> None:

@@ -143,6 +143,9 @@ class Viewport(QObject):
     def fit(self) -> None:
         """Follow the size of the canvas and of letters."""
         self._whole_x = (-1.0, self._whole_x[1])
+        # Few rows do not grow into bars as high as the window: what is left stays free below them and their axis.
+        has_rows = self._figure is not None and self._figure.has_rows
+        self._canvas.set_height(math.ceil(self._count * self._row_height * MOST_GROWTH) if has_rows else math.inf)
         page = self.page
         self._bar.setRange(0, max(0, self._count - page))
         self._bar.setPageStep(page)
@@ -190,9 +193,8 @@ class Viewport(QObject):
         x, y = self._zoom or self._whole(figure)
         if figure.has_rows:
             first = self._bar.value()
-            # Few rows do not grow into bars as high as the window: what is left stays free below them.
             height = self._canvas.area.height()
-            seen = max(self._page(height), int(height / (self._row_height * MOST_GROWTH)))
+            seen = max(self._page(height), round(height / (self._row_height * MOST_GROWTH)))
             x, y = self._seen()[0] if self.is_held else x, (-(first + seen) + 0.5, -first + 0.5)
         self._canvas.show_range(x, y)
         self.zoomed.emit(self.is_zoomed)

@@ -238,6 +238,9 @@ def test_that_few_rows_take_the_height_of_a_tall_picture_but_do_not_become_block
     pixels = chart.canvas.pixels
     height = pixels.y(-1.0) - pixels.y(0.0)
     assert 2.2 * (lettering().height + 6) < height < 2.7 * (lettering().height + 6)
+    assert chart.canvas.area.height() == pytest.approx(6 * height, abs=2), "the axis stands below the last row"
+    chart.show_figure(margins_figure(figures, us.method.targets))
+    assert chart.canvas.area.bottom() > chart.canvas.height() - 60, "many rows take all there is"
 
 
 @pytest.mark.parametrize("dot", [-30.0, 55.0])  # the words keep off the dot, too
