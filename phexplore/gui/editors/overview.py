@@ -104,16 +104,17 @@ class Overview(QWidget):
         is_narrow = self.width() < 2 * _COLUMN * scale // 100
         directions = QBoxLayout.Direction
         self._columns.setDirection(directions.TopToBottom if is_narrow else directions.LeftToRight)
+        least = picture_height(self)
+        room = self._page.viewport().height() - 2 * GRID
         is_wide = self.width() >= (len(self._columns.children()) + 1) * _THIRD * scale // 100
+        self._lay_low(not is_narrow and self._height(least, is_wide) > room)
+        is_wide = is_wide and not self._is_low
         for number, width, inner in self._of_pictures:
             inner.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
             offered = sum(isinstance(part, LiveFigure) and part.is_offered for part, _ in self._of_columns[number])
             self._columns.setStretch(number, width * offered if is_wide else width)
         for chart in self.charts:
             chart.canvas.setMinimumHeight(_LEAST * scale // 100)
-        least = picture_height(self)
-        room = self._page.viewport().height() - 2 * GRID
-        self._lay_low(not (is_narrow or is_wide) and self._height(least) > room)
         for parts in self._of_columns:
             for place, (part, height) in enumerate(parts):
                 if height:
@@ -122,15 +123,15 @@ class Overview(QWidget):
                     whole = room - _PEEK if self._is_low and place == 0 else 0
                     part.setMinimumHeight(max(own, _STACKED * scale // 100 if is_narrow else whole))
 
-    def _height(self, least: int) -> int:
-        """Return how high the highest column is, where pictures have their least height."""
+    def _height(self, least: int, is_wide: bool) -> int:
+        """Return how high the highest column is, where pictures have their least height, on a large screen side by side."""
+        beside = {number for number, _, _ in self._of_pictures} if is_wide else set()
         return max(
-            sum(
-                GRID + (least if isinstance(part, LiveFigure) else part.sizeHint().height())
+            (max if number in beside else sum)(
+                0 if part.isHidden() else GRID + (least if isinstance(part, LiveFigure) else part.sizeHint().height())
                 for part, _ in parts
-                if not part.isHidden()
             )
-            for parts in self._of_columns
+            for number, parts in enumerate(self._of_columns)
         )
 
     def _lay_low(self, is_low: bool) -> None:
