@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, qVersion
-from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from phexplore import __version__
 from phexplore.catalog.licences import parts
@@ -15,6 +15,7 @@ from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, stacked
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.resources import resource
@@ -50,9 +51,7 @@ class GlossaryDialog(QDialog):
         self.setProperty(PAGE, "docs/index.md#what-the-numbers-mean")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(72 * GRID, 72 * GRID)
-        self.search = QLineEdit()
-        self.search.setAccessibleName("Search the glossary")
-        self.search.setPlaceholderText("Search")
+        self.search = LineField("Search the glossary", example="Search")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self.terms = tuple(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from phexplore.decide.comments import about_words, said_of
 from phexplore.gui.binding.session import refusal_of
@@ -17,6 +17,7 @@ from phexplore.gui.widgets.exact_field import LineText
 from phexplore.gui.widgets.form import form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import find_preset
@@ -31,8 +32,7 @@ class ScenarioForm(QWidget):
     def __init__(self, session: SystemSession[Any]) -> None:
         super().__init__()
         self._session = session
-        self.name = QLineEdit()
-        self.name.setAccessibleName("Name of the scenario")
+        self.name = LineField("Name of the scenario")
         self.name.editingFinished.connect(self._rename)
         hint = "Why these values? For whom? Shown in reports."
         self.note = LineText("Note", hint, self._take_note, is_wrapped=True)

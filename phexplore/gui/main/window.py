@@ -299,7 +299,7 @@ class MainWindow(QMainWindow):
         self.headline.make_large(is_large=area is Area.OVERVIEW)
         self._is_inspecting = False
         is_spoken = self.navigation.hasFocus()  # its entry is
-        if self.pages.isAncestorOf(self.focusWidget()):  # else the focus falls on whatever follows the page that goes
+        if self._splitter.isAncestorOf(self.focusWidget()):  # else the focus falls on whatever follows what goes
             self.navigation.setFocus()
         page = self.pages.show_area(self.room.system.id, area)
         if area is Area.RESULTS:

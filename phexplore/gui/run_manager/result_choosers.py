@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QStringListModel, Signal
 from PySide6.QtGui import QAction, QFocusEvent
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QCompleter, QLabel, QMenu, QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming, typed_first
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
@@ -18,6 +18,7 @@ from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import field_label
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.number_field import Line
 from phexplore.gui.widgets.reading_order import put_in_order
 from phexplore.systems.run_results import NAMES, Asks, Choice, Option
 from phexplore.systems.run_results import Chooser as Offer
@@ -64,7 +65,7 @@ class RunChooser(Chooser):
         self.offer(((run_words(row_), row_.directory) for row_ in rows), first=newest)
 
 
-class TextField(QLineEdit):
+class TextField(Line):
     """A name or a code that is typed; names that are known are offered meanwhile.
 
     Signals:

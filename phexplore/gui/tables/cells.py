@@ -154,7 +154,9 @@ class CellDelegate(QStyledItemDelegate):
         return self._bubble.text
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = ExactLine(str(index.data(Qt.ItemDataRole.AccessibleTextRole)), parent)
+        role = Qt.ItemDataRole.AccessibleTextRole
+        row = index.model().headerData(index.row(), Qt.Orientation.Vertical, role)
+        editor = ExactLine(f"{row}, {index.data(role)}", parent)
         editor.setProperty("look", "cell")
         self._index = QPersistentModelIndex(index)
         return editor

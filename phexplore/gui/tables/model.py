@@ -233,13 +233,14 @@ def _check_state(column: ParameterColumn[Any], cell: Cell) -> Qt.CheckState | No
     return Qt.CheckState.Checked if cell.is_checked else Qt.CheckState.Unchecked
 
 
-def _spoken(row: Any, column: ParameterColumn[Any], cell: Cell, refusal: Refusal | None) -> str:
+def _spoken(_row: Any, column: ParameterColumn[Any], cell: Cell, refusal: Refusal | None) -> str:
     said = f"no number. {column.absent}" if cell.text == ABSENT else cell.text
     if column.kind.is_checked:
         said = "yes" if cell.is_checked else "no"
     elif refusal is not None:
         said = f"{refusal.text}, refused: {refusal.reason}"
-    return localised(f"{row.title}, {column.spoken or column.name}: {said}") + (", locked" if cell.is_locked else "")
+    # The row's name is its header, which a reader says where the row changes: in every cell it came nine times a row.
+    return localised(f"{column.spoken or column.name}: {said}") + (", locked" if cell.is_locked else "")
 
 
 _ANSWERS: dict[int, Callable[[Any, ParameterColumn[Any], Cell, Refusal | None], Any]] = {

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
@@ -18,6 +18,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.bubble import Refusal
 from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import row
+from phexplore.gui.widgets.number_field import Line
 from phexplore.model.numbers import exact_text, parse_exact
 
 MOST_SHOWN = 60_000
@@ -26,7 +27,7 @@ Take = Callable[[str], str]
 """Takes what was typed; returns why it is refused, "" when it was accepted."""
 
 
-class ExactLine(QLineEdit):
+class ExactLine(Line):
     """One line of text that knows whether it was refused.
 
     Signals:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QListWidget
+from PySide6.QtWidgets import QListWidget
 
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import describe
+from phexplore.gui.widgets.number_field import Line
 
 _MOVES = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
 
 
-class ListField(QLineEdit):
+class ListField(Line):
     """Its arrow keys move in the list."""
 
     def __init__(self, name: str, hint: str, of: QListWidget) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QTimer
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -14,7 +15,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import row
-from phexplore.gui.widgets.speech import announce
+from phexplore.gui.widgets.speech import Spoken, announce, speak_as, tell
 
 _WIDEST = 90 * GRID
 _INSET = 2
@@ -27,6 +28,7 @@ class NoticeBar(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        speak_as(NoticeBar, lambda bar: Spoken(bar, QAccessible.Role.Notification))
         self._look = "card"
         self._action: Callable[[], object] | None = None
         self._cause: object = None
@@ -90,7 +92,10 @@ class NoticeBar(QFrame):
         self.setProperty("look", look if look == "card" else f"notice-{look}")
         self.setAccessibleName(localised(text))
         self._restyle()
-        self.show()
+        if self.isHidden():
+            self.show()
+        else:  # readers that know no announcements, e.g. Orca 43, say a notification when it is shown
+            tell(self, QAccessible.Event.ObjectShow)
         self._settle()
         announce(self, f"{text} {action}".strip(), is_urgent=look == "refused")
 

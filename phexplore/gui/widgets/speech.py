@@ -8,7 +8,7 @@ from typing import Any
 from weakref import ref
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleValueInterface
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QAccessibleValueInterface
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 from shiboken6 import VoidPtr, isValid
 
@@ -16,6 +16,9 @@ from phexplore.gui.theme.number_style import localised
 
 _FRACTION = re.compile(r" = \d{7,}/\d{7,}")
 """An exact value behind its decimals: nobody follows twenty digits by ear; the table beside a picture has them."""
+
+_DECIMALS = re.compile(r"\d\.(\d+)")
+"""Of the first number in some words, as they are before they are written for a country."""
 
 
 def said(text: str) -> str:
@@ -36,6 +39,17 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
         politeness = QAccessible.AnnouncementPoliteness
         event.setPoliteness(politeness.Assertive if is_urgent else politeness.Polite)
         QAccessible.updateAccessibility(event)
+
+
+def tell(widget: QWidget, event: QAccessible.Event) -> None:
+    """Let a screen reader know of an event of a control where the toolkit does not, or too late.
+
+    Args:
+        widget: the control.
+        event: what happens to it.
+    """
+    if QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleEvent(widget, event))
 
 
 class Spoken(QAccessibleWidget):
@@ -64,6 +78,11 @@ class SpokenNumber(Spoken):
         """Return the smallest and the largest number."""
         return 0.0, 0.0
 
+    def step(self) -> float:
+        """Return the difference that is worth saying: a reader says as many decimals as it has."""
+        decimals = _DECIMALS.search(self.words())
+        return 10.0 ** -len(decimals[1] if decimals else "")
+
     def take(self, number: float) -> None:
         """Go to the nearest number, as one step."""
 
@@ -91,7 +110,7 @@ class _Value(QAccessibleValueInterface):
         return 0.0 if (spoken := self._spoken()) is None else spoken.span()[1]
 
     def minimumStepSize(self) -> float:
-        return 0.0
+        return 0.0 if (spoken := self._spoken()) is None else spoken.step()
 
     def setCurrentValue(self, value: object) -> None:
         if isinstance(value, int | float) and (spoken := self._spoken()) is not None:

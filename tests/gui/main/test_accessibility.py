@@ -41,6 +41,7 @@ from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import MARGIN
 from phexplore.gui.widgets.page import Sideways
+from phexplore.gui.widgets.reading_order import put_in_order
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import presets, system_of, systems
 
@@ -217,6 +218,10 @@ def test_that_a_key_to_another_area_takes_the_focus_to_its_name(opened) -> None:
     window.actions_table["view.overview"].trigger()
     assert window.focusWidget() is window.navigation
     assert window.navigation.currentItem().text() == "Overview"
+    window.navigation.choose(Area.BUDGETS)
+    put_in_order(window.inspector)[0].setFocus()  # the inspector goes with the page it belongs to
+    window.actions_table["view.runs"].trigger()
+    assert window.focusWidget() is window.navigation
     window.header.run.setFocus()
     window.actions_table["run.new"].trigger()
     assert window.focusWidget() is window.header.run

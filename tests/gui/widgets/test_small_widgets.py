@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QAccessible, QWheelEvent
+from PySide6.QtGui import QAccessible, QFocusEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
@@ -28,7 +28,7 @@ from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
-from phexplore.gui.widgets.number_field import NumberField
+from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.speech import said
 from phexplore.gui.widgets.tick_list import TickEntry, TickList
@@ -72,6 +72,28 @@ def test_that_text_is_text_to_a_screen_reader(shown, kind) -> None:
     label = shown(kind("12 people"))
     spoken = QAccessible.queryAccessibleInterface(label)
     assert (spoken.role(), spoken.text(QAccessible.Text.Name)) == (QAccessible.Role.StaticText, "12 people")
+
+
+def test_that_a_notice_is_a_notification_each_time_it_is_shown(shown, monkeypatch) -> None:
+    told = []
+    monkeypatch.setattr("phexplore.gui.widgets.notice_bar.tell", lambda _bar, event: told.append(event))
+    notice = shown(NoticeBar())
+    notice.hide()
+    notice.say("The run is complete.")
+    assert QAccessible.queryAccessibleInterface(notice).role() is QAccessible.Role.Notification
+    assert told == []  # the toolkit tells that it is shown
+    notice.say("The report was written.")
+    assert told == [QAccessible.Event.ObjectShow]
+
+
+def test_that_a_field_is_told_to_have_the_focus_before_its_cursor_moves(shown, qtbot, monkeypatch) -> None:
+    told = []
+    monkeypatch.setattr("phexplore.gui.widgets.number_field.tell", lambda _field, event: told.append(event))
+    field = shown(LineField("Who", "Anna"))
+    field.selectionChanged.connect(lambda: told.append("selection"))
+    QApplication.sendEvent(field, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+    assert "selection" in told
+    assert told[0] is QAccessible.Event.Focus
 
 
 @pytest.mark.parametrize("value", ["0", "∞", "123,456,789.123456", "0.333333…"])

@@ -122,3 +122,12 @@ def test_that_a_screen_reader_gets_and_sets_people_and_not_a_position(slider) ->
     assert slider.moves == [20]
     assert slider.releases == [1]
     assert heard.text(QAccessible.Text.Value) == "20 people"
+
+
+@pytest.mark.parametrize(("shown", "step"), [("0.032742", 1e-6), ("1,068.5 people", 0.1), ("500 people", 1.0)])
+def test_that_a_screen_reader_says_as_many_decimals_as_are_shown(qtbot, shown, step) -> None:
+    slider = StopSlider("Budget", log_stops(-6, 1), lambda _value: shown)
+    qtbot.addWidget(slider)
+    slider.set_value(Fraction(32742, 10**6))
+    number = QAccessible.queryAccessibleInterface(slider).valueInterface()
+    assert number.minimumStepSize() == pytest.approx(step)  # without one, Orca said 0.0 of every small budget

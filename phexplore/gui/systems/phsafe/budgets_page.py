@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSplitter, QStackedLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedLayout, QWidget
 
 from phexplore.catalog.names import Naming, in_words
 from phexplore.catalog.tables import tables as all_tables
@@ -26,6 +26,7 @@ from phexplore.gui.widgets.buttons import Chooser, SymbolButton
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, line
+from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.speech import announce
 from phexplore.model.edits import set_item
@@ -111,9 +112,7 @@ class BudgetsEditor(QWidget):
         self.view.setFocus()
 
     def _make_bar(self) -> QHBoxLayout:
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search")
-        self.search.setAccessibleName("Search the budget table")
+        self.search = LineField("Search the budget table", example="Search")
         self.search.setClearButtonEnabled(True)
         appearance().changed.connect(self._fit_search)
         self._fit_search()

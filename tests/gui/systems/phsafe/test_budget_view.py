@@ -34,6 +34,8 @@ def edit(qtbot, view, cell):
         view.setCurrentIndex(cell(query, column))
         qtbot.keyClicks(view, text[0])  # the first letter opens the editor
         editor = view.viewport().findChild(ExactLine)
+        assert "PH" in editor.accessibleName()
+        assert ":" in editor.accessibleName()  # the row, the column and what stands there
         editor.setText(text[0])
         editor.setModified(True)
         qtbot.keyClicks(editor, text[1:])
