@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.budget_model import BudgetModel
@@ -173,16 +173,19 @@ def lock_conflict(system: BudgetModel, goals: Goals, group: Group) -> Infeasible
 def _lock_against_target(
     system: BudgetModel, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
 ) -> InfeasibleError | None:
+    # Without its budget: a committee reads bounded ones, a budget is kept unbounded, and here only the margin counts.
+    lock = replace(lock, text=f"{title_of(first.query)} is locked")
     for member in group.members:
         if (target := goals.margins.get(member.query)) is None:
             continue
         budget = scale * member.weight
         margin = system.margin(member.query, budget) if budget else math.inf
         if not keeps_target(margin, target):
-            text = f"{title_of(member.query)} aims at {exact_text(target)} {system.counted_in(member.query)}"
+            counted = system.counted_in(member.query)
+            text = f"{title_of(member.query)} aims at {exact_text(target)} {counted}"
             parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
                      *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip
-            reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f}"
+            reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f} {counted}"
             ways = [] if margin == math.inf else [_accept(member.query, target, Fraction(math.ceil(margin)))]
             unlock = Relaxation(
                 RelaxationKind.UNLOCK,

@@ -217,7 +217,7 @@ def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime
         BundleError: the bundle names who signs, and this key is not among them.
         SigningError: the signer has no name.
     """
-    _confirm_expected(bundle, public_bytes(key))
+    _confirm_expected(bundle, public_bytes(key), signer)
     return _with(bundle, sign(bundle.manifest, key, signer, _at(now)))
 
 
@@ -241,16 +241,16 @@ def signed_with(bundle: Bundle, command: str, signer: Signer, now: datetime) -> 
             "Sign with --sign, or make it again.",
         )
     signature = sign_with(bundle.manifest, command, signer, _at(now))
-    _confirm_expected(bundle, signature.public_key)
+    _confirm_expected(bundle, signature.public_key, signer)
     return _with(bundle, signature)
 
 
-def _confirm_expected(bundle: Bundle, public_key: bytes) -> None:
-    expected, key_id = json.loads(bundle.manifest)["signers"], key_id_of(public_key)
-    if expected and key_id not in expected:
+def _confirm_expected(bundle: Bundle, public_key: bytes, signer: Signer) -> None:
+    expected = json.loads(bundle.manifest)["signers"]
+    if expected and key_id_of(public_key) not in expected:
         raise BundleError(
-            f"The bundle is to be signed by other keys; {key_id} is not among them.",
-            "Make the bundle again and name this signer too.",
+            f"The bundle names the keys that sign it, and this key of {signer.name} is not among them.",
+            "Have it written again with this public key among those who sign later.",
         )
 
 

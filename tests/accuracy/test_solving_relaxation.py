@@ -126,7 +126,7 @@ def test_that_a_lock_against_a_target_is_named_with_the_margin_it_gives(us):
     error = conflict_of(locked, Goals())
     assert {part.kind for part in error.conflict} == {ConflictKind.LOCK, ConflictKind.TARGET}
     assert (
-        "PH3 (State, A-G) aims at 20 people, but PH3 (State, A-G) is locked at 0.4, which gives 25.7." in error.sentence
+        "PH3 (State, A-G) aims at 20 people, but PH3 (State, A-G) is locked, which gives 25.7 people." in error.sentence
     )
     accepted = error.relaxations[0].margins[CHILDREN][1]
     assert accepted == 26

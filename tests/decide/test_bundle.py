@@ -120,7 +120,7 @@ def test_that_a_decision_without_its_run_is_not_bundled(us):
 
 
 def test_that_only_named_keys_sign(us):
-    with pytest.raises(BundleError, match="to be signed by other keys"):
+    with pytest.raises(BundleError, match=f"this key of {PEOPLE[2].name} is not among them"):
         signed(make_bundle(request(us)), KEYS[2], PEOPLE[2], NOW)
 
 

@@ -53,8 +53,8 @@ _SECTIONS = {
     ),
     "Check a bundle": "Recomputes every part from the parameters, compares, and checks every signature.",
     "Add a signature": (
-        "Several people can sign one after the other, each on their own machine. Check the bundle first: what is found, "
-        "recomputed, is what you sign."
+        "Everybody whom the bundle names as a signer can sign it, one after the other, each on their own machine. Choose the "
+        "bundle: it is checked, and what is found is what you sign."
     ),
 }
 _MOST_LINES = 12

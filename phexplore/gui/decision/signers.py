@@ -92,7 +92,9 @@ class SignersEditor(QWidget):
         super().__init__()
         self._rows: list[SignerRow] = []
         self._empty = Paragraph(
-            "Nobody signs yet. The private key stays in its file; a bundle holds public keys only.", look="muted"
+            "Nobody signs yet. Private keys stay in their files; a bundle holds public keys only."
+            + (" Name everybody, also who signs later: other keys are refused then." if is_signed_later else ""),
+            look="muted",
         )
         self.add = TextButton(
             "Add a key file…",

@@ -256,7 +256,7 @@ class MainWindow(QMainWindow):
         self.bottom.count_issues(self.issues.counts)
         self.files.noted.connect(lambda text: notice.warn(text, cause=self.files))
         self.files.saved.connect(lambda _path: notice.drop(cause=self.files))  # what came back is kept now
-        self.files.saved.connect(lambda path: self.bottom.say(f"{path.name} was saved in {path.parent}."))
+        self.files.saved.connect(lambda path: self.bottom.say(f"{path.name} was saved in {path.absolute().parent}."))
         session.done.connect(self.bottom.say)
         self.files.started.connect(lambda: self.navigation.choose(Area.OVERVIEW))
         self.files.changed.connect(self.commands.refresh_recent)

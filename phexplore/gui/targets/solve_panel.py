@@ -140,7 +140,7 @@ class SolvePanel(QFrame):
         self._changes = CompactList("What changes", is_wrapped=True)
         self._directions = CompactList("Budgets that depend on the direction of rounding", is_wrapped=True)
         self._parts = (
-            (Text("In conflict, smallest set", bold=True), self._conflict),
+            (Text("In conflict", bold=True), self._conflict),
             (Text("Ways out: choose one", bold=True), self._ways),
             (Text("Caps", bold=True), self._caps),
             (Text("What changes", bold=True), self._changes),

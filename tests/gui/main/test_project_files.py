@@ -34,13 +34,16 @@ def edit(window, query):
     return lambda value=1: window.session.edit("Set", lambda s: set_budget(s, query, Fraction(value)))
 
 
-def test_that_saving_and_opening_keeps_everything_including_undo(window, edit, query, tmp_path) -> None:
+def test_that_saving_and_opening_keeps_everything_including_undo(window, edit, query, tmp_path, monkeypatch) -> None:
     path = tmp_path / "a.phx"
     edit(1)
     edit(2)
     window.files.save_to(path)
     assert window.session.project.is_clean
     assert window.settings.recent_files() == [path]
+    assert window.bottom.message.text() == f"a.phx was saved in {tmp_path}."
+    monkeypatch.chdir(tmp_path)
+    window.files.saved.emit(Path("a.phx"))  # as it was opened from a terminal
     assert window.bottom.message.text() == f"a.phx was saved in {tmp_path}."
     assert window.commands.recent.actions() == []  # it is open
     window.session.undo()
