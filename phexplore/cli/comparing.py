@@ -263,7 +263,7 @@ def print_matrix(matrix: CommitteeMatrix, *, as_json: bool) -> None:
     ]
     header = ("", "start", *matrix.members, "min", "median", "max")
     print_table(header, rows, right=range(1, len(header)))
-    tell("A dot: left as it was.")
+    tell("A dot: unchanged.")
 
 
 def matrix_json(matrix: CommitteeMatrix) -> dict[str, Any]:
