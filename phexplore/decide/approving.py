@@ -103,7 +103,12 @@ def _draft_sentence(project: Project) -> str:
 
 
 def superseded_sentence(project: Project, status: Status) -> str:
-    """Return which approval a decision about the active scenario takes the force from, with a space behind it, or ""."""
+    """Return which approval a decision about the active scenario takes the force from, with a space behind it, or "".
+
+    Args:
+        project: with its decisions.
+        status: that the scenario is to have.
+    """
     force = approved(project.decisions)
     if status is not Status.APPROVED or force is None or force.fingerprint == fingerprint(project.scenario):
         return ""

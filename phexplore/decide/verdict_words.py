@@ -89,7 +89,12 @@ def verdict_detail(verdict: Verdict) -> str:
 
 
 def verdict_summary(verdicts: Sequence[Verdict], *, names_place: bool = True) -> str:
-    """Return how a scenario or a run does on all rules, the first miss named, with its place if asked; "" without rules."""
+    """Return how a scenario or a run does on all rules, the first miss named; "" without rules.
+
+    Args:
+        verdicts: on each rule.
+        names_place: whether the place of the first miss is named, too.
+    """
     if not verdicts:
         return ""
     passed = sum(each.outcome is Outcome.PASS for each in verdicts)

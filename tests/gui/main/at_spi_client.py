@@ -45,6 +45,14 @@ def labels_of(node):
     return [relation.getTarget(0).name for relation in kinds]
 
 
+def row_of(node):
+    """Return the names of the headers of a table cell's row, which a screen reader says where the row changes."""
+    try:
+        return [header.name for header in node.queryTableCell().rowHeaderCells]
+    except NotImplementedError:
+        return []
+
+
 def told(node):
     return {
         "role": node.getRoleName(),
@@ -59,7 +67,7 @@ def words(node):
     """What a screen reader says of a control: name, role, number, description."""
     value = value_of(node)
     number = "" if value is None else f", {value[0]:g}"
-    label = "".join(f"{name}: " for name in labels_of(node))
+    label = "".join(f"{name}: " for name in [*labels_of(node), *row_of(node)])
     return f"{label}{node.name}, {node.getRoleName()}{number}" + (f". {node.description}" if node.description else "")
 
 

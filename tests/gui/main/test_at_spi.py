@@ -24,7 +24,7 @@ STEPS = (
     ("Tab goes to the search", "until:Search the budget table", "Search the budget table"),
     ("A member types the name of a table", "type:Children", "of 46 rows"),
     ("Tab goes on to the table", "until:table cell", "table cell"),
-    ("Down goes to the next row", "Down", "Children by household type"),
+    ("Down goes to the next row", "Down", "Children by household type (Nation, by race): Table:"),
     ("Tab goes on to the sliders of the row", "until:Margin of error of the row", "people"),
     ("Right moves the margin", "Right", "people"),
     ("", "tree", ""),
@@ -135,7 +135,9 @@ def as_text(heard) -> str:
             verb, _, rest = step["keys"].partition(":")
             keys = {"until": "`Tab`, as often as it takes", "type": f"`{rest}`"}.get(verb, f"`{verb}`")
             lines += [f"**{step['does']}** ({keys})", ""]
-            lines += [f"- {heard_as.get(kind, kind)}: {' / '.join(words.splitlines())}" for kind, words in step["said"]]
+            said = [f"- {heard_as.get(kind, kind)}: {' / '.join(words.splitlines())}" for kind, words in step["said"]]
+            # a line of text tells its focus twice, which a reader says once
+            lines += [line for before, line in zip(["", *said], said, strict=False) if line != before]
             lines += [""]
     return "\n".join(lines)
 
