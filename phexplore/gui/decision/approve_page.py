@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 
 from phexplore.decide.approving import DEEDS, decision_about, standing, superseded_sentence
-from phexplore.decide.rule_evaluation import judge
+from phexplore.decide.rule_evaluation import JudgeRequest, judge, judge_everything
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
@@ -159,11 +159,13 @@ class ApprovePage(Page):
             return
         scenario, workbook = self._session.scenario, self._session.project.workbook
         order = self._confirmed(status, self.who.text(), self.role.text(), self.note.text())
+        cited = tuple((path, scenario, self.runs.title(path)) for path in self.runs.chosen)
         entries = decision_summary(
             self._session.shown,
             self._part(),
-            [self.runs.title(path) for path in self.runs.chosen],
+            [title for *_, title in cited],
             judge(workbook.rules, scenario),
+            judge_everything(JudgeRequest(workbook.rules, (), cited)).columns,
         )
         sentence = (
             f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "

@@ -18,7 +18,11 @@ _FEW = 3
 
 
 def decision_summary(
-    shown: ScenarioView, part: DecisionPart, runs: Sequence[str], verdicts: Sequence[Verdict] = ()
+    shown: ScenarioView,
+    part: DecisionPart,
+    runs: Sequence[str],
+    verdicts: Sequence[Verdict] = (),
+    by_runs: Sequence[tuple[str, Sequence[Verdict]]] = (),
 ) -> tuple[SummaryEntry, ...]:
     """Return everything to know before a decision about the active scenario.
 
@@ -27,29 +31,44 @@ def decision_summary(
         part: what their system says of them.
         runs: titles of the runs that will be cited.
         verdicts: on the decision rules of the project.
+        by_runs: the same of each run that will be cited, with its title.
     """
     none = "none: the decision rests on the forecast alone"
     cited = SummaryEntry("Runs cited", tuple(runs) or (none,), Tone.NEUTRAL if runs else Tone.ATTENTION)
     entries = [_loss(shown, part.loss), cited]
     if verdicts:
-        failed = any(each.outcome is not Outcome.PASS for each in verdicts)
-        entries.append(
-            SummaryEntry("Decision rules", (verdict_summary(verdicts),), Tone.ATTENTION if failed else Tone.GOOD)
-        )
+        entries.append(_rules(verdicts, by_runs))
     entries += [*part.entries, _issues(shown, part.told), _changed(shown, part.changes)]
     return tuple(
         sorted(entries, key=lambda entry: len(entry.lines) > _FEW)
     )  # a long list hides nothing short below the fold
 
 
+def _rules(verdicts: Sequence[Verdict], by_runs: Sequence[tuple[str, Sequence[Verdict]]]) -> SummaryEntry:
+    """Return how the scenario does on the rules, and each run that is cited: it judges what no forecast can."""
+    told = [f"{title}: {verdict_summary(of)}" for title, of in by_runs]
+    if not told or any(each.outcome is not Outcome.NOT_JUDGED for each in verdicts):
+        told.insert(0, verdict_summary(verdicts))
+    each_rule = zip(verdicts, *(of for _, of in by_runs), strict=True)
+    hold = all({each.outcome for each in rule} - {Outcome.NOT_JUDGED} == {Outcome.PASS} for rule in each_rule)
+    return SummaryEntry("Decision rules", tuple(told), Tone.GOOD if hold else Tone.ATTENTION)
+
+
 def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
     # To a committee every symbol of it is called privacy loss, which the caption says.
     kind = tile.caption.removeprefix("Privacy loss, ") if appearance().is_expert else ""
     first = ", ".join(filter(None, (f"{kind} {tile.value}".lstrip(), tile.beside)))
-    against = f" against {shown.reference.title}" if shown.reference is not None and tile.change else ""
-    change = (f"{tile.change}{against}",) if tile.change else ()
+    change = (_against(tile.change, shown),) if tile.change else ()
     epsilon = _epsilon_words(shown)
     return SummaryEntry("Privacy loss", (first, *filter(None, (epsilon,)), *change), tile.tone)
+
+
+def _against(change: str, shown: ScenarioView) -> str:
+    """Return a change with the name of what it is counted from."""
+    if shown.reference is None:
+        return change
+    title, said = shown.reference.title, "the reference"
+    return change.replace(said, title, 1) if said in change else f"{change} against {title}"
 
 
 def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:

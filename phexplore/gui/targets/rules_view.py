@@ -11,7 +11,7 @@ from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCompleter, QWidget
 
-from phexplore.decide.rule_evaluation import JudgeRequest, judge_everything, never_judged
+from phexplore.decide.rule_evaluation import JudgeAnswer, JudgeRequest, judge_everything, never_judged
 from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Look, Table
@@ -35,7 +35,7 @@ from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.numbers import exact_text, parse_exact
-from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
+from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import set_rules
 from phexplore.systems.registry import loss_of, system_of
@@ -249,12 +249,17 @@ class RulesView(QuestionView):
         self.write_to(path, write_rules(self.rules))
 
     def show_answer(self) -> None:
-        columns = self.answer.columns
+        columns, own = _own_runs_first(self.answer)
         rules = self.answer.request.rules
         self.pages.setCurrentIndex(1 if rules else 0)
         self.published.setVisible(bool(rules))  # the empty place offers it
-        name, verdicts = columns[0]
-        self.finding.setText(f"{name}: {verdict_summary(verdicts)}" if rules else "")
+        verdicts = columns[0][1]
+        newest = columns[1][1] if own else verdicts
+        told = any(
+            now.outcome is Outcome.NOT_JUDGED is not then.outcome for now, then in zip(verdicts, newest, strict=True)
+        )
+        found = columns[: 1 + told]  # a run judges what no forecast can
+        self.finding.setText("\n".join(f"{of}: {verdict_summary(said)}" for of, said in found) if rules else "")
         judged = [verdicts for _, verdicts in columns]
         rows = tuple(
             (rule_title(rule), *(verdict_text(each[row]) for each in judged)) for row, rule in enumerate(rules)
@@ -327,3 +332,14 @@ class RulesView(QuestionView):
             "The fields of a rule", stacked(heading, self.form, self.reason, *buttons, 1, margins=margins)
         )
         column(Beside("Decision rules", judged, fields, shares=(3, 1), sizes=(78 * GRID, 58 * GRID)), of=self)
+
+
+def _own_runs_first(answer: JudgeAnswer) -> tuple[list[tuple[str, tuple[Verdict, ...]]], int]:
+    """Return the columns with the runs of the active scenario behind it, newest first, and how many those are."""
+    request = answer.request
+    active, *others = answer.columns
+    own = {name for _, scenario, name in request.runs if scenario.method == request.scenarios[0].method}
+    scenarios = len(request.scenarios) - 1
+    runs = others[scenarios:]
+    mine = [each for each in runs if each[0] in own]
+    return [active, *mine, *others[:scenarios], *(each for each in runs if each[0] not in own)], len(mine)

@@ -10,7 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QScrollArea
 
 from phexplore.catalog.names import Naming, called
+from phexplore.decide.verdict_words import verdict_summary
 from phexplore.document.project import Project
+from phexplore.figures.tile import Tone
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunOffer
@@ -19,6 +21,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.model.approval import Status
 from phexplore.model.rounded import epsilon_bound, rounded_up
+from phexplore.model.rules import Bound, Measure, Rule, judged, not_judged
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.group_sizes.edits import set_size_share
 from phexplore.systems.phsafe.budget_edits import edit_margin
@@ -251,6 +254,21 @@ def test_that_withdrawing_is_asked_elsewhere_and_needs_a_reason(qtbot, page, ses
         page.sheet.action.click()
     made = session.project.decisions[-1]
     assert (made.status, made.who, made.note) == (Status.SUPERSEDED, "Grace Hopper", "an error in the shares")
+
+
+def test_that_the_sheet_names_what_the_loss_is_equal_to(page, session) -> None:
+    session.edit_workbook("Compare", lambda book: compare_with(book, "sdhc-2020-us"))
+    loss = decision_summary(session.shown, decision_part(session.shown), [])[0].lines
+    assert loss[-1] == f"as in {session.shown.reference.title}"
+
+
+def test_that_cited_runs_judge_the_rules_that_only_a_run_can(session) -> None:
+    rule = Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10))
+    for value, tone in ((0.95, Tone.GOOD), (0.85, Tone.ATTENTION)):
+        waiting, of_run = [not_judged(rule, "only a run can tell")], [judged(rule, value, "")]
+        shown = decision_summary(session.shown, decision_part(session.shown), ["run 1"], waiting, [("run 1", of_run)])
+        found = next(entry for entry in shown if entry.caption == "Decision rules")
+        assert (found.lines, found.tone) == ((f"run 1: {verdict_summary(of_run)}",), tone)
 
 
 @pytest.mark.defect("B1")

@@ -86,11 +86,30 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     _wait(qtbot, view)
     qtbot.waitUntil(lambda: len(view.table.numbers.headers) == 4)
     texts = dict(zip(view.table.numbers.headers, zip(*view.table.numbers.rows, strict=True), strict=True))
-    assert list(texts) == ["Rule", "Generous", "Proposal", "Proposal, 3 trials (first)"]
+    assert list(texts) == [
+        "Rule",
+        "Generous",
+        "Proposal",
+        "Proposal, 3 trials (first)",
+    ]  # the run is of other parameters
     assert texts["Generous"][1].startswith("✗ ρ 5.1887")
     assert texts["Generous"][1].endswith(" over")
     assert texts["Proposal"][2] == "– not judged: only a run can tell"
     assert texts["Proposal, 3 trials (first)"][2] == "✓ 93.00 %, 3.00 points to spare"
+
+
+def test_that_a_run_of_the_scenario_stands_beside_it_and_judges_what_a_forecast_cannot(qtbot, view, session) -> None:
+    session.edit_workbook("Copy", lambda book: add_scenario(book, replace(book.scenario, name="Copy")))
+    coverage = Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10))
+    session.edit_workbook("Rules", lambda book: set_rules(book, (coverage,)))
+    _wait(qtbot, view)
+    qtbot.waitUntil(lambda: len(view.table.numbers.headers) == 4)
+    run = "Proposal, 3 trials (first)"
+    assert view.table.numbers.headers[2] == run
+    assert (
+        view.finding.text()
+        == f"{session.scenario.name}: 1 rule not judged: only a run can tell\n{run}: 1 of 1 rules pass"
+    )
 
 
 def test_that_a_rule_is_added_changed_and_removed_and_undone(qtbot, view, session) -> None:
