@@ -20,7 +20,7 @@ from phexplore.spine.settings import SpineSettings
 from phexplore.spine.tree import GeoTree, TreeLevel
 from phexplore.spine.variance import UNSEEN, UNSEEN_TOP_DOWN
 from phexplore.systems.topdown.areas_on_maps import holding
-from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, noun
+from phexplore.systems.topdown.spine_findings import distance_finding, margin_finding, margin_text, noun
 from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast
 from phexplore.systems.topdown.spine_observed import ObservedErrors, ObservedRun
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
@@ -359,7 +359,7 @@ def _level_finding(names: Sequence[str], margins: NDArray[np.float64], unit: str
     exact = [_level(name).lower() for name, value in zip(names, margins.tolist(), strict=True) if value == 0]
     widest, narrowest = max(open_ones, key=lambda each: each[1]), min(open_ones, key=lambda each: each[1])
     found = (
-        f"Predicted margins run from ±{narrowest[1]:,.2f} {unit} for a {_level(narrowest[0]).lower()} to ±{widest[1]:,.2f} for a "
+        f"Predicted margins run from {margin_text(narrowest[1])} {unit} for a {_level(narrowest[0]).lower()} to {margin_text(widest[1])} for a "
         f"{_level(widest[0]).lower()}"
     )
     return f"{found}; exact: {', '.join(exact)}" if exact else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -128,3 +129,12 @@ def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray
 
 def _people(value: float) -> str:
     return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def margin_text(value: float) -> str:
+    """Return a predicted margin as it is read, of a count: ``±2.63``, or that it has none."""
+    if not math.isfinite(value):
+        return "not determined"
+    if value == 0:
+        return "exact"
+    return f"±{value:,.2f}" if value < 10 else f"±{value:,.1f}" if value < 1000 else f"±{value:,.0f}"

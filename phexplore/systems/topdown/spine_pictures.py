@@ -21,6 +21,7 @@ from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people, share_percent
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.areas_on_maps import Holding
+from phexplore.systems.topdown.spine_findings import margin_text
 from phexplore.systems.topdown.spine_tree import unit_name
 from phexplore.systems.topdown.spine_views import (
     BypassContent,
@@ -127,9 +128,9 @@ def _area_finding(content: MarginsContent, order: list[int], other: str) -> str:
         return f"{found}: {content.answers} {_KEPT}"
     if not math.isfinite(now):
         return f"{found}: no margin can be predicted"
-    words = f"{found}: margin {_people(now)} before"
+    words = f"{found}: margin {margin_text(now)} before"
     if content.other is not None and math.isfinite(was := float(content.other[place])):
-        words += f" ({_people(was)} on {other})"
+        words += f" ({margin_text(was)} on {other})"
     if content.observed is None:
         return f"{words}; a run of these parameters and blocks shows its error after"
     error = people(float(content.observed.errors[place]))
@@ -165,13 +166,13 @@ def _margin_row(content: MarginsContent, place: int, this: str, other: str) -> R
     was = None if content.other is None else float(content.other[place])
     seen = None if content.observed is None else float(content.z) * float(content.observed.errors[place])
     is_kept = _is_kept(content, now)
-    words = _KEPT if is_kept else _people(now)
+    words = _KEPT if is_kept else margin_text(now)
     tip = f"{name}: {words} on {this}"
     if was is not None and math.isfinite(was) and not is_kept:
-        words = f"{_people(was)} → {words}" if abs(was - now) > 5e-3 * max(was, now) else words
-        tip += f", {_people(was)} on {other}"
+        words = f"{margin_text(was)} → {words}" if abs(was - now) > 5e-3 * max(was, now) else words
+        tip += f", {margin_text(was)} on {other}"
     if seen is not None:
-        tip += f"; a run had errors of {_people(seen)}"
+        tip += f"; a run had errors of {margin_text(seen)}"
     tip += f"; {content.units_title}: {int(content.units[place]):,}"
     if content.other_units is not None:
         tip += f" (was {int(content.other_units[place]):,})"
@@ -243,12 +244,6 @@ def _ratio_words(content: MarginsContent) -> str:
 
 def _z(content: MarginsContent) -> str:
     return f"{float(content.z):.5g}"
-
-
-def _people(value: float) -> str:
-    if not math.isfinite(value):
-        return "not determined"
-    return f"±{value:,.2f}" if value < 10 else f"±{value:,.1f}" if value < 1000 else f"±{value:,.0f}"
 
 
 def bypass_rows(content: BypassContent) -> Figure:

@@ -5,7 +5,14 @@ import pytest
 
 from phexplore.spine.description import ClassDistances
 from phexplore.spine.distance import Distances
-from phexplore.systems.topdown.spine_findings import distance_finding, first_class, margin_finding, noun, summary
+from phexplore.systems.topdown.spine_findings import (
+    distance_finding,
+    first_class,
+    margin_finding,
+    margin_text,
+    noun,
+    summary,
+)
 
 
 def found(name, before, after, reason=""):
@@ -65,3 +72,9 @@ def test_that_margins_are_compared_where_both_are_known():
 def test_that_one_and_many_have_their_words():
     assert noun("place", 1) == "place"
     assert noun("unheard_of") == "unheard_of"
+
+
+def test_that_a_count_published_exactly_has_no_margin_of_nought():
+    assert [margin_text(value) for value in (0.0, 2.354, 19.948, float("nan"))] == [
+        "exact", "±2.35", "±19.9", "not determined",
+    ]  # fmt: skip
