@@ -242,8 +242,10 @@ def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | Non
     if not start or row.low is None or row.middle is None or row.high is None:
         return None
     known = [(member, value) for member, value in zip(members, row.values, strict=True) if value is not None]
-    words = row_words(system, row)
-    told = "\n".join(f"{member}: {shown(value)}" for member, value in known)
+    words, read = row_words(system, row), _in_percent(row)
+    told = "\n".join(
+        f"{member}: {shown(value)}" for member, value in zip(members, read.values, strict=True) if value is not None
+    )
     agreed = ", all agree" if len(members) > 1 else ""
 
     def times(value: Fraction) -> float:
@@ -257,7 +259,7 @@ def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | Non
         times(row.low),
         times(row.high),
         dots=tuple(times(value) for _, value in known),
-        text=f"{shown(row.low)} – {shown(row.high)}" if row.is_open else f"{shown(row.middle)}{agreed}",
-        tip=f"{words}, start {shown(start)}\n{told}",
+        text=f"{shown(read.low)} – {shown(read.high)}" if row.is_open else f"{shown(read.middle)}{agreed}",
+        tip=f"{words}, start {shown(read.baseline)}\n{told}",
         is_warned=row.agreement < _CLOSE,
     )

@@ -195,6 +195,9 @@ def test_that_shares_of_topdown_members_are_laid_beside_each_other() -> None:
     view = matrix_view(committee_matrix(members, persons))
     found = _cells(view, "Level share County")
     assert (found["Min"], found["Median"], found["Max"]) == (Fraction(3, 20), Fraction(1, 5), Fraction(3, 10))
+    county = next(mark for mark in view.picture.marks if mark.name == "Level share County")
+    assert county.text == "15.00 % – 30.00 %"
+    assert county.tip.endswith("15: 15.00 %\n20: 20.00 %\n30: 30.00 %")
 
 
 def test_that_an_empty_committee_teaches(qtbot, page) -> None:
