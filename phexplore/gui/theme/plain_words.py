@@ -61,6 +61,8 @@ _PHRASES = {
     "TopDown, level by level": "Sizes, level by level",
     "leave free (Corollary 3.8). Pure: no δ": "leave free",
     "pure, no δ": "pure",
+    "under pure DP": "under the pure definition",
+    "pure DP": "pure",
     "No ε or δ describes that": "No privacy loss describes that",
     "How privacy loss and δ become ε": "How the privacy loss becomes ε",
     "L1 error (sum of errors)": "Sum of errors",

@@ -37,6 +37,7 @@ def plainly() -> Iterator[None]:
         ("a bounded ρ of 3.5, but bounded budget ≤ 2.6", "a privacy loss of 3.5, but privacy loss ≤ 2.6"),
         ("Bounded budget ≤ 2.6", "Privacy loss ≤ 2.6"),
         ("unbounded budget ≤ 1.3", "unbounded budget ≤ 1.3"),
+        ("ε 0.25, pure DP", "ε 0.25, pure"),
         ("Δ\nMOE", "Change of\nmargin"),
         ("MOE\n90 %", "Margin\n90 %"),
         ("Total ρ", "Total privacy loss"),

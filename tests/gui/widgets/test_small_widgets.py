@@ -149,6 +149,12 @@ def test_that_buttons_have_names_and_change_their_symbol(shown) -> None:
     assert shown(TextButton("Go", symbol="run")).accessibleName() == "Go"
 
 
+def test_that_a_short_link_is_large_enough_to_hit(shown) -> None:
+    link = shown(TextButton("<", look="link", name="Make pass 2 earlier"))
+    assert link.sizeHint().width() >= 24
+    assert link.sizeHint().height() >= 24
+
+
 def test_that_a_chooser_and_a_number_ignore_the_wheel_and_the_chooser_selects_silently(shown) -> None:
     chooser = shown(Chooser("Level", letters=10))
     for value in ("a", "b", "c"):
