@@ -45,7 +45,12 @@ def decision_summary(
 
 
 def _rules(verdicts: Sequence[Verdict], by_runs: Sequence[tuple[str, Sequence[Verdict]]]) -> SummaryEntry:
-    """Return how the scenario does on the rules, and each run that is cited: it judges what no forecast can."""
+    """Return how the scenario does on the rules, and each run that is cited: it judges what no forecast can.
+
+    Args:
+        verdicts: on the scenario.
+        by_runs: titles of the runs, and the verdicts on them.
+    """
     told = [f"{title}: {verdict_summary(of)}" for title, of in by_runs]
     if not told or any(each.outcome is not Outcome.NOT_JUDGED for each in verdicts):
         told.insert(0, verdict_summary(verdicts))
@@ -64,7 +69,12 @@ def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
 
 
 def _against(change: str, shown: ScenarioView) -> str:
-    """Return a change with the name of what it is counted from."""
+    """Return a change with the name of what it is counted from.
+
+    Args:
+        change: in words.
+        shown: the parameters with their reference.
+    """
     if shown.reference is None:
         return change
     title, said = shown.reference.title, "the reference"
