@@ -60,7 +60,7 @@ def test_that_a_run_is_a_row_of_words(table, rows):
 def test_that_a_phase_without_a_total_is_named_once(rows):
     counting = replace(rows[0], state=RunState.RUNNING, phase="count", total=0)
     assert progress_words(counting) == ""
-    assert state_words(counting) == "running: count"
+    assert state_words(counting) == "running: counting"
     assert progress_words(replace(rows[0], phase="")) == "30 %"
     assert progress_words(replace(rows[0], spec=None, state=RunState.FAILED)) == ""
 
