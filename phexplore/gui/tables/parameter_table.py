@@ -196,9 +196,12 @@ class ParameterColumn(Generic[RowT]):
         return self.header.replace("\n", " ")
 
     def told(self, row: RowT) -> str:
-        """Return what is said when the pointer rests on a cell: first why it has no number, where it has none."""
+        """Return what is said when the pointer rests on a cell: first why it has no number, or words the column may have cut."""
         told = self.about if self.tip is None else self.tip(row)
-        return f"{self.absent}\n{told}" if self.cell(row).text == ABSENT else told
+        text = self.cell(row).text
+        if text == ABSENT:
+            return f"{self.absent}\n{told}"
+        return told if self.kind is not Kind.WORDS or text in told else f"{text}\n{told}".rstrip()
 
     def started(self, row: RowT) -> str:
         """Return what an editor begins with; yes or no for a tick."""

@@ -101,6 +101,11 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     assert before.phsafe.targets[query] == 30
 
 
+def test_that_a_name_that_is_cut_is_whole_in_its_tip(view, query) -> None:
+    name = _cell(view, query, GoalColumn.QUERY)
+    assert name.data(Qt.ItemDataRole.ToolTipRole).splitlines()[0] == name.data()
+
+
 @pytest.mark.defect("M1")
 def test_that_a_missed_goal_is_told_by_a_word_and_counted_above_the_table(view, session, query) -> None:
     """A goal of 10 beside a margin of 20 looked like all others."""
