@@ -38,6 +38,7 @@ from phexplore.figures.marks import (
 from phexplore.figures.scales import spread
 from phexplore.figures.style import LEVEL_COLOURS
 from phexplore.gui.figures.pixels import Pixels
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours, contrast
 from phexplore.gui.theme.lettering import draw_text, lettering, solid
 from phexplore.gui.theme.metrics import GAP
@@ -148,14 +149,15 @@ def _roles(colours: Colours) -> dict[Role, str]:
 
 
 def paint_dot(painter: QPainter, at: QPointF, dot: Dot, colours: Colours) -> None:
-    """Paint a dot of this look at a pixel."""
+    """Paint a dot of this look at a pixel, half as much larger as the text is: words begin eight pixels from its middle."""
+    size = dot.size * (100 + appearance().scale) / 200
     ink = solid(colour_of(dot.ink, colours))
     if dot.opacity < 1:
         ink = QColor(ink)
         ink.setAlphaF(dot.opacity)
     if dot.shape is Shape.CROSS:
         painter.setPen(QPen(ink, 1.2))
-        x, y, r = at.x(), at.y(), dot.size
+        x, y, r = at.x(), at.y(), size
         painter.drawLine(QPointF(x - r, y - r), QPointF(x + r, y + r))
         painter.drawLine(QPointF(x - r, y + r), QPointF(x + r, y - r))
         return
@@ -163,9 +165,9 @@ def paint_dot(painter: QPainter, at: QPointF, dot: Dot, colours: Colours) -> Non
         painter.setPen(QPen(ink, 1.6))
         painter.setBrush(solid(colours.base))
     else:
-        painter.setPen(QPen(QColor(colours.base), 1) if dot.size > 3 and dot.opacity == 1 else Qt.PenStyle.NoPen)
+        painter.setPen(QPen(QColor(colours.base), 1) if size > 3 and dot.opacity == 1 else Qt.PenStyle.NoPen)
         painter.setBrush(ink)
-    paint_shape(painter, at, dot.shape, dot.size)
+    paint_shape(painter, at, dot.shape, size)
 
 
 def paint_shape(painter: QPainter, at: QPointF, shape: Shape, size: float) -> None:

@@ -14,7 +14,9 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure
 from phexplore.figures.table import Table
 from phexplore.gui.decision.compare_page import ComparePage, Detail, column_choices
+from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.protocol import PlaceName
 from phexplore.systems.registry import preset
@@ -95,3 +97,14 @@ def test_that_the_project_offers_its_scenarios_what_was_saved_and_presets(us, qu
     assert saved.scenario.phsafe.budgets[query] == us.phsafe.budgets[query]
     assert {choice.key for choice in found["Published"]} >= {"preset:sdhc-2020-us", "preset:sdhc-2020-pr"}
     project.close()
+
+
+def test_that_a_finding_of_several_lines_leaves_the_axis_its_room_in_large_text(qtbot, page, session, query) -> None:
+    appearance().set_scale(200)
+    page.resize(960, 500)
+    session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(40)))
+    page.tick("scenario:Proposal", "preset:sdhc-2020-us")
+    picture, canvas = page.picture, page.picture.canvas
+    qtbot.waitUntil(lambda: picture.isVisible() and "narrowest" in picture.accessibleName() + picture._title.text())
+    qtbot.waitUntil(lambda: picture.height() >= picture.heightForWidth(picture.width()))
+    assert canvas.parentWidget().height() >= canvas.minimumHeight()

@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import RowLabel
+from phexplore.figures.marks import Dot
 from phexplore.gui.figures.axes import RowAxis, _apart
 from phexplore.gui.figures.canvas import Canvas, Layer
+from phexplore.gui.figures.painter import paint_dot
 from phexplore.gui.theme.appearance import appearance
 
 
@@ -145,3 +147,17 @@ def test_that_long_names_of_rows_stay_apart_where_only_their_ends_differ(qapp) -
     assert shown[1].endswith("6 to 17 years")
     assert shown[2].startswith("A name of its own")
     assert shown[2].endswith("…")
+
+
+def test_that_dots_grow_with_the_text(qapp) -> None:
+    def inked() -> int:
+        image = QImage(40, 40, QImage.Format.Format_RGB32)
+        image.fill(Qt.GlobalColor.white)
+        painter = QPainter(image)
+        paint_dot(painter, QPointF(20, 20), Dot(0.0), appearance().colours)
+        painter.end()
+        return sum(image.pixelColor(x, y) != QColor(Qt.GlobalColor.white) for x in range(40) for y in range(40))
+
+    small = inked()
+    appearance().set_scale(200)
+    assert inked() > 1.8 * small
