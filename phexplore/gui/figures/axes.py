@@ -148,7 +148,9 @@ class BottomAxis(ValueAxis):
         letters = lettering()
         room = min((second - first for first, second in pairwise(middles)), default=math.inf) - HALF
         are_names = all(text[:1].isalpha() for text in texts) and room >= _LEAST_LETTERS * letters.width("n")
-        return [letters.elided(text, room) for text in texts] if are_names else texts
+        widths = [letters.width(text) for text in texts]
+        fits = all(sum(both) / 2 <= room for both in pairwise(widths))
+        return [letters.elided(text, room) for text in texts] if are_names and not fits else texts
 
 
 class LeftValueAxis(ValueAxis):

@@ -131,6 +131,10 @@ def test_that_every_column_of_a_narrow_heat_table_keeps_a_name(qtbot):
     assert [name[:2] for name in shown] == ["US", "St", "Co", "Tr", "Bl", "Bl"]
     assert all(lettering().width(name) <= 38 - HALF for name in shown)
     assert axis._names(names, [6.0 * place for place in range(6)]) == names, "no name of one letter"
+    wide = max((lettering().width(name) + lettering().width("County")) / 2 for name in names) + HALF
+    assert axis._names(names, [wide * place for place in range(6)]) == names, (
+        "a longer one beside shorter ones has room"
+    )
 
 
 def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
