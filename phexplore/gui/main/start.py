@@ -52,7 +52,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtWidgets import QApplication
 
     from phexplore.gui.binding.collector import collector
-    from phexplore.gui.binding.settings import GEOMETRY, Settings
+    from phexplore.gui.binding.settings import Settings
     from phexplore.gui.dialogs.messages import show_failure
     from phexplore.gui.main.crash_reports import CrashReport, FailureLog
     from phexplore.gui.main.failures import FailureHook
@@ -90,7 +90,7 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     if report := crashes.begin():
         log.write(report)
         QTimer.singleShot(0, window, lambda: window.notice.tell_of_crash(report))
-    if settings.read(GEOMETRY).isEmpty() and not _fit_screen(window):
+    if not window.is_placed and not _fit_screen(window):
         window.showMaximized()
     else:
         window.show()

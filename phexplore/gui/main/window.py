@@ -134,8 +134,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle("phexplore")
         self.resize(DEFAULT_SIZE)
-        if not (geometry := self.settings.read(GEOMETRY)).isEmpty():
-            self.restoreGeometry(QByteArray(geometry))
+        # What filled another screen has no place on this one, and is refused.
+        self.is_placed = self.restoreGeometry(QByteArray(self.settings.read(GEOMETRY)))
         if not (layout := self.settings.read(LAYOUT)).isEmpty():
             self._splitter.restoreState(QByteArray(layout))
         self.navigation.setFocus()

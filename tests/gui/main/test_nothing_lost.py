@@ -22,6 +22,7 @@ from phexplore.files.atomic_files import WriteError
 from phexplore.gui.binding.settings import GEOMETRY
 from phexplore.gui.main import project_files
 from phexplore.gui.main.project_files import opened_sentence
+from phexplore.gui.main.window import MainWindow
 from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.keys import parse_query
@@ -222,6 +223,19 @@ def test_that_a_killed_window_loses_no_acknowledged_edit(path, us, tmp_path) -> 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_that_40_killed_windows_lose_no_acknowledged_edit(path, us, tmp_path) -> None:
     assert kill_windows(path, us, tmp_path, 40, seed=100) >= 40
+
+
+def test_that_a_place_on_another_screen_is_none_on_this_one(qtbot, window, settings, project, tmp_path) -> None:
+    """A window that filled a large screen came back 800 pixels high on a laptop's 768: its status bar was out of sight."""
+    for geometry, is_placed in (
+        (window.saveGeometry(), True),
+        (QByteArray(b"another screen"), False),
+        (QByteArray(), False),
+    ):
+        settings.keep(GEOMETRY, geometry)
+        again = MainWindow(project, settings, tmp_path / "runs")
+        qtbot.addWidget(again, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+        assert again.is_placed is is_placed
 
 
 def test_that_a_window_made_large_comes_back_large_after_a_kill(qtbot, window) -> None:
