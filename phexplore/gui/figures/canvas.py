@@ -109,18 +109,20 @@ class Canvas(QWidget):
         self._grid_lines = (vertical, horizontal)
         self.update()
 
-    def set_head(self, height: int) -> None:
-        """Leave so many pixels free above the plot area; layers of the head paint there."""
-        if height != self._head:
-            self._head = height
-            self.update()
+    def leave_free(self, *, head: int | None = None, most: float | None = None) -> None:
+        """Leave room around the plot area; what is not named stays.
 
-    def set_height(self, most: float) -> None:
-        """Make the plot area no higher than so many pixels: what is left stays free below its axis."""
-        before, self._foot = self._foot, 0
-        if math.isfinite(most):
-            self._foot = max(0, round(self.area.height() - most))
-        if self._foot != before:
+        Args:
+            head: pixels above it, where layers of the head paint.
+            most: pixels it may be high: what is left stays free below its axis.
+        """
+        before = self._head, self._foot
+        if head is not None:
+            self._head = head
+        if most is not None:
+            self._foot = 0
+            self._foot = max(0, round(self.area.height() - most)) if math.isfinite(most) else 0
+        if (self._head, self._foot) != before:
             self.update()
 
     def set_layer(self, layer: Layer, draw: Draw) -> None:

@@ -62,7 +62,7 @@ class FigureLayers:
     def fit_key(self) -> None:
         """Make room for the key."""
         places = self._key_places()
-        self._canvas.set_head(round(places[-1].y() + _line_of_key() / 2) if places else 0)
+        self._canvas.leave_free(head=round(places[-1].y() + _line_of_key() / 2) if places else 0)
 
     def _paint_backgrounds(self, painter: QPainter, pixels: Pixels, colours: Colours) -> None:
         figure, choice = self._choice.figure, self._choice

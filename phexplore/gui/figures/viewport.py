@@ -145,7 +145,7 @@ class Viewport(QObject):
         self._whole_x = (-1.0, self._whole_x[1])
         # Few rows do not grow into bars as high as the window: what is left stays free below them and their axis.
         has_rows = self._figure is not None and self._figure.has_rows
-        self._canvas.set_height(math.ceil(self._count * self._row_height * MOST_GROWTH) if has_rows else math.inf)
+        self._canvas.leave_free(most=math.ceil(self._count * self._row_height * MOST_GROWTH) if has_rows else math.inf)
         page = self.page
         self._bar.setRange(0, max(0, self._count - page))
         self._bar.setPageStep(page)
