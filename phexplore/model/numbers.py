@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
@@ -173,10 +174,14 @@ def round_exact(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction
 
 def total_budget(budgets: list[Budget]) -> Budget:
     """Return the exact sum; unlimited as soon as one part is."""
+    finite = [budget for budget in budgets if not isinstance(budget, Unlimited)]
+    return exact_sum(finite) if len(finite) == len(budgets) else UNLIMITED
+
+
+def exact_sum(numbers: Iterable[Fraction]) -> Fraction:
+    """Return the sum."""
     # By denominator: budgets are decimals, and fractions add ten times as slowly as whole numbers.
     parts: dict[int, int] = {}
-    for budget in budgets:
-        if isinstance(budget, Unlimited):
-            return UNLIMITED
-        parts[budget.denominator] = parts.get(budget.denominator, 0) + budget.numerator
+    for number in numbers:
+        parts[number.denominator] = parts.get(number.denominator, 0) + number.numerator
     return sum((Fraction(numerator, denominator) for denominator, numerator in parts.items()), Fraction(0))

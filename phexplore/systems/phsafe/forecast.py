@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -43,10 +43,10 @@ class QueryForecast:
         sensitivity: Δ in people (2τ + 2) or units (2).
         budget: ρ unbounded, or ε under pure DP; 0 = not published.
         bounded_budget: twice the budget.
-        share: of the scenario's total, exact; None when that total is 0 or unlimited.
         noise: distribution of one basis cell, None when not published.
         sigma: scale of the noise in people: σ of the discrete Gaussian, standard deviation of the geometric.
         margins: of one basis cell, None when not published.
+        derived: sums, totals and copies, where it is published.
     """
 
     query: QueryKey
@@ -54,10 +54,10 @@ class QueryForecast:
     sensitivity: int
     budget: Budget
     bounded_budget: Budget
-    share: Fraction | None
     noise: Noise | None
     sigma: float | None
     margins: Margins | None
+    derived: tuple[DerivedForecast, ...] = field(default=(), compare=False, repr=False)
 
 
 class DerivedKind(enum.Enum):
@@ -156,13 +156,23 @@ class Forecast:
         conventions: what the figures mean.
         privacy: loss of the whole.
         queries: one entry per measured query, in the order of Table 10, unpublished ones included.
-        derived: sums, totals and copies of published queries.
     """
 
     conventions: Conventions
     privacy: PrivacyLoss
     queries: tuple[QueryForecast, ...]
-    derived: tuple[DerivedForecast, ...]
+
+    @cached_property
+    def derived(self) -> tuple[DerivedForecast, ...]:
+        """Sums, totals and copies of published queries."""
+        return tuple(each for entry in self.queries for each in entry.derived)
+
+    def share(self, budget: Budget) -> Fraction | None:
+        """Return a budget as a share of the scenario's total, exact; None when that total is 0 or unlimited."""
+        total = self.privacy.total
+        if isinstance(budget, Unlimited) or isinstance(total, Unlimited) or total == 0:
+            return None
+        return budget / total
 
     def query(self, key: QueryKey) -> QueryForecast:
         """Return the entry of this query.
@@ -222,44 +232,8 @@ def _computed(scenario: Scenario) -> Forecast:
     method, conventions = scenario.phsafe, scenario.conventions
     total = total_budget(list(method.budgets.values()))
     known = _known_figures(method.framework, conventions)
-    queries: list[QueryForecast] = []
-    derived: list[DerivedForecast] = []
-    for key, budget in method.budgets.items():
-        threshold = method.thresholds.get(key.table)
-        figures = known.of(key, threshold, budget)
-        queries.append(
-            QueryForecast(
-                key,
-                threshold,
-                figures.sensitivity,
-                budget,
-                figures.bounded_budget,
-                _share(budget, total),
-                figures.noise,
-                figures.sigma,
-                figures.margins,
-            )
-        )
-        derived += figures.derived
-    return Forecast(conventions, _privacy_loss(method.framework, total, conventions), tuple(queries), tuple(derived))
-
-
-def _share(budget: Budget, total: Budget) -> Fraction | None:
-    if isinstance(budget, Unlimited) or isinstance(total, Unlimited) or total == 0:
-        return None
-    return budget / total
-
-
-@dataclass(frozen=True, slots=True)
-class _QueryFigures:
-    """What depends on one query alone, not on the total."""
-
-    sensitivity: int
-    bounded_budget: Budget
-    noise: Noise | None
-    sigma: float | None
-    margins: Margins | None
-    derived: tuple[DerivedForecast, ...]
+    queries = tuple(known.of(key, method.thresholds.get(key.table), budget) for key, budget in method.budgets.items())
+    return Forecast(conventions, _privacy_loss(method.framework, total, conventions), queries)
 
 
 class _KnownFigures:
@@ -271,9 +245,9 @@ class _KnownFigures:
     def __init__(self, framework: PrivacyFramework, conventions: Conventions) -> None:
         self._framework = framework
         self._conventions = conventions
-        self._figures: dict[tuple[QueryKey, int | None, int, int], _QueryFigures] = {}
+        self._figures: dict[tuple[QueryKey, int | None, int, int], QueryForecast] = {}
 
-    def of(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
+    def of(self, key: QueryKey, threshold: int | None, budget: Budget) -> QueryForecast:
         """Return the figures of a query, computed once."""
         ratio = (-1, 1) if isinstance(budget, Unlimited) else (budget.numerator, budget.denominator)
         place = (key, threshold, *ratio)
@@ -283,20 +257,21 @@ class _KnownFigures:
             figures = self._figures[place] = self._computed(key, threshold, budget)
         return figures
 
-    def _computed(self, key: QueryKey, threshold: int | None, budget: Budget) -> _QueryFigures:
+    def _computed(self, key: QueryKey, threshold: int | None, budget: Budget) -> QueryForecast:
         if (product := tables().get(key.table)) is None:  # a file may name any
             raise UnknownNameError("table", key.table, [each for each, known in tables().items() if known.measured])
         reach = sensitivity(product, threshold)
         twice = budget if isinstance(budget, Unlimited) else bounded(budget)
         if budget == 0:
-            return _QueryFigures(reach, twice, None, None, None, ())
+            return QueryForecast(key, threshold, reach, budget, twice, None, None, None)
         noise = noise_for(self._framework, sensitivity=reach, budget=budget)
         margins = margins_of(noise, 1, self._conventions.confidence, self._conventions.z)
         derived: list[DerivedForecast] = []
         for product in tables().values():
             if key.table in {product.id, product.derived_from}:
                 derived += _derived_cells(product, key, noise, self._conventions)
-        return _QueryFigures(reach, twice, noise, noise.reported_variance() ** 0.5, margins, tuple(derived))
+        sigma = noise.reported_variance() ** 0.5
+        return QueryForecast(key, threshold, reach, budget, twice, noise, sigma, margins, tuple(derived))
 
 
 _MOST_FIGURES = 4096

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,12 @@ def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
             "bounded_pure_epsilon": None if zcdp else exact_text(privacy.bounded_total),
             "epsilon": [epsilon_json(figure) for figure in proven_figures(privacy.epsilons, figures.noise)],
         },
-        "cells": [_query_json(scenario, entry) for entry in figures.queries],
+        "cells": [_query_json(scenario, entry, figures.share(entry.budget)) for entry in figures.queries],
         "derived": [_derived_json(entry) for entry in figures.derived] + [_ratio_json(entry) for entry in ratios],
     }
 
 
-def _query_json(scenario: Scenario, entry: QueryForecast) -> dict[str, Any]:
+def _query_json(scenario: Scenario, entry: QueryForecast, share: Fraction | None) -> dict[str, Any]:
     target = scenario.phsafe.targets.get(entry.query)
     return {
         "table": entry.query.table,
@@ -46,7 +47,7 @@ def _query_json(scenario: Scenario, entry: QueryForecast) -> dict[str, Any]:
         "sensitivity": entry.sensitivity,
         "rho": exact_text(entry.budget),
         "bounded_rho": exact_text(entry.bounded_budget),
-        "share": exact_text(entry.share) if entry.share is not None else None,
+        "share": exact_text(share) if share is not None else None,
         "sigma": entry.sigma,
         "target": exact_text(target) if target is not None else None,
         "moe": margins_json(entry.margins),

@@ -24,7 +24,7 @@ from phexplore.figures.table import Table
 from phexplore.figures.wording import budget_text
 from phexplore.model.conventions import Neighbours
 from phexplore.model.keys import LEVELS, Iteration, PopulationGroupLevel, QueryKey, Region, TableId
-from phexplore.model.numbers import Unlimited
+from phexplore.model.numbers import Unlimited, exact_sum
 from phexplore.model.rounded import percent
 from phexplore.systems.phsafe.forecast import Forecast
 
@@ -35,17 +35,22 @@ class Segment:
 
     Attributes:
         query: which one.
-        share: of the scenario's total, exact.
         budget: unbounded, exact.
+        total: of the scenario.
         first: where it starts in its bar, in percent of the total, for drawing.
         last: where it ends.
     """
 
     query: QueryKey
-    share: Fraction
     budget: Fraction
+    total: Fraction
     first: float
     last: float
+
+    @property
+    def share(self) -> Fraction:
+        """Of the scenario's total, exact."""
+        return self.budget / self.total
 
     @property
     def label(self) -> str:
@@ -60,36 +65,41 @@ class Bar:
     Attributes:
         table: which one.
         segments: its published levels, in the order of Table 10.
-        share: of the scenario's total, exact.
         budget: unbounded, exact.
+        total: of the scenario.
     """
 
     table: TableId
     segments: tuple[Segment, ...]
-    share: Fraction
     budget: Fraction
+    total: Fraction
+
+    @property
+    def share(self) -> Fraction:
+        """Of the scenario's total, exact."""
+        return self.budget / self.total
 
 
 def share_bars(figures: Forecast) -> tuple[Bar, ...]:
     """Return one bar per published table, largest first; empty when the total is 0 or unlimited."""
-    entries: dict[TableId, list[tuple[QueryKey, Fraction, Fraction]]] = {}
-    for entry in figures.queries:
-        if entry.share and not isinstance(entry.budget, Unlimited):
-            entries.setdefault(entry.query.table, []).append((entry.query, entry.share, entry.budget))
     total = figures.privacy.total
-    if isinstance(total, Unlimited):
+    if isinstance(total, Unlimited) or total == 0:
         return ()
-    return tuple(sorted((_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: -bar.share))
+    entries: dict[TableId, list[tuple[QueryKey, Fraction]]] = {}
+    for entry in figures.queries:
+        if entry.noise is not None and not isinstance(entry.budget, Unlimited):
+            entries.setdefault(entry.query.table, []).append((entry.query, entry.budget))
+    return tuple(sorted((_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: -bar.budget))
 
 
-def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction, Fraction]], total: Fraction) -> Bar:
+def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction]], total: Fraction) -> Bar:
     segments, first = [], 0.0
-    for query, share, budget in parts:
-        last = first + float(share) * 100
-        segments.append(Segment(query, share, budget, first, last))
+    for query, budget in parts:
+        # The quotient as a float, in whole numbers: fifty of them are asked for in every frame.
+        last = first + budget.numerator * total.denominator / (budget.denominator * total.numerator) * 100
+        segments.append(Segment(query, budget, total, first, last))
         first = last
-    budget = sum((part[2] for part in parts), Fraction(0))
-    return Bar(table, tuple(segments), budget / total, budget)
+    return Bar(table, tuple(segments), exact_sum(budget for _, budget in parts), total)
 
 
 def no_shares_reason(figures: Forecast) -> str:
@@ -126,7 +136,7 @@ def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
         figures: the forecast.
     """
     parts = [segment for bar in bars for segment in bar.segments]
-    largest = max(parts, key=lambda segment: segment.share)
+    largest = max(parts, key=lambda segment: segment.budget)
     side = figures.conventions.neighbours
     total = budget_text(figures.headline)
     return (

@@ -101,7 +101,7 @@ def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ..
             bounded_budget=entry.bounded_budget,
             margins=entry.margins,
             sigma=entry.sigma,
-            share=entry.share,
+            share=forecast.share(entry.budget),
         )
         for entry in entries
     )

@@ -54,8 +54,8 @@ def test_that_the_totals_are_those_of_2020(us, puerto_rico):
 
 
 def test_that_shares_add_to_exactly_one(figures):
-    assert sum(entry.share for entry in figures.queries) == 1
-    assert float(figures.query(parse_query("PH3/state_A-G")).share) == pytest.approx(0.527, abs=5e-4)
+    assert sum(figures.share(entry.budget) for entry in figures.queries) == 1
+    assert float(figures.share(figures.query(parse_query("PH3/state_A-G")).budget)) == pytest.approx(0.527, abs=5e-4)
 
 
 def test_that_every_epsilon_says_what_it_is_of(figures):

@@ -94,6 +94,7 @@ class Row(PlainRow):
     Attributes:
         key: the query.
         entry: its forecast.
+        share: of the scenario's total, exact; None when that total is 0 or unlimited.
         target: margin aimed at, in people.
         is_met: whether the margin keeps the target.
         is_locked: the budget must not be changed.
@@ -104,6 +105,7 @@ class Row(PlainRow):
 
     key: QueryKey
     entry: QueryForecast
+    share: Fraction | None
     target: Fraction | None
     is_met: bool
     is_locked: bool
@@ -185,6 +187,7 @@ def _row(shown: ScenarioView, entry: QueryForecast, before: QueryForecast | None
     return Row(
         entry.query,
         entry,
+        shown.figures.share(entry.budget),
         target,
         target is None or is_target_met(entry, target, scenario),
         entry.query in scenario.phsafe.locks,
@@ -305,8 +308,8 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Share",
             f"Share of the total {symbol}",
             "> 99.9 %",
-            lambda row: percent(row.entry.share) if row.is_published else ABSENT,
-            exact=lambda row: "" if row.entry.share is None else f"{float(row.entry.share):.10g}",
+            lambda row: percent(row.share) if row.is_published else ABSENT,
+            exact=lambda row: "" if row.share is None else f"{float(row.share):.10g}",
         ),
         column(
             Column.BUDGET_CHANGE,

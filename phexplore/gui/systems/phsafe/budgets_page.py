@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial, reduce
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
@@ -37,7 +36,7 @@ from phexplore.systems.phsafe.edits import set_target
 
 
 def _is_changed(row: Row) -> bool:
-    return row.before is not None and replace(row.before, share=row.entry.share) != row.entry
+    return row.before is not None and row.before != row.entry
 
 
 _SUBSETS: dict[str, tuple[str, Callable[[Row], bool]]] = {

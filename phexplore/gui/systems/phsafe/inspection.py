@@ -91,8 +91,7 @@ def derived_lines(shown: ScenarioView, query: QueryKey) -> tuple[DerivedLine, ..
     conventions = shown.scenario.conventions
     return tuple(
         DerivedLine(entry.table, _derived_label(entry), people(entry.margins.by(conventions.margin)), explained)
-        for entry in shown.figures.derived
-        if entry.source == query.table and entry.level == query.level
+        for entry in shown.figures.query(query).derived
         for explained in (explain_derived(entry, conventions),)
     )
 
