@@ -31,17 +31,20 @@ def fixed(value: Fraction, places: int, toward: Toward = Toward.NEAREST) -> str:
         places: decimals.
         toward: where it is rounded.
     """
+    return _quotient(value.numerator, value.denominator, places, toward)
+
+
+def _quotient(numerator: int, denominator: int, places: int, toward: Toward) -> str:
     # In whole numbers: a table shows fifty of these per frame, and every operation of fractions reduces them.
-    scaled, rest = divmod(abs(value.numerator) * 10**places, value.denominator)
+    scaled, rest = divmod(abs(numerator) * 10**places, denominator)
     if toward is Toward.NEAREST:
-        is_over = 2 * rest > value.denominator or (2 * rest == value.denominator and scaled % 2 == 1)
+        is_over = 2 * rest > denominator or (2 * rest == denominator and scaled % 2 == 1)
     else:
-        is_over = rest > 0 and (toward is Toward.UP) == (value > 0)
+        is_over = rest > 0 and (toward is Toward.UP) == (numerator > 0)
     scaled += is_over
-    digits = str(scaled).rjust(places + 1, "0")
-    whole = f"{int(digits[: len(digits) - places]):,}"
-    sign = "−" if value < 0 and scaled else ""
-    return sign + (f"{whole}.{digits[len(digits) - places :]}" if places else whole)
+    sign = "−" if numerator < 0 and scaled else ""
+    whole, part = divmod(scaled, 10**places)
+    return f"{sign}{whole:,}.{part:0{places}}" if places else f"{sign}{whole:,}"
 
 
 def rounded_up(value: Fraction | float, places: int) -> str:
@@ -91,10 +94,13 @@ def percent(share: Fraction | float | None, *, places: int | None = 1, toward: T
     exact = Fraction(f"{share:.14g}") if isinstance(share, float) else Fraction(share)
     if places is None:
         return f"{exact_text(exact * 100)} %"
-    text = fixed(exact * 100, places, toward)
-    step = Fraction(1, 10**places)
+    text = _quotient(100 * exact.numerator, exact.denominator, places, toward)
     if exact and not text.strip("0.−"):
-        return f"< {fixed(step, places)} %" if exact > 0 else f"> {fixed(-step, places)} %"
-    if exact < 1 and text == fixed(Fraction(100), places):
-        return f"> {fixed(100 - step, places)} %"
+        return (
+            f"< {_quotient(1, 10**places, places, toward)} %"
+            if exact > 0
+            else f"> {_quotient(-1, 10**places, places, toward)} %"
+        )
+    if text.startswith("100") and exact.numerator < exact.denominator:
+        return f"> {_quotient(100 * 10**places - 1, 10**places, places, toward)} %"
     return f"{text} %"

@@ -24,6 +24,11 @@ from phexplore.model.issues import Issue
 from phexplore.systems.protocol import System
 
 
+def always() -> bool:
+    """Return that it can be done."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """One thing the window can do.
@@ -48,15 +53,20 @@ class Action:
     text: str
     run: Callable[[], object]
     shortcut: str = ""
-    enabled: Callable[[], bool] = lambda: True
+    enabled: Callable[[], bool] = always
     checked: Callable[[], bool] | None = None
     symbol: str = ""
     group: str = ""
     also: str = ""
     is_local: bool = False
     starts_part: bool = False
-    shown: Callable[[], bool] = lambda: True
+    shown: Callable[[], bool] = always
     hint: str = ""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it can always be done, and is no choice."""
+        return self.enabled is always and self.shown is always and self.checked is None
 
     @property
     def words(self) -> str:

@@ -55,13 +55,13 @@ class _Strip(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colours, painter = appearance().colours, QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle, half = self.width() / 2, self.width() / 2 - GRID
         y = self.height() / 2
         per_margin = half * self.margin / self.reach
         band = QColor(colours.accent)
         band.setAlpha(45)
-        painter.fillRect(QRectF(middle - per_margin, 2, 2 * per_margin, self.height() - 4), band)
+        painter.fillRect(QRectF(middle - per_margin, 2, 2 * per_margin, self.height() - 4).toRect(), band)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(colours.text), 1))
         painter.drawLine(QPointF(middle, 0), QPointF(middle, self.height()))
         painter.setPen(Qt.PenStyle.NoPen)

@@ -85,6 +85,7 @@ class ActionTable(QObject):
         self._subject = subject
         self.entries: dict[str, Action] = {action.id: action for action in actions}
         self.done: deque[Done] = deque(maxlen=MOST_DONE)
+        self._moving = [action.id for action in self.entries.values() if not action.is_constant]
         self._stated: dict[str, tuple[bool, bool]] = {}
         self._made = {action_id: self._make(action) for action_id, action in self.entries.items()}
         appearance().changed.connect(self._restyle)
@@ -100,7 +101,8 @@ class ActionTable(QObject):
 
     def refresh(self) -> None:
         """Enable, disable and tick everything as it stands now."""
-        for action_id, action in self.entries.items():
+        for action_id in self._moving:
+            action = self.entries[action_id]
             now = action.enabled(), action.shown()
             if now != self._stated.get(action_id):  # an edit changes none of a hundred
                 self._stated[action_id] = now

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
 
@@ -101,12 +102,11 @@ class CompactList(QTableWidget):
         self.chosen.emit(row)
 
     def _row_height(self) -> int:
-        return QFontMetrics(appearance().font()).height() * (2 if self._is_stacked else 1) + ROW_PADDING
+        return round(lettering().height) * (2 if self._is_stacked else 1) + ROW_PADDING
 
     def _measure(self) -> None:
-        metrics = QFontMetrics(appearance().font())
-        widest = max((metrics.horizontalAdvance(localised(figure)) for _, figure in self._lines), default=0)
-        width = min(widest + 3 * GRID, 28 * GRID)
+        widest = max((lettering().width(figure) for _, figure in self._lines), default=0.0)
+        width = min(round(widest) + 3 * GRID, 28 * GRID)
         if not self._is_stacked and width != self.columnWidth(1):
             self.setColumnWidth(1, width)
         if self._row_height() != self.verticalHeader().defaultSectionSize():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised
 
@@ -44,9 +45,9 @@ class IntervalPicture(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         widest = max((width for _, width, _, _ in self._intervals if width is not None), default=0.0) or 1.0
-        metrics = QFontMetrics(appearance().font(bold=True))
-        left = max((metrics.horizontalAdvance(name) for name, *_ in self._intervals), default=0) + 2 * GRID
-        right = max((metrics.horizontalAdvance(localised(text)) for _, _, text, _ in self._intervals), default=0) + GRID
+        letters = lettering(bold=True)
+        left = max((letters.width(name) for name, *_ in self._intervals), default=0.0) + 2 * GRID
+        right = max((letters.width(text) for _, _, text, _ in self._intervals), default=0.0) + GRID
         height = self._line_height()
         middle = left + (self.width() - left - right) / 2
         half = (self.width() - left - right) / 2 - GRID
@@ -69,7 +70,7 @@ class IntervalPicture(QWidget):
         painter.end()
 
     def _line_height(self) -> int:
-        return QFontMetrics(appearance().font()).height() + GRID
+        return round(lettering().height) + GRID
 
     def _on_appearance(self) -> None:
         self.updateGeometry()

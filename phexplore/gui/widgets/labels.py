@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAction, QColor, QGuiApplication, QPainter, QPaintEvent, QStaticText
@@ -142,6 +143,7 @@ class Figure(QWidget):
         self._text, self._look = text, look
         self._relative, self._bold = relative, bold
         self._laid: dict[int, QStaticText] = {}
+        self._advance = -1
         self._instead = ""
         self._name()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -158,7 +160,7 @@ class Figure(QWidget):
             return
         room = self._room()
         self._text = text
-        self._laid.clear()
+        self._forget()
         self._name()
         if self._room() != room:
             self.updateGeometry()
@@ -183,7 +185,9 @@ class Figure(QWidget):
 
     def sizeHint(self) -> QSize:
         metrics, least = self.fontMetrics(), self._least * appearance().scale // 100
-        return QSize(max(least, metrics.horizontalAdvance(localised(self._text)) + 2), metrics.height() + 2)
+        if self._advance < 0:
+            self._advance = metrics.horizontalAdvance(localised(self._text))
+        return QSize(max(least, self._advance + 2), metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -212,6 +216,11 @@ class Figure(QWidget):
         """Return what the text needs: another need asks for a new layout."""
         return self.sizeHint().width()
 
+    def _forget(self) -> None:
+        """Measure anew, and lay out anew, when it is asked for."""
+        self._laid.clear()
+        self._advance = -1
+
     def _name(self) -> None:
         name = localised(self._instead or self._text)
         if name != self.accessibleName():
@@ -220,7 +229,7 @@ class Figure(QWidget):
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
         self._name()
-        self._laid.clear()
+        self._forget()
         self.updateGeometry()
         self.update()
 
@@ -327,24 +336,40 @@ def describe(widget: QWidget, *, name: str | None = None, tip: str | None = None
         tip: shown when the pointer rests on it; so with it,
         more: and with its description.
     """
-    before = widget.property(_SAID)
-    said = [new if new is not None else old for new, old in zip((name, tip, more), before or (None,) * 3, strict=True)]
-    if before != said:
+    before: _Said | None = widget.property(_SAID)
+    known = before or _Said()
+    said = _Said(
+        known.name if name is None else name, known.tip if tip is None else tip, known.more if more is None else more
+    )
+    if before is None or before != said:
         widget.setProperty(_SAID, said)
-        _describe(widget)
+        _describe(widget, said, known)
 
 
-def _describe(widget: QWidget) -> None:
-    setters = (widget.setAccessibleName, widget.setToolTip, widget.setAccessibleDescription)
-    for put, text in zip(setters, widget.property(_SAID) or (), strict=False):
-        if text is not None:
-            put(localised(text))
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is said of a control, None where it has words of its own. Qt keeps it as it is; a list would be turned into its own."""
+
+    name: str | None = None
+    tip: str | None = None
+    more: str | None = None
+
+
+def _describe(widget: QWidget, said: _Said, before: _Said) -> None:
+    """Say what is said now and was not before."""
+    if said.name is not None and said.name != before.name:
+        widget.setAccessibleName(localised(said.name))
+    if said.tip is not None and said.tip != before.tip:
+        widget.setToolTip(localised(said.tip))
+    if said.more is not None and said.more != before.more:
+        widget.setAccessibleDescription(localised(said.more))
 
 
 def rewrite_labels() -> None:
     """Show every written text again, after another style of numbers or names was chosen."""
     for widget in QApplication.allWidgets():
-        _describe(widget)
+        if (said := widget.property(_SAID)) is not None:
+            _describe(widget, said, _Said())
         if (rewrite := getattr(widget, "rewrite", None)) is not None:
             rewrite()
 

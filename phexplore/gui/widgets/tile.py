@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from phexplore.figures.tile import TileContent, Tone
+from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe
 from phexplore.gui.widgets.layout import column, row
 
@@ -57,7 +58,7 @@ class TileLine(ElidedText):
 
     def width_saying(self, *, change: bool) -> int:
         """Return the width of its words with or without what changed, in pixels."""
-        return self.fontMetrics().horizontalAdvance(localised(self._whole if change else self._short)) + 2
+        return math.ceil(lettering().width(self._whole if change else self._short)) + 2
 
 
 def fit_lines(lines: Sequence[TileLine], room: int, *, breaks: bool = False) -> None:

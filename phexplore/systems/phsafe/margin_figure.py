@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
-from phexplore.accuracy.margins import Margins, keeps_target
+from phexplore.accuracy.margins import keeps_target
 from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
@@ -109,31 +109,31 @@ def margin_rows(
     before = baseline.by_query if baseline else {}
     rows = []
     for entry in figures.queries:
-        margin = shown_margin(entry, figures.conventions)
-        if margin is None or entry.margins is None:
-            continue
-        old = before.get(entry.query)
-        then = shown_margin(old, figures.conventions) if old else None
-        target, is_locked = targets.get(entry.query), entry.query in locked
-        rows.append(_margin_row(entry.query, entry.margins, margin, target, then, entry.budget, locked=is_locked))
+        query, is_locked = entry.query, entry.query in locked
+        known = (entry, before.get(query), targets.get(query), figures.conventions)
+        made = (*known, is_locked)
+        kept = _KEPT.get(query)
+        if kept is None or not all(now is then for now, then in zip(made, kept[0], strict=True)):
+            kept = _KEPT[query] = made, _margin_row(*known, locked=is_locked)
+        if kept[1] is not None:
+            rows.append(kept[1])
     return tuple(rows)
 
 
-@lru_cache(maxsize=512)
+_KEPT: dict[QueryKey, tuple[tuple[object, ...], MarginRow | None]] = {}
+"""The row last made of every query, and of what: an edit changes one of fifty, and what it did not touch is the same object."""
+
+
 def _margin_row(
-    query: QueryKey,
-    found: Margins,
-    margin: float,
-    target: Fraction | None,
-    then: float | None,
-    budget: Budget,
-    *,
-    locked: bool,
-) -> MarginRow:
-    """Return a row; an edit changes one of fifty, and the others are kept."""
+    entry: QueryForecast, old: QueryForecast | None, target: Fraction | None, conventions: Conventions, *, locked: bool
+) -> MarginRow | None:
+    margin, found = shown_margin(entry, conventions), entry.margins
+    if margin is None or found is None:
+        return None
+    then = shown_margin(old, conventions) if old else None
     margins = {"exact": found.exact, "normal": found.normal, "paper": found.paper}
-    conventions = {name: float(value) for name, value in margins.items() if value is not None}
-    return MarginRow(query, margin, conventions, target, then, budget, locked, _standing(margin, target))
+    each = {name: float(value) for name, value in margins.items() if value is not None}
+    return MarginRow(entry.query, margin, each, target, then, entry.budget, locked, _standing(margin, target))
 
 
 def margins_figure(

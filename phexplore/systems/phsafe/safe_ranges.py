@@ -10,7 +10,7 @@ from phexplore.catalog.tables import counted_in
 from phexplore.figures.wording import budget_text, people
 from phexplore.model.goals import Goals
 from phexplore.model.keys import QueryKey
-from phexplore.model.numbers import Unlimited, round_exact
+from phexplore.model.numbers import Unlimited, exact_sum, round_exact
 from phexplore.model.workbook import Workbook, system_name
 from phexplore.systems.phsafe.budget_model import PhSafeBudgets
 
@@ -48,8 +48,10 @@ def safe_range(workbook: Workbook, query: QueryKey) -> SafeRanges | None:
         return None
     caps = workbook.goals.get(system_name(scenario), Goals()).caps
     totals = [cap_total(cap, method.framework) for cap in caps if cap.queries is None]
-    others = sum((b for q, b in method.budgets.items() if q != query and isinstance(b, Fraction)), Fraction(0))
-    high = min(totals) - others if totals else None
+    high = None
+    if totals:
+        others = exact_sum(b for q, b in method.budgets.items() if q != query and isinstance(b, Fraction))
+        high = min(totals) - others
     target, low = method.targets.get(query), Fraction(0)
     if target is not None:
         low = round_exact(system.need(query, target), conventions.rounding_step, conventions.rounding)

@@ -80,9 +80,10 @@ CONVENTION_COLUMNS = {
     Column.MARGIN_PAPER: MarginConvention.PAPER,
 }
 """Side by side on demand."""
-_QUIET = frozenset({Column.SHARE, Column.THRESHOLD, *CONVENTION_COLUMNS})
+_QUIET = (Column.SHARE, Column.THRESHOLD, *CONVENTION_COLUMNS)
 _BUDGETS = frozenset({Column.BUDGET, Column.BOUNDED})
-_TYPED = frozenset({Column.THRESHOLD, Column.TARGET, Column.MARGIN, *_BUDGETS})
+_NOISE = (*_BUDGETS, Column.MARGIN)
+_TYPED = (Column.THRESHOLD, Column.TARGET, *_NOISE)
 _ORDER = (Column.THRESHOLD, Column.BUDGET, Column.BOUNDED, Column.TARGET, Column.MARGIN, Column.PUBLISHED, Column.LOCK)
 """Edits of a block are made in this order: what others are computed from comes first."""
 
@@ -406,7 +407,7 @@ def _cell(column: Column, text: Callable[[Row], str], row: Row) -> Cell:
     return Cell(
         text(row),
         _tone(column, row),
-        is_bold=column is Column.TABLE or (is_changed and column in {*_BUDGETS, Column.MARGIN}),
+        is_bold=column is Column.TABLE or (is_changed and column in _NOISE),
         is_shaded=row.is_locked and column in _TYPED,
         is_checked=row.is_locked if column is Column.LOCK else row.is_published,
         is_open=column in _ORDER and not forbidden(column, row),
@@ -414,12 +415,12 @@ def _cell(column: Column, text: Callable[[Row], str], row: Row) -> Cell:
 
 
 def _tone(column: Column, row: Row) -> Tone:
-    is_missed = column in {Column.TARGET, Column.MARGIN} and not row.is_met
-    if is_missed or (column in {*_BUDGETS, Column.MARGIN} and row.remark):
+    is_missed = column in (Column.TARGET, Column.MARGIN) and not row.is_met
+    if is_missed or (column in _NOISE and row.remark):
         return Tone.ATTENTION
     if column in _QUIET or (not row.is_published and column is not Column.TABLE):
         return Tone.QUIET
-    return Tone.CHANGE if column in {Column.BUDGET_CHANGE, Column.MARGIN_CHANGE} else Tone.PLAIN
+    return Tone.CHANGE if column in (Column.BUDGET_CHANGE, Column.MARGIN_CHANGE) else Tone.PLAIN
 
 
 def _tip(column: Column, about: str, row: Row) -> str:
@@ -439,7 +440,7 @@ def _tip(column: Column, about: str, row: Row) -> str:
             )
         case Column.BUDGET_CHANGE | Column.MARGIN_CHANGE:
             return _change_sentence(row)
-    if row.remark and column in {*_BUDGETS, Column.MARGIN}:
+    if row.remark and column in _NOISE:
         body = f"{body}\nLooks like a slip: {row.remark}"
     reason = forbidden(column, row) if column in _ORDER else ""
     return f"{body}\n{reason}" if reason else body
@@ -536,7 +537,7 @@ def _row_edits(cells: Mapping[Column, Entry]) -> list[tuple[int, Edit]]:
     _agree_on_budget(cells)
     edits = []
     for column, entry in cells.items():
-        if column is Column.PUBLISHED and {*_BUDGETS, Column.MARGIN} & cells.keys():
+        if column is Column.PUBLISHED and not cells.keys().isdisjoint(_NOISE):
             continue
         if column is Column.BOUNDED and Column.BUDGET in cells:
             continue

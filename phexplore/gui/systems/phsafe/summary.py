@@ -99,7 +99,7 @@ def _targets_changed(shown: ScenarioView) -> str:
     """
     then = {} if shown.reference is None else shown.reference.scenario.phsafe.targets
     now = shown.scenario.phsafe.targets
-    if not then or not now:
+    if not then or not now or then == now:
         return ""
     count = sum(now.get(query) != then.get(query) for query in {**then, **now})
     return f"{count} target{'' if count == 1 else 's'} changed" if count else ""
