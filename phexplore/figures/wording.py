@@ -29,7 +29,7 @@ def budget_text(budget: Budget, *, places: int = BUDGET_PLACES) -> str:
         return "∞"
     if budget == 0:
         return ABSENT
-    if (budget * 10**places).denominator == 1:
+    if 10**places % budget.denominator == 0:
         return fixed(budget, places)
     exact = exact_text(budget)
     if "/" not in exact and len(exact) <= places + 6:

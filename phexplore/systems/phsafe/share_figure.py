@@ -89,7 +89,7 @@ def share_bars(figures: Forecast) -> tuple[Bar, ...]:
     for entry in figures.queries:
         if entry.noise is not None and not isinstance(entry.budget, Unlimited):
             entries.setdefault(entry.query.table, []).append((entry.query, entry.budget))
-    return tuple(sorted((_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: -bar.budget))
+    return tuple(sorted((_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: bar.budget, reverse=True))
 
 
 def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction]], total: Fraction) -> Bar:
@@ -136,7 +136,7 @@ def share_summary(bars: Sequence[Bar], figures: Forecast) -> str:
         figures: the forecast.
     """
     parts = [segment for bar in bars for segment in bar.segments]
-    largest = max(parts, key=lambda segment: segment.budget)
+    largest = max(parts, key=lambda segment: float(segment.budget))
     side = figures.conventions.neighbours
     total = budget_text(figures.headline)
     return (
