@@ -40,7 +40,7 @@ from phexplore.figures.style import LEVEL_COLOURS
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours, contrast
-from phexplore.gui.theme.lettering import draw_text, lettering, solid
+from phexplore.gui.theme.lettering import lettering, solid
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
 
@@ -198,6 +198,8 @@ class FigurePainter:
         self._near_left, self._near_right = pixels.area.left() - 50.0, pixels.area.right() + 50.0
         self._is_floored = figure.x.scale is Scale.LOG
         self._is_screen: bool | None = None
+        self._faces = {bold: lettering(bold=bold) for bold in (False, True)}
+        self._letters = self._faces[False]
 
     def x(self, value: float) -> float:
         """Return the pixel of a value; what lies left of a logarithmic axis stands at its edge."""
@@ -220,14 +222,14 @@ class FigurePainter:
         named = [(mark, path) for mark in marks if mark.text for path in mark.parts if isinstance(path, Path)]
         if not named:
             return
-        area, gap = self._pixels.area, lettering().height + 3
+        area, gap = self._pixels.area, self._letters.height + 3
         ends = [(self.x(path.xs[-1]), self.y(path.ys[-1])) for _, path in named]
         places = spread([y for _, y in ends], gap, area.top() + gap / 2, area.bottom() - gap / 2)
         for (mark, path), (x, y), place in zip(named, ends, places, strict=True):
             self._pen(path.ink, 1)
             self._painter.drawLine(QPointF(x, y), QPointF(x + 2 * GAP, place))
-            words = lettering().elided(mark.text, max(area.right() - x - 2 * GAP - 4, 0.0))
-            draw_text(self._painter, QPointF(x + 2 * GAP + 4, place), words, self._colours.text)
+            words = self._letters.elided(mark.text, max(area.right() - x - 2 * GAP - 4, 0.0))
+            self._letters.draw(self._painter, QPointF(x + 2 * GAP + 4, place), words, self._colours.text)
 
     def paint_parts(self, parts: Iterable[Part], row: int = 0) -> None:
         """Paint strokes in their order."""
@@ -291,8 +293,8 @@ class FigurePainter:
             return
         fill = blended(colours.accent_ink, colours.base, 0.03 + _DARKEST * cell.strength)
         painter.fillRect(area, QColor(fill))
-        if lettering(bold=cell.is_changed).width(cell.text) + 4 < area.width():
-            draw_text(painter, area.center(), cell.text, ink_on(fill), align=0.5, bold=cell.is_changed)
+        if self._faces[cell.is_changed].width(cell.text) + 4 < area.width():
+            self._faces[cell.is_changed].draw(painter, area.center(), cell.text, ink_on(fill), 0.5)
 
     # One stroke each
 
@@ -353,14 +355,14 @@ class FigurePainter:
         room = area.width() - GAP
         if room <= 0:
             return
-        letters = lettering()
+        letters = self._letters
         for text in filter(None, (part.text, part.short)):
             if (width := letters.width(text)) < room:
                 if part.fill is Fill.HATCHED:
                     back = QRectF(0, 0, width + GAP, letters.height)
                     back.moveCenter(area.center())
                     self._painter.fillRect(back, solid(fill))
-                draw_text(self._painter, area.center(), text, ink_on(fill), align=0.5)
+                letters.draw(self._painter, area.center(), text, ink_on(fill), 0.5)
                 return
 
     def _path(self, part: Path, row: int) -> None:
@@ -390,21 +392,23 @@ class FigurePainter:
         colour = colour_of(part.ink, self._colours)
         if part.x is not None:
             x = self.x(part.x)
-            top = area.top() + (lettering().height if part.text else 0)
+            top = area.top() + (self._letters.height if part.text else 0)
             painter.drawLine(QPointF(x, top), QPointF(x, area.bottom()))
             if part.text:
-                half = lettering().width(part.text) / 2
+                half = self._letters.width(part.text) / 2
                 middle = min(max(x, area.left() + half + 2), area.right() - half - 2)
-                draw_text(painter, QPointF(middle, area.top() + lettering().height / 2), part.text, colour, align=0.5)
+                self._letters.draw(
+                    painter, QPointF(middle, area.top() + self._letters.height / 2), part.text, colour, 0.5
+                )
         elif part.y is not None:
             y = self.y(part.y)
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             if part.text:
-                above = y - lettering().height * 0.6
-                draw_text(painter, QPointF(area.right() - GAP, above), part.text, colour, align=1)
+                above = y - self._letters.height * 0.6
+                self._letters.draw(painter, QPointF(area.right() - GAP, above), part.text, colour, 1)
 
     def _words(self, part: Words, row: int) -> None:
-        letters, area = lettering(bold=part.is_bold), self._pixels.area
+        letters, area = self._faces[part.is_bold], self._pixels.area
         x = self.x(part.x) + part.shift
         width = letters.width(part.text)
         if part.align == 0.0 and x + width > area.right() - 2:
@@ -412,10 +416,10 @@ class FigurePainter:
         left = min(max(x - part.align * width, area.left() + 2), area.right() - width - 2)
         y = min(max(self.y(part.y, row) - part.rise * letters.height, area.top() + letters.height / 2),
                 area.bottom() - letters.height / 2)  # fmt: skip
-        draw_text(self._painter, QPointF(left, y), part.text, colour_of(part.ink, self._colours), bold=part.is_bold)
+        letters.draw(self._painter, QPointF(left, y), part.text, colour_of(part.ink, self._colours))
 
     def _paint_text(self, mark: AnyMark, row: int, *, is_bold: bool) -> None:
-        letters, area = lettering(bold=is_bold), self._pixels.area
+        letters, area = self._faces[is_bold], self._pixels.area
         colour = colour_of(mark.ink, self._colours)
         ends = [self.x(value) for value in mark.reach]
         if mark.anchor is not None:
@@ -429,11 +433,11 @@ class FigurePainter:
             ):  # a line through words strikes them out
                 plate = QRectF(left - 2, middle - letters.height / 2, width + 4, letters.height)
                 self._painter.fillRect(plate, solid(self._colours.base))
-            draw_text(self._painter, QPointF(left, middle), mark.text, colour, bold=is_bold)
+            letters.draw(self._painter, QPointF(left, middle), mark.text, colour)
             return
         end = max(ends, default=self._pixels.x(0.0))
         text = letters.elided(mark.text, max(area.right() - end - GAP, 0.0))
-        draw_text(self._painter, QPointF(end + GAP, self.y(0.0, row)), text, colour, bold=is_bold)
+        letters.draw(self._painter, QPointF(end + GAP, self.y(0.0, row)), text, colour)
 
 
 def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, Floats, NDArray[np.bool_]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from phexplore.resources import resource
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # there are two, and pictures look up inks by them: by identity
 class Colours:
     """The colours of one theme, each as ``#rrggbb``.
 

@@ -45,6 +45,20 @@ class Lettering:
         painter.setFont(self.font)
         painter.drawStaticText(QPointF(left, top), self._shaped(text))
 
+    def draw(self, painter: QPainter, at: QPointF, text: str, colour: str, align: float = 0.0) -> None:
+        """Paint a line vertically centred on a pixel.
+
+        Args:
+            painter: its font and pen are changed.
+            at: in pixels.
+            text: one line.
+            colour: ``#rrggbb``.
+            align: 0 = starts there, 0.5 = centred on it, 1 = ends there.
+        """
+        left = at.x() - align * self.width(text) if align else at.x()
+        painter.setPen(solid(colour))
+        self.paint(painter, left, at.y() - self.height / 2, text)
+
     def _shape(self, text: str) -> QStaticText:
         found = QStaticText(localised(text))
         found.setTextFormat(Qt.TextFormat.PlainText)
@@ -114,10 +128,7 @@ def draw_text(
         align: 0 = starts at the position, 0.5 = centred on it, 1 = ends at it.
         bold: bold face.
     """
-    letters = lettering(bold=bold)
-    left = position.x() - align * letters.width(text) if align else position.x()
-    painter.setPen(solid(colour))
-    letters.paint(painter, left, position.y() - letters.height / 2, text)
+    lettering(bold=bold).draw(painter, position, text, colour, align)
 
 
 def _without_cut_numbers(shown: str, whole: str) -> str:

@@ -6,7 +6,16 @@ import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAccessible, QAction, QColor, QGuiApplication, QPainter, QPaintEvent, QStaticText
+from PySide6.QtGui import (
+    QAccessible,
+    QAction,
+    QColor,
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QStaticText,
+)
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -154,6 +163,13 @@ class Figure(QWidget):
         """Return the whole text."""
         return self._text
 
+    @property
+    def advance(self) -> int:
+        """Width of the text in one line, in pixels."""
+        if self._advance < 0:
+            self._advance = self.fontMetrics().horizontalAdvance(localised(self._text))
+        return self._advance
+
     def setText(self, text: str) -> None:
         """Show another text."""
         if text == self._text:
@@ -184,10 +200,8 @@ class Figure(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        metrics, least = self.fontMetrics(), self._least * appearance().scale // 100
-        if self._advance < 0:
-            self._advance = metrics.horizontalAdvance(localised(self._text))
-        return QSize(max(least, self._advance + 2), metrics.height() + 2)
+        least = self._least * appearance().scale // 100
+        return QSize(max(least, self.advance + 2), self.fontMetrics().height() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -195,7 +209,9 @@ class Figure(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         room = self.contentsRect()
         whole = localised(self._text)
-        shown = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room.width())
+        shown = whole
+        if self.advance > room.width():
+            shown = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room.width())
         tip = whole if shown != whole else ""
         if self.toolTip() != tip:
             self.setToolTip(tip)
@@ -267,6 +283,8 @@ class Paragraph(Figure):
         return True
 
     def heightForWidth(self, width: int) -> int:
+        if self._is_one_line(width):
+            return math.ceil(QFontMetricsF(self.font()).height())
         return math.ceil(self._in_lines(width).size().height()) if self._text else 0
 
     def sizeHint(self) -> QSize:
@@ -277,7 +295,14 @@ class Paragraph(Figure):
         return QSize(_LEAST_WIDTH, self.fontMetrics().height() if self._text else 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        self._painter().drawStaticText(0, 0, self._in_lines(self.width()))
+        if self._is_one_line(self.width()):
+            self._painter().drawText(0, self.fontMetrics().ascent(), localised(self._text))
+        else:
+            self._painter().drawStaticText(0, 0, self._in_lines(self.width()))
+
+    def _is_one_line(self, width: int) -> bool:
+        """Return whether nothing is to be wrapped: to lay a line out takes four times as long as to measure and paint it."""
+        return 0 < self.advance < width - 1 and "\n" not in self._text
 
     def _in_lines(self, width: int) -> QStaticText:
         """Return the text wrapped at a width, once for its height and all its paintings: that costs ten times a painting."""

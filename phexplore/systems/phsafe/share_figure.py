@@ -89,7 +89,11 @@ def share_bars(figures: Forecast) -> tuple[Bar, ...]:
     for entry in figures.queries:
         if entry.noise is not None and not isinstance(entry.budget, Unlimited):
             entries.setdefault(entry.query.table, []).append((entry.query, entry.budget))
-    return tuple(sorted((_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: bar.budget, reverse=True))
+    return tuple(
+        sorted(
+            (_bar(table, parts, total) for table, parts in entries.items()), key=lambda bar: bar.budget, reverse=True
+        )
+    )
 
 
 def _bar(table: TableId, parts: list[tuple[QueryKey, Fraction]], total: Fraction) -> Bar:
