@@ -14,7 +14,7 @@ from phexplore.figures.table import Table
 from phexplore.gui.figures.painter import colour_of
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
-from phexplore.gui.theme.lettering import draw_text, lettering
+from phexplore.gui.theme.lettering import Lettering, lettering
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.systems.phsafe.edits import set_budget
@@ -219,16 +219,15 @@ def test_that_numbers_beside_dots_are_not_cut_at_any_width(shown, us, width, mon
     chart = shown(FigureView("Margins of error", TEACHING), width, 700)
     drawn = []
     monkeypatch.setattr(
-        "phexplore.gui.figures.painter.draw_text",
-        lambda _painter, place, text, _ink, *, bold=False: drawn.append((place.x(), lettering(bold=bold).width(text))),
+        Lettering, "draw", lambda face, _painter, place, text, *_: drawn.append((text, place.x(), face.width(text)))
     )
-    chart.show_figure(margins_figure(forecast(wide), us.method.targets))
-    drawn.clear()
+    figure = margins_figure(forecast(wide), us.method.targets)
+    chart.show_figure(figure)
     chart.grab()
-    assert drawn
-    area = chart.canvas.area
-    outside = [place for place in drawn if not area.left() <= place[0] <= sum(place) <= area.right()]
-    assert outside == []
+    numbers, area = {mark.text for mark in figure.marks}, chart.canvas.area
+    beside = [(left, left + width) for text, left, width in drawn if text in numbers]
+    assert beside
+    assert [place for place in beside if not area.left() <= place[0] <= place[1] <= area.right()] == []
 
 
 def test_that_few_rows_take_the_height_of_a_tall_picture_but_do_not_become_blocks(shown, us, figures):
@@ -247,11 +246,14 @@ def test_that_few_rows_take_the_height_of_a_tall_picture_but_do_not_become_block
 def test_that_no_line_strikes_out_words_that_lie_over_it(shown, dot, monkeypatch):
     places = []
 
-    def draw(painter, place, text, *inks, **more):
-        places.append(place.x())
-        draw_text(painter, place, text, *inks, **more)
+    paint = Lettering.draw
 
-    monkeypatch.setattr("phexplore.gui.figures.painter.draw_text", draw)
+    def draw(face, painter, place, text, *more):
+        if text == "interval without an end":
+            places.append(place.x())
+        paint(face, painter, place, text, *more)
+
+    monkeypatch.setattr(Lettering, "draw", draw)
     line = Mark("a", (Span(-95.0, 100.0), Dot(dot)), "", "a", "interval without an end", anchor=100.0)
     figure = Figure("f", "", "", Axis(domain=(-100.0, 100.0)), ROWS, (line,), Table(()))
     chart = shown(FigureView("Margins of error", TEACHING))
@@ -292,10 +294,9 @@ def test_that_a_bar_that_appears_while_the_picture_shrinks_has_its_width(shown, 
 
 
 def test_that_a_number_left_of_its_dot_keeps_off_the_ring_beside_it(shown, monkeypatch):
-    drawn = []
+    drawn = {}
     monkeypatch.setattr(
-        "phexplore.gui.figures.painter.draw_text",
-        lambda _painter, place, text, _ink, **_more: drawn.append(place.x() + lettering().width(text)),
+        Lettering, "draw", lambda face, _painter, place, text, *_: drawn.update({text: place.x() + face.width(text)})
     )
     chart = shown(FigureView("Margins of error", TEACHING), 576, 300)
     ring, dot = Dot(88.7, ink=Role.REFERENCE, is_hollow=True), Dot(90.0)
@@ -305,4 +306,4 @@ def test_that_a_number_left_of_its_dot_keeps_off_the_ring_beside_it(shown, monke
     chart.grab()
     pixels = chart.canvas.pixels
     assert pixels.x(90.0) - pixels.x(88.7) < 7
-    assert max(drawn) < pixels.x(88.7) - ring.size
+    assert drawn["591  +91.0 people"] < pixels.x(88.7) - ring.size
