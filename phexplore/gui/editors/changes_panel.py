@@ -14,7 +14,7 @@ from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
-from phexplore.gui.widgets.labels import ElidedText, Paragraph
+from phexplore.gui.widgets.labels import ElidedText, Paragraph, stand_on_card
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.systems.registry import find_preset
@@ -59,6 +59,7 @@ class ChangesPanel(QFrame):
         self._about = ElidedText(look="muted")
         self._total = ElidedText()
         self._teaching = Paragraph(look="muted")
+        stand_on_card(self.title, self._about, self._total, self._teaching)
         self.list = QListWidget()
         self.list.setAccessibleName("Differences to the reference, and corrected misprints")
         self.list.setFrameShape(QFrame.Shape.NoFrame)

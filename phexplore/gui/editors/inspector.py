@@ -21,7 +21,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Paragraph, Text, describe
+from phexplore.gui.widgets.labels import Paragraph, Text, describe, stand_on_card
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.comments import comments_on, place_of
@@ -41,6 +41,7 @@ class ExplanationCard(QFrame):
         self._source = Text(look="muted", relative=0.92, wrap=True)
         self._for_experts = (self._formula, self._filled)
         self._labels = (*self._for_experts, self._result, self._sentence, self._source)
+        stand_on_card(*self._for_experts, self._result, self._sentence)
         for label in self._labels:
             label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
         column(*self._labels, of=self, gap=HALF, margins=(GRID + HALF, GRID, GRID + HALF, GRID))

@@ -32,7 +32,7 @@ from phexplore.gui.figures.sheet import PictureError, Sheet, wrong_suffix
 from phexplore.gui.theme.metrics import GAP, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import ask_to_save
-from phexplore.gui.widgets.labels import Paragraph, Text, describe
+from phexplore.gui.widgets.labels import Paragraph, Text, describe, stand_on_card
 from phexplore.gui.widgets.layout import column, row
 
 TITLE_SIZE, EMPTY_SIZE = 1.3, 1.1
@@ -81,6 +81,7 @@ class FigureView(QFrame):
         self.setProperty("look", "card")
         self._title = Paragraph(relative=TITLE_SIZE, bold=True)
         self.sentence = Paragraph(look="muted")
+        stand_on_card(self._title, self.sentence)
         self._empty = Text(relative=EMPTY_SIZE, look="muted", wrap=True)
         self._empty.setAccessibleName(f"{name}: nothing to show yet")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)

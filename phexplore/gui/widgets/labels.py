@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QPainter,
     QPaintEvent,
+    QPalette,
     QStaticText,
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
@@ -317,6 +318,13 @@ class Paragraph(Figure):
 
     def _room(self) -> int:
         return self.heightForWidth(self.width())
+
+
+def stand_on_card(*texts: Figure) -> None:
+    """Let texts fill the card's colour behind themselves: else all of the card is painted with every one that changes."""
+    for text in texts:
+        text.setBackgroundRole(QPalette.ColorRole.Base)
+        text.setAutoFillBackground(True)
 
 
 class FieldLabel(QLabel):

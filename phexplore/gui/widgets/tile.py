@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe, stand_on_card
 from phexplore.gui.widgets.layout import column, row
 
 _STEP, _UNBOUND = 6 * GRID, 16777215
@@ -111,6 +111,7 @@ class Tile(QFrame):
         self._value = Figure(relative=2.0, bold=True)
         self._beside = ElidedText(look="muted")
         self._change = Paragraph(relative=0.92) if wraps else ElidedText(relative=0.92)
+        stand_on_card(self._caption, self._value, self._beside, self._change)
         if wraps:
             self._change.setMinimumHeight(2 * self._change.fontMetrics().lineSpacing())
         figures = row((self._value, Qt.AlignmentFlag.AlignBottom))
