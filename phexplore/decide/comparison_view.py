@@ -17,7 +17,7 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, SignedLoss, Table, Value
-from phexplore.figures.wording import budget_text, letter, margin_word, people
+from phexplore.figures.wording import bound_text, letter, margin_word, people
 from phexplore.metrics.errors import figure_title
 from phexplore.model.conventions import Neighbours
 from phexplore.model.diff import value_text
@@ -191,7 +191,7 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         total = _exact(text)
         loss: Value = Loss(total) if total is not None else text
         if len(set(kinds)) > 1:
-            loss = f"{kinds[place].symbol} {text if total is None else budget_text(total)}"
+            loss = f"{kinds[place].symbol} {text if total is None else bound_text(total)}"
         change: Value = None
         if place and kinds[place] is not kinds[0]:
             change = "another definition"

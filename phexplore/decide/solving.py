@@ -23,7 +23,7 @@ from phexplore.accuracy.proven_caps import proven_under
 from phexplore.accuracy.solving_conflict import InfeasibleError, Relaxation
 from phexplore.accuracy.solving_separable import Reason, SolvedGoals, SolvedQuery, rounded_as_in_2020, solve
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import budget_text, people, signed_budget, significant
+from phexplore.figures.wording import bound_text, budget_text, people, signed_budget, significant
 from phexplore.model.goal_edits import restricted, with_margins
 from phexplore.model.goals import GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, round_exact
@@ -122,14 +122,14 @@ def headline(found: SolvedGoals, before: Scenario) -> str:
     name = f"{'Bounded ' if system.doubles else ''}{system.framework.symbol}"
     old, new = total_of(before), total_of(found.scenario)
     if isinstance(old, Unlimited) or isinstance(new, Unlimited):
-        return f"{name} {budget_text(old)} → {budget_text(new)}"
+        return f"{name} {bound_text(old)} → {bound_text(new)}"
     if old == new:
-        return f"{name} {budget_text(new)}, as it is now"
+        return f"{name} {bound_text(new)}, as it is now"
     change = new - old
     part = percent(abs(change) / old) if old else ""
     sign = "+" if change > 0 else "−"
     share = f", {f'less than {part[1:].strip()}' if part.startswith('<') else f'{sign}{part}'}" if part else ""
-    return f"{name} {budget_text(old)} → {budget_text(new)} ({signed_budget(change)}{share})"
+    return f"{name} {bound_text(old)} → {bound_text(new)} ({signed_budget(change)}{share})"
 
 
 def rounding_line(found: SolvedGoals) -> str:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from phexplore.figures.wording import budget_text, mean_text, people, signed_budget
+from phexplore.figures.wording import bound_text, mean_text, people, signed_budget
 from phexplore.files.spreadsheet import safe_cell
 from phexplore.model.numbers import exact_text
 from phexplore.model.rounded import epsilon_bound, percent
@@ -39,7 +39,7 @@ class Epsilon(AtMost):
 
 
 class Loss(Fraction):
-    """A privacy loss: with the decimals of budgets, as everywhere."""
+    """A privacy loss: with the decimals of budgets, never less than it is, as everywhere."""
 
 
 class SignedLoss(Fraction):
@@ -60,7 +60,7 @@ class Mean(float):
 
 _AS_EVERYWHERE: Mapping[type, Callable[[Any], str]] = {
     Epsilon: epsilon_bound,
-    Loss: budget_text,
+    Loss: bound_text,
     SignedLoss: signed_budget,
     People: people,
     Mean: mean_text,

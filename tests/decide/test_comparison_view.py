@@ -131,6 +131,12 @@ def test_that_letters_go_on_after_z() -> None:
     assert [letter(n) for n in (0, 25, 26, 51, 52)] == ["A", "Z", "A2", "Z2", "A3"]
 
 
+def test_that_a_whole_loss_is_rounded_up() -> None:
+    scenario = preset("pl94-2020-persons-us").scenario
+    view = _view(scenario, set_field(replace(scenario, name="B"), "total", Fraction(1, 3)))
+    assert [shown(row[2]) for row in view.columns.rows] == ["2.556226", "0.333334"]
+
+
 def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> None:
     pure = set_field(replace(us, name="Pure"), "framework", PrivacyFramework.PURE_DP)
     first, other = _view(us, pure).columns.rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from PySide6.QtWidgets import QWidget
 
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, margin_word, people, to_places
+from phexplore.figures.wording import bound_text, budget_text, margin_word, people, to_places
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.inspection import NO_FIGURES, Inspection
@@ -207,7 +207,7 @@ def _margins_figure(system: System, shown: ScenarioView) -> Figure:
 def _of_whole(found: Forecast) -> tuple[tuple[str, str], ...]:
     loss = found.loss
     return (
-        ("Privacy loss", f"{loss.framework.symbol} = {budget_text(loss.total)}, {loss.neighbours.value} neighbours"),
+        ("Privacy loss", f"{loss.framework.symbol} = {bound_text(loss.total)}, {loss.neighbours.value} neighbours"),
         ("Protected", "\n".join(found.protected)),
         ("Not protected", "\n".join(found.not_protected)),
     )

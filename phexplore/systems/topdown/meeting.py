@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 from phexplore.figures.stops import log_stops
-from phexplore.figures.wording import budget_text, people, share_percent
+from phexplore.figures.wording import bound_text, people, share_percent
 from phexplore.model.edits import set_field
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import LevelQuery, TopDown
@@ -40,7 +40,7 @@ def _total(method: TopDown) -> MeetingParameter:
         _TOTALS,
         lambda scenario: scenario.topdown.total,
         lambda scenario, value: set_field(scenario, "total", value),
-        lambda value: budget_text(value, places=4),
+        bound_text,
         lambda _scenario: "More loss makes every margin narrower; all shares stay.",
         is_likely=True,
         answer=_first_answer,

@@ -57,6 +57,12 @@ def test_that_equal_margins_are_said_once() -> None:
     assert total.effect(scenario) == "The margin of one answer is ± 9.82."
 
 
+def test_that_a_total_never_reads_smaller_than_it_is() -> None:
+    scenario = presets()["pl94-2020-persons-us"].scenario
+    total = meeting_parameters(scenario)[0]
+    assert total.words(Fraction(293764, 114921)) == "2.556226"  # 2.5562256…: not 2.5562…
+
+
 @pytest.mark.parametrize("preset_id", SYSTEMS + DECLARED)
 def test_that_every_parameter_reads_words_and_edits_its_own_number(preset_id) -> None:
     scenario = presets()[preset_id].scenario
