@@ -58,7 +58,9 @@ def plainly() -> Iterator[None]:
         ("A bounded ρ is twice the unbounded one here.", "A bounded privacy loss is twice the unbounded one here."),
         ("as forecast, within the Monte-Carlo error", "as forecast, within the simulation error"),
         ("Whole privacy loss, ρ", "Total privacy loss"),
-        ("ε from ρ (δ 10⁻¹⁰)", "ε by the usual conversion"),
+        ("ε from ρ (δ 10⁻¹⁰)", "ε by the tight conversion"),
+        ("16.99 converted from ρ", "16.99 by the tight conversion"),
+        ("the zCDP bound of 16.99 has slack", "the tight conversion of 16.99 has slack"),
         (
             "its conventions hold for all: 90 % margins, normal, bounded neighbours.",
             "its conventions hold for all: 90 % margins, normal.",
