@@ -75,7 +75,9 @@ def margin_rows(content: MarginsContent, this: str, other: str) -> Figure:
     order = _order(content)
     rows = tuple(_margin_row(content, place, this, other) for place in order[:MOST_ROWS])
     summary = f"Dot: {this}. " + (
-        f"Tick: {other}. Amber: wider than on it. " if content.other is not None else f"{content.why_not} "
+        f"Tick: {other}. Amber: wider than on it. "
+        if content.other is not None
+        else f"No margins on {other}: {content.why_not} "
     )
     summary += f"{content.kept} " if content.kept and (content.this == 0).any() else ""
     summary += f"Margin at {content.confidence} of {content.answers}. "

@@ -201,7 +201,7 @@ def test_that_one_spine_alone_says_why_the_other_is_missing():
     found = margin_rows(
         margins(other=None, other_units=None, why_not="It does not fit."), "this spine", "standard spine"
     )
-    assert "It does not fit." in found.summary
+    assert "No margins on standard spine: It does not fit." in found.summary
     assert all(row.tick is None for row in found.marks)
 
 
