@@ -284,7 +284,10 @@ def _pattern() -> re.Pattern[str]:
             r"(?P<detailed>(?:^|(?<=[:,;] )|(?<=then )|(?<=use )|(?<=Share of )|(?<=budget of )|(?<=budgets of ))"
             r"[Dd]etailed(?=$|[,;:]|\.(?!\w)| at | ±| and \d+ more))"
         ),
-        rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?= does not fit))",
+        (
+            rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?=:| does not fit)"
+            r"|(?<=evel share )Prim(?!\w)|(?<=hare of )Prim(?!\w))"
+        ),
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
