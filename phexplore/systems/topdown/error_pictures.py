@@ -432,7 +432,8 @@ def criterion_title(name: str, reliable: int | None, coverage: Coverage, units: 
         return f"{name}: too few units ({units}) to say from how many people on 95 % are within five points"
     if reliable is None:
         return f"{name}: in no class of size are 95 % of the units within five points"
-    return f"{name}: reliable from {reliable:,} {'person' if reliable == 1 else 'people'}"
+    start = f"{reliable:,} {'person' if reliable == 1 else 'people'}"
+    return f"{name}: reliable from {start}, all units of at least that size together"
 
 
 def worst_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:

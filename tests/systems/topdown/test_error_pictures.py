@@ -156,6 +156,8 @@ def test_that_others_are_called_lower_only_where_they_are(published, said):
 def test_that_a_share_is_the_one_that_was_found_and_not_the_one_asked_for():
     said = criterion_title("Block", 0, coverage_of(987, 1000), 400)
     assert said == "Block: 98.7 % of the units of all sizes together are within five points"
+    said = criterion_title("Block", 26, coverage_of(987, 1000), 400)
+    assert said == "Block: reliable from 26 people, all units of at least that size together"
 
 
 def test_that_too_many_numbers_are_refused_with_the_way_out(run, monkeypatch):
