@@ -40,7 +40,7 @@ from phexplore.figures.style import LEVEL_COLOURS
 from phexplore.gui.figures.pixels import Pixels
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours, contrast
-from phexplore.gui.theme.lettering import lettering, solid
+from phexplore.gui.theme.lettering import Lettering, lettering, solid
 from phexplore.gui.theme.metrics import GAP
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
 
@@ -197,6 +197,7 @@ class FigurePainter:
         # Asked of every end of every stroke: what is painted far outside costs, so it ends near the area.
         self._near_left, self._near_right = pixels.area.left() - 50.0, pixels.area.right() + 50.0
         self._is_floored = figure.x.scale is Scale.LOG
+        self._rules = [self.x(part.x) for part in figure.under if isinstance(part, Rule) and part.x is not None]
         self._is_screen: bool | None = None
         self._faces = {bold: lettering(bold=bold) for bold in (False, True)}
         self._letters = self._faces[False]
@@ -433,11 +434,19 @@ class FigurePainter:
             ):  # a line through words strikes them out
                 plate = QRectF(left - 2, middle - letters.height / 2, width + 4, letters.height)
                 self._painter.fillRect(plate, solid(self._colours.base))
-            letters.draw(self._painter, QPointF(left, middle), mark.text, colour)
+            self._write(letters, QPointF(left, middle), mark.text, colour, is_chosen=is_bold)
             return
         end = max(ends, default=self._pixels.x(0.0))
         text = letters.elided(mark.text, max(area.right() - end - GAP, 0.0))
-        letters.draw(self._painter, QPointF(end + GAP, self.y(0.0, row)), text, colour)
+        self._write(letters, QPointF(end + GAP, self.y(0.0, row)), text, colour, is_chosen=is_bold)
+
+    def _write(self, letters: Lettering, at: QPointF, text: str, colour: str, *, is_chosen: bool) -> None:
+        """Write a number; a line across the whole figure is broken at it, as one through a digit makes another number."""
+        for rule in self._rules:
+            if -2 < rule - at.x() < letters.width(text) + 2:
+                gap = QRectF(rule - 2, at.y() - letters.height / 2, 4, letters.height)
+                self._painter.fillRect(gap, solid(self._colours.accent_soft if is_chosen else self._colours.base))
+        letters.draw(self._painter, at, text, colour)
 
 
 def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, Floats, NDArray[np.bool_]]:

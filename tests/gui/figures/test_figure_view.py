@@ -140,6 +140,21 @@ def test_that_dragging_moves_what_is_zoomed_never_beyond_the_whole_and_a_double_
     assert view.canvas.pixels.view == whole
 
 
+def test_that_a_line_across_the_figure_is_broken_at_a_number(shown):
+    row, axis = Row("k", "", "n", value=10.0, text="9.5 % of 200"), Axis("percent", domain=(0.0, 100.0))
+    view = shown(FigureView("Test", "Later"), 700, 200)
+    view.show_figure(row_figure("rows", [row], axis, "Finding", "Sentence.", TABLE))
+    bare, pixels = view.canvas.grab().toImage(), view.canvas.pixels
+    at = pixels.value_x(pixels.x(10.0) + 15)
+    view.show_figure(row_figure("rows", [row], axis, "Finding", "Sentence.", TABLE, guide=at))
+    ruled = view.canvas.grab().toImage()
+    columns = [(round(pixels.x(at)) + shift, y) for shift in (-1, 0, 1) for y in range(ruled.height())]
+    struck = [y for x, y in columns if ruled.pixel(x, y) != bare.pixel(x, y)]
+    middle = pixels.y(0.0)
+    assert struck
+    assert all(abs(y - middle) > 4 for y in struck)
+
+
 def test_that_a_walk_tells_every_mark_in_words(view):
     said = []
     for _ in range(3):
