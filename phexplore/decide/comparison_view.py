@@ -261,9 +261,9 @@ def _effect_of(row: ParameterRow, effects: Sequence[EffectRow]) -> EffectRow | N
     match kind:
         case "budget" | "query share":
             moved = [effect for effect in effects if effect.place == name]
-        case "threshold" | "level share":
+        case "threshold" | "level share" | "release":
             moved = [effect for effect in effects if effect.place.startswith(f"{name}/")]
-        case "total" | "framework" | "levels":
+        case "total" | "framework" | "levels" | "epsilon" | "delta" | "calibration":
             moved = list(effects)
         case _:
             moved = []

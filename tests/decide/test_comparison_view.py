@@ -120,6 +120,13 @@ def test_that_topdown_shares_lead_to_the_margins_of_their_level() -> None:
     assert view.overlay.rows[0].group == "US"
 
 
+def test_that_epsilon_of_a_subspace_release_leads_to_the_margin_it_moves() -> None:
+    counties = preset("counties-invariant-2010").scenario
+    (row,) = _view(counties, set_field(counties, "epsilon", Fraction(1, 2))).parameters.rows
+    assert row[3].startswith("counties")
+    assert row[4] == pytest.approx(row[5] * 0.5 / 0.192, rel=0.01)
+
+
 def test_that_rules_are_judged_with_their_distance(us) -> None:
     cheap = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(2))
     view = _view(us, replace(us, name="B"), rules=(cheap, REDISTRICTING))
