@@ -154,7 +154,7 @@ def test_that_a_stranger_cannot_sign_a_bundle_that_names_its_signers(us, tmp_pat
     ada, mallory = _key(tmp_path, "ada.key"), _key(tmp_path, "mallory.key")
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
     _carry_out(SealJob(_project(us), us.name, first, keys=(KeyFile(ada.path, Signer("Ada", "Chair")),)))
-    with pytest.raises(PhexploreError, match="other keys"):
+    with pytest.raises(PhexploreError, match="this key of Mallory is not among them"):
         _carry_out(SignJob(first, second, (KeyFile(mallory.path, Signer("Mallory", "")),)))
     assert not second.exists()
 
