@@ -15,6 +15,7 @@ from phexplore.figures.table import UNTOUCHED, Look, Table, common_places, is_nu
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.cell_text import CellText
 from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.when_seen import WhenSeen
 
@@ -162,6 +163,7 @@ class NumbersTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
+        self.setItemDelegate(CellText(self))
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
     QWidget,
@@ -21,6 +20,7 @@ from phexplore.gui.run_manager.run_rows import RunRow, data_words, state_words, 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.cell_text import CellText
 from phexplore.runs.events import WHOLE_RUN
 from phexplore.runs.states import RunState
 
@@ -113,7 +113,7 @@ class RunsModel(QAbstractTableModel):
         return COLUMNS[section][0] if orientation == Qt.Orientation.Horizontal else str(section + 1)
 
 
-class ProgressDelegate(QStyledItemDelegate):
+class ProgressDelegate(CellText):
     """Paints a bar under the words of the progress."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -154,6 +154,7 @@ class RunsTable(QTableView):
         self._following = False
         self.setModel(self._model)
         self.setAccessibleName("Runs of this project")
+        self.setItemDelegate(CellText(self))
         self.setItemDelegateForColumn(PROGRESS, ProgressDelegate(self))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QStaticText
 
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.theme.appearance import appearance
@@ -71,9 +71,7 @@ class Lettering:
     def _elide(self, text: str, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
         if self._measure(text) <= width:
             return text
-        whole = in_chosen_words(text)
-        found = self._metrics.elidedText(whole, mode, width)
-        return _without_cut_numbers(found, whole)
+        return elided(self._metrics, in_chosen_words(text), width, mode)
 
     def lines(self, text: str, width: float, most: int) -> tuple[str, ...]:
         """Return a text in lines no wider than so many pixels, the last ending in … where it is too much for them.
@@ -131,13 +129,29 @@ def draw_text(
     lettering(bold=bold).draw(painter, position, text, colour, align)
 
 
-def _without_cut_numbers(shown: str, whole: str) -> str:
-    """Return a shortened text without the numbers it was cut within: what is left of 24.21 would read as another, e.g. 2."""
-    if shown == whole:
+def elided(
+    metrics: QFontMetrics | QFontMetricsF,
+    text: str,
+    width: float,
+    mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+) -> str:
+    """Return a text shortened with …, without the number it was cut within: what is left of 24.21 would read as another, e.g. 2.
+
+    Args:
+        metrics: of its font.
+        text: as it is read.
+        width: of the room, in pixels.
+        mode: where … stands.
+    """
+    if isinstance(metrics, QFontMetrics):
+        shown = metrics.elidedText(text, mode, int(width))
+    else:
+        shown = metrics.elidedText(text, mode, width)
+    if shown == text:
         return shown
     kept, _, end = shown.partition("…")
-    if _NUMBER_GOES_ON.match(whole, len(kept)):
+    if _NUMBER_GOES_ON.match(text, len(kept)):
         kept = _CUT_NUMBER.sub("", kept)
-    if end and _NUMBER_GOES_ON.match(whole[::-1], len(end)):
+    if end and _NUMBER_GOES_ON.match(text[::-1], len(end)):
         end = _CUT_NUMBER.sub("", end[::-1])[::-1]
     return f"{kept}…{end}"

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
+from phexplore.gui.theme.lettering import elided
 from phexplore.gui.theme.metrics import GRID, HALF, LEAST_TARGET
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.labels import describe
@@ -270,7 +271,7 @@ class Chooser(QComboBox):
         self.initStyleOption(option)
         of, parts = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl
         room = self.style().subControlRect(of, option, parts.SC_ComboBoxEditField, self).width()
-        option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+        option.currentText = elided(self.fontMetrics(), option.currentText, room)
         painter.drawComplexControl(of, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 

@@ -12,6 +12,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.cell_text import CellText
 
 _MOST_LINES = 9
 
@@ -40,6 +41,7 @@ class CompactList(QTableWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(is_wrapped)
+        self.setItemDelegate(CellText(self))
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.setTabKeyNavigation(False)
         self.horizontalHeader().hide()

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.lettering import elided
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.widgets.pointers import open_page, points, with_links
@@ -212,7 +213,7 @@ class Figure(QWidget):
         whole = localised(self._text)
         shown = whole
         if self.advance > room.width():
-            shown = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room.width())
+            shown = elided(self.fontMetrics(), whole, room.width())
         tip = whole if shown != whole else ""
         if self.toolTip() != tip:
             self.setToolTip(tip)

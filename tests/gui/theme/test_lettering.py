@@ -6,8 +6,12 @@ import re
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStyleOptionViewItem
 
-from phexplore.gui.theme.lettering import lettering
+from phexplore.gui.theme.lettering import elided, lettering
+from phexplore.gui.widgets.buttons import Chooser
+from phexplore.gui.widgets.compact_list import CompactList
+from phexplore.gui.widgets.labels import ElidedText
 
 _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 
@@ -26,3 +30,35 @@ def test_that_no_number_is_cut_within(text, mode) -> None:
     for each in shown:
         assert set(_NUMBER.findall(each)) <= whole, each
         assert letters.width(each) <= letters.width(text)
+
+
+_HOUSEHOLDS = "Households of 2010"
+
+
+def test_that_a_cell_cuts_no_number(qtbot) -> None:
+    found = CompactList("Sums")
+    qtbot.addWidget(found)
+    found.show_lines([("P.L. 94171 production of 2020", "1")])
+    option, seen = QStyleOptionViewItem(), set()
+    for width in range(60, 400):
+        found.initViewItemOption(option)
+        option.rect = found.rect()
+        option.rect.setWidth(width)
+        found.itemDelegate().initStyleOption(option, found.model().index(0, 0))
+        seen.add(option.text)
+    assert len(seen) > 9
+    assert {number for text in seen for number in _NUMBER.findall(text)} == {"94171", "2020"}
+
+
+@pytest.mark.parametrize("make", [lambda: ElidedText(_HOUSEHOLDS), lambda: Chooser("Data", options=[(_HOUSEHOLDS, 1)])])
+def test_that_a_line_and_a_chooser_cut_no_number(qtbot, monkeypatch, make) -> None:
+    widget, seen = make(), set()
+    qtbot.addWidget(widget)
+    for at in ("labels", "buttons"):
+        module = f"phexplore.gui.widgets.{at}.elided"
+        monkeypatch.setattr(module, lambda *asked: seen.add(said := elided(*asked)) or said)
+    for width in range(60, 200, 2):
+        widget.resize(width, 30)
+        widget.grab()
+    assert len(seen) > 5
+    assert {number for text in seen for number in _NUMBER.findall(text)} <= {"2010"}

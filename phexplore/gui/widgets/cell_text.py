@@ -1,0 +1,28 @@
+"""Words of a cell that are shortened to it without a cut number."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from phexplore.gui.theme.lettering import elided
+from phexplore.gui.theme.metrics import GRID
+
+_AROUND = 4 * GRID
+"""More than a cell keeps free around its words, in pixels."""
+
+
+class CellText(QStyledItemDelegate):
+    """Shortens the words of a cell: Qt would cut a year, or an amount, and what is left would read as another."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        if not option.rect.isValid() or option.features & QStyleOptionViewItem.ViewItemFeature.WrapText:
+            return
+        if option.fontMetrics.horizontalAdvance(option.text) + _AROUND < option.rect.width():
+            return  # most cells: asking the style costs more than painting them
+        style = option.widget.style()
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, option.widget) + 1
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget).width() - 2 * margin
+        lines = option.text.split("\n")
+        option.text = "\n".join(elided(option.fontMetrics, line, room, option.textElideMode) for line in lines)
