@@ -108,6 +108,12 @@ _FOR_EXPERTS = re.compile(
 """The half beside the figure that committees decide on, and what only formulas need: two figures of one loss are one too many."""
 _VARIANCE = re.compile(r"Predicted variances are those of [^.]*\.")
 """Said of predicted margins, whose committee asks what a run adds to them."""
+_NEW_TO_PRODUCTION = re.compile(
+    r"(?<=published one\.) Add it, as \S+ lists it, to the production code\."
+    r"|(?<=published strategy\.) Add a strategy '\w+' with the shares of \S+ to the production code before the run\."
+)
+_OWN_NAME = re.compile(r" 'phexplore_[0-9a-f]+'(?= is not a published one)")
+"""Names and files are for those who run production; the bundle and experts keep them."""
 _BESIDE_SHARE = re.compile(r"(?<=%)( +)[ρε] (?=\d)")
 """A loss beside its share needs no name: the axis has it."""
 
@@ -130,6 +136,7 @@ def in_plain_words(text: str) -> str:
 @lru_cache(maxsize=8192)
 def _plain(text: str) -> str:
     text = _VARIANCE.sub("That counts are whole and never negative is not in a prediction.", text)
+    text = _OWN_NAME.sub("", _NEW_TO_PRODUCTION.sub(" Whoever runs production adds it before the run.", text))
     text = _phrases().sub(_said, _BESIDE_SHARE.sub(r"\1", _FOR_EXPERTS.sub("", text)))
     return text if _FORMULA.search(text) else _symbols().sub(_said, text)
 

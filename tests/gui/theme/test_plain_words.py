@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import pytest
+from ini_chains import CHAIN
 
 from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.theme.plain_words import in_plain_words, speak_plainly
+from phexplore.systems.registry import preset
+from phexplore.systems.topdown.edits import set_query_share
+from phexplore.systems.topdown.ini_reading import read_chain
+from phexplore.systems.topdown.ini_text import IniChain
+from phexplore.systems.topdown.ini_writing import write_ini
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +92,18 @@ def plainly() -> Iterator[None]:
 def test_that_a_committee_reads_words_and_reads_them_once(symbols: str, words: str) -> None:
     assert in_plain_words(symbols) == words == in_plain_words(words)
     assert localised(symbols) == words
+
+
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_that_a_committee_reads_no_name_that_only_production_needs(is_imported: bool) -> None:
+    scenario = read_chain(IniChain("persons/US.ini", CHAIN))[0] if is_imported else preset("dhc-2020-units-us").scenario
+    changed = set_query_share(scenario, next(iter(scenario.topdown.query_shares)), Fraction(1, 7))
+    (note,) = write_ini(changed).notes
+    assert "phexplore_" in note
+    first = "query shares are not those of a published strategy" if is_imported else "strategy is not a published one"
+    assert in_plain_words(note) == f"The {first}. Whoever runs production adds it before the run."
+    speak_plainly(False)
+    assert in_plain_words(note) == note
 
 
 def test_that_experts_read_symbols() -> None:
