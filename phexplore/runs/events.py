@@ -26,10 +26,10 @@ PHASE_WORDS = {
     "measure": "measuring",
     "least_squares": "estimating",
     "rounder": "rounding",
-    "failsafe": "repairing what could not be rounded",
+    "failsafe": "checking and repairing",
     "summary": "summing up",
 }
-"""What people call the phases; ``trials`` is what it is called."""
+"""What people call the phases, by what is done even where nothing is to repair; ``trials`` is what it is called."""
 
 
 class Outcome(enum.Enum):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from phexplore.runs.events import (
     KINDS,
+    PHASE_WORDS,
     Decoder,
     Event,
     Failed,
@@ -99,3 +100,8 @@ def test_that_no_input_breaks_the_decoder(text: str, raw: bytes) -> None:
 
 def test_that_an_event_is_readable_json_with_its_kind_first() -> None:
     assert next(iter(json.loads(encode(TrialDone(3))))) == "event"
+
+
+def test_that_no_phase_says_that_something_could_not_be_rounded() -> None:
+    """It takes its time where all was rounded at once, and that of the bounds of facilities."""
+    assert PHASE_WORDS["failsafe"] == "checking and repairing"
