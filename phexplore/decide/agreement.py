@@ -77,6 +77,8 @@ _PRODUCER = re.compile(rb'pdf:Producer="([^"]{1,80})"')
 _LARGEST_STREAM = 2**20
 FINGERPRINT_STATED = "Parameters"
 """What a stated fingerprint is called."""
+TOTAL_STATED = "Total "
+"""How a stated privacy loss begins; its symbol follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class Statement:
         found = [
             ("Scenario", self.scenario.name),
             ("Status", self.status),
-            (f"Total {self.budget[0]}", self.budget[1]),
+            (f"{TOTAL_STATED}{self.budget[0]}", self.budget[1]),
             (FINGERPRINT_STATED, fingerprint(self.scenario)),
             ("Made", zoned_text(self.made)),
         ]

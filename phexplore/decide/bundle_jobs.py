@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.decide.agreement import FINGERPRINT_STATED
+from phexplore.decide.agreement import FINGERPRINT_STATED, TOTAL_STATED
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
 from phexplore.decide.scenario_export import Exported, ExportJob, write_export
@@ -29,8 +29,10 @@ from phexplore.decide.signing import (
 from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.decide.verifying import opened, read_bundle, verify
 from phexplore.errors import visible
+from phexplore.figures.wording import bound_text
 from phexplore.files.project_file import read_project
 from phexplore.model.moments import minute_text
+from phexplore.model.numbers import parse_exact
 from phexplore.report.export_formats import Tell
 
 if TYPE_CHECKING:
@@ -233,7 +235,7 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
 
     Args:
         report: what was found.
-        has_codes: name keys and the file by their sums, too.
+        has_codes: name keys and the file by their sums, and totals by their ratio, too.
     """
     said = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
     if report.shortfall:
@@ -241,7 +243,7 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
     if report.is_intact:
         said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
         said += [
-            ("info", visible(f"{name}: {text}"))
+            ("info", visible(f"{name}: {_for_reading(name, text, is_exact=has_codes)}"))
             for name, text in report.stated
             if has_codes or name != FINGERPRINT_STATED
         ]
@@ -265,6 +267,14 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
     if has_codes:
         said.append(("info", f"SHA-256 of the file {report.sha256}"))
     return said
+
+
+def _for_reading(name: str, text: str, *, is_exact: bool) -> str:
+    """Return what a bundle states, a total that is a ratio as a decimal, never less than it is, beside it where all is named."""
+    if not name.startswith(TOTAL_STATED) or "/" not in text:
+        return text
+    decimal = bound_text(parse_exact(text))
+    return f"{decimal}, exactly {text}" if is_exact else decimal
 
 
 BundleJob = SealJob | SignJob | VerifyJob | KeyJob | ExportJob

@@ -58,6 +58,13 @@ def test_that_the_headline_tells_altered_unsigned_awaited_and_signed_apart() -> 
     assert report_lines(altered)[0] == ("error", "scenario.json: The file was altered.")
 
 
+def test_that_a_total_is_read_as_a_decimal_that_is_never_less() -> None:
+    stated = replace(INTACT, stated=(("Scenario", "1/3"), ("Total ρ", "293764/114921"), ("Total ε", "4.5")))
+    words = [words for _, words in report_lines(stated, has_codes=False)]
+    assert words[1:4] == ["Scenario: 1/3", "Total ρ: 2.556226", "Total ε: 4.5"]
+    assert ("info", "Total ρ: 2.556226, exactly 293764/114921") in report_lines(stated)
+
+
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
     with qtbot.waitSignal(page.process.answered):
         page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.signers)
