@@ -16,12 +16,14 @@ from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.form import DeclaredForm
+from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.conventions import AS_IN_2020, Conventions
 from phexplore.model.edits import set_field, step_label
 from phexplore.model.fields import Field, declared_fields, field_of
 from phexplore.model.rounded import percent
+from phexplore.systems.registry import loss_of
 
 _FOR_EXPERTS = ("z", "rounding_step", "delta")
 """A committee leaves them as they were in 2020; where one is not, everybody sees it."""
@@ -31,9 +33,15 @@ _CONFIDENCES = (Fraction(9, 10), Fraction(95, 100), Fraction(99, 100))
 class ConventionsEditor(QWidget):
     """A form over the conventions of the scenario; every change is one step."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, always: str = "") -> None:
+        """Make the form.
+
+        Args:
+            session: whose scenario has the conventions.
+            always: why its neighbours cannot be chosen: those of its loss are shown. "" where they can.
+        """
         super().__init__()
-        self._session = session
+        self._session, self._always = session, always
         words = {
             "neighbours": neighbours_title,
             "margin": lambda convention: margin_title(convention, session.scenario.conventions),
@@ -41,6 +49,9 @@ class ConventionsEditor(QWidget):
         }
         self.form = DeclaredForm(declared_fields(Conventions), self._take, words=words)
         self.controls = self.form.controls
+        if always:
+            self.controls["neighbours"].setEnabled(False)
+            describe(self.controls["neighbours"], tip=always, more=always)
         self.usual = [
             TextButton(percent(confidence, places=0), name="confidence", run=partial(self._use, confidence))
             for confidence in _CONFIDENCES
@@ -70,8 +81,10 @@ class ConventionsEditor(QWidget):
         self._session.report(self._session.edit(label, lambda scenario: set_field(scenario, "conventions", AS_IN_2020)))
 
     def _refresh(self, _update: object = None) -> None:
-        conventions = self._session.scenario.conventions
-        self.form.show_value(conventions)
+        scenario = self._session.scenario
+        conventions = scenario.conventions
+        held = loss_of(scenario).neighbours if self._always else conventions.neighbours
+        self.form.show_value(replace(conventions, neighbours=held))
         margin = self.controls["margin"].chooser
         margin.offer((margin_title(each, conventions), each) for each in margin.values)
         self.controls["delta"].setToolTip(power_text(conventions.delta))

@@ -118,13 +118,16 @@ def _button(symbol: str, name: str, text: str, run: Callable[[], object] | None 
     return _OnceButton(symbol, name, text=text, bordered=True, run=run)
 
 
-def scenario_page(session: SystemSession[Any], make_form: Callable[[], QWidget], conventions: str) -> QWidget:
+def scenario_page(
+    session: SystemSession[Any], make_form: Callable[[], QWidget], conventions: str, *, are_chosen: bool
+) -> QWidget:
     """Return the page.
 
     Args:
         session: of the system.
         make_form: makes the form of the active scenario.
         conventions: a sentence about what they mean for this system.
+        are_chosen: whether neighbours are; else the sentence says why not.
     """
     page = Page("Scenario")
     page.add(
@@ -136,6 +139,6 @@ def scenario_page(session: SystemSession[Any], make_form: Callable[[], QWidget],
     page.add(
         "Conventions",
         f"What the shown numbers mean. Changing them changes no parameter. {conventions}",
-        lambda: ConventionsEditor(session.whole),
+        lambda: ConventionsEditor(session.whole, "" if are_chosen else conventions),
     )
     return page

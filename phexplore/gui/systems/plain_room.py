@@ -36,6 +36,8 @@ class PlainRoom(Room):
 
     neighbours: ClassVar[str] = ""
     """A sentence about what conventions mean, or the neighbours it is stated for."""
+    neighbours_are_chosen: ClassVar[bool] = False
+    """Whether the loss is stated for the neighbours of the conventions; else always for the same."""
     hint: ClassVar[str] = "Change a parameter: every difference is listed here as a sentence."
     """What can be changed, for who changed nothing yet."""
     promises_in_overview: ClassVar[bool] = True
@@ -186,7 +188,7 @@ class PlainRoom(Room):
     def _make_scenario(self) -> QWidget:
         from phexplore.gui.editors.scenario_manager import scenario_page
 
-        return scenario_page(self.session, self.make_form, self.neighbours)
+        return scenario_page(self.session, self.make_form, self.neighbours, are_chosen=self.neighbours_are_chosen)
 
     def _make_experiments(self) -> QWidget:
         from phexplore.gui.experiments.page import ExperimentPage

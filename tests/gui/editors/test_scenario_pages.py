@@ -167,6 +167,16 @@ def test_that_a_committee_sees_a_factor_a_step_and_a_delta_only_where_they_are_n
         look.show_depth(depth)
 
 
+def test_that_neighbours_that_are_always_the_same_are_shown_and_not_chosen(qtbot) -> None:
+    scenario = preset("group-sizes-census-2010").scenario
+    editor = ConventionsEditor(Session(Project.new(Workbook((scenario,), scenario.name))), "Always unbounded.")
+    qtbot.addWidget(editor)
+    control = editor.controls["neighbours"]
+    assert scenario.conventions.neighbours is Neighbours.BOUNDED
+    assert (control.chooser.currentData(), control.chooser.isEnabled()) == (Neighbours.UNBOUNDED, False)
+    assert control.toolTip() == "Always unbounded."
+
+
 def test_that_the_paper_convention_refuses_another_confidence(qtbot, make, session) -> None:
     editor = make(ConventionsEditor)
     editor.usual[1].click()

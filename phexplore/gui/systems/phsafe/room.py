@@ -43,6 +43,7 @@ class PhSafeRoom(PlainRoom):
         "phexplore.gui.systems.phsafe.levels_page",
     )
     neighbours: ClassVar[str] = "Margins and privacy loss are stated, and budgets solved from now on, as they say."
+    neighbours_are_chosen: ClassVar[bool] = True
     hint: ClassVar[str] = "Change a threshold, a budget or a margin: every difference is listed here as a sentence."
     promises_in_overview: ClassVar[bool] = False
     _page: BudgetsPage | None = None
