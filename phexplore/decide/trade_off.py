@@ -164,7 +164,7 @@ def frontier_figure(found: Frontier, loss: str, counted: Counted) -> Figure:
         frontier_title(found),
         "The curve is the smallest weighted margin for every total; the diamond is this scenario. "
         f"{_LOCKED if found.held else _UNLOCKED} Enter or a double click loads a point as a scenario.",
-        Axis(f"{loss}", Scale.LOG, _padded(xs), number_text, floor=_SMALLEST, most=8),
+        Axis(loss, Scale.LOG, _padded(xs), number_text, floor=_SMALLEST, most=8),
         Axis(
             f"weighted margin, {unit}",
             Scale.LOG,

@@ -165,7 +165,7 @@ class ApprovePage(Page):
             self._part(),
             [title for *_, title in cited],
             judge(workbook.rules, scenario),
-            judge_everything(JudgeRequest(workbook.rules, (), cited)).columns,
+            judge_everything(JudgeRequest(workbook.rules, (), cited if workbook.rules else ())).columns,
         )
         sentence = (
             f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "

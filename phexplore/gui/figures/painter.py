@@ -429,11 +429,10 @@ class FigurePainter:
             left = _beside(dot, ends, width, (self._edge, area.right() - 1))
             middle = self.y(0.0, row)
             hides_a_dot = any(left - _DOT < end < left + width - _DOT for end in ends)
-            if (
-                min(ends) < left and left + width < max(ends) + 2 and not hides_a_dot
-            ):  # a line through words strikes them out
+            if min(ends) < left and left + width < max(ends) + 2 and not hides_a_dot:
+                # A line through words strikes them out.
                 plate = QRectF(left - 2, middle - letters.height / 2, width + 4, letters.height)
-                self._painter.fillRect(plate, solid(self._colours.base))
+                self._painter.fillRect(plate, self._ground(is_chosen=is_bold))
             self._write(letters, QPointF(left, middle), mark.text, colour, is_chosen=is_bold)
             return
         end = max(ends, default=self._pixels.x(0.0))
@@ -445,8 +444,12 @@ class FigurePainter:
         for rule in self._rules:
             if -2 < rule - at.x() < letters.width(text) + 2:
                 gap = QRectF(rule - 2, at.y() - letters.height / 2, 4, letters.height)
-                self._painter.fillRect(gap, solid(self._colours.accent_soft if is_chosen else self._colours.base))
+                self._painter.fillRect(gap, self._ground(is_chosen=is_chosen))
         letters.draw(self._painter, at, text, colour)
+
+    def _ground(self, *, is_chosen: bool) -> QColor:
+        """Return the colour a row lies on."""
+        return solid(self._colours.accent_soft if is_chosen else self._colours.base)
 
 
 def places_of(points: Points, figure: Figure, pixels: Pixels) -> tuple[Floats, Floats, NDArray[np.bool_]]:

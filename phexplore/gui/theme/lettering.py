@@ -147,9 +147,12 @@ def elided(
         shown = metrics.elidedText(text, mode, int(width))
     else:
         shown = metrics.elidedText(text, mode, width)
-    if shown == text:
+    # The text may have … of its own: where it was cut, what stands before begins it and what stands behind ends it.
+    places = (place for place, letter in enumerate(shown) if letter == "…")
+    cut = next((at for at in places if text.startswith(shown[:at]) and text.endswith(shown[at + 1 :])), -1)
+    if shown == text or cut < 0:
         return shown
-    kept, _, end = shown.partition("…")
+    kept, end = shown[:cut], shown[cut + 1 :]
     if _NUMBER_GOES_ON.match(text, len(kept)):
         kept = _CUT_NUMBER.sub("", kept)
     if end and _NUMBER_GOES_ON.match(text[::-1], len(end)):

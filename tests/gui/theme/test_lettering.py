@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 
 @pytest.mark.usefixtures("qtbot")
 @pytest.mark.parametrize("text", ["25.13, proven 24.21", "496 → 20.7", "1,234,567 people", "±1,000 to −12.5 people",
-                                  "618,180,837 to 4,545,829,586 people"])  # fmt: skip
+                                  "618,180,837 to 4,545,829,586 people", "Draft… 12345678 people", "2.5562… of 12,345,678 people…"])  # fmt: skip
 @pytest.mark.parametrize(
     "mode", [Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideLeft]
 )

@@ -43,9 +43,6 @@ from phexplore.workload.schema import load_schema
 _NAME_WIDTH = 20 * GRID
 """Least width of a name before its ticks: a longer one takes another line."""
 
-_LEAST_TARGET = 3 * GRID
-"""Width and height of what a pointer has to hit."""
-
 
 class RuleKind(enum.Enum):
     """Which rules are ticked. The value is the field of the parameters."""
@@ -119,7 +116,6 @@ class TickGrid(QGridLayout):
             run: what a click does.
         """
         tick = self.ticks[key] = TickBox()
-        tick.setMinimumSize(_LEAST_TARGET, _LEAST_TARGET)
         describe(tick, name=name, tip=name)
         tick.clicked.connect(lambda _checked: run())
         return tick
