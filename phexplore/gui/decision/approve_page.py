@@ -93,7 +93,7 @@ class ApprovePage(Page):
         self._make_fields()
         for field in (self.who, self.role, self.note):
             field.textEdited.connect(lambda _text: self.reason.say(""))
-        fields = form(
+        self._fields = form(
             ("&Becomes", self.next),
             ("&Who", self.who),
             ("R&ole", self.role),
@@ -109,7 +109,7 @@ class ApprovePage(Page):
             Section(
                 "Decide",
                 _ABOUT,
-                stacked(fields, self.reason, LargeTextRows((self._hint, 1), row(1, self.bundle, self.button))),
+                stacked(self._fields, self.reason, LargeTextRows((self._hint, 1), row(1, self.bundle, self.button))),
             ),
             self.record_section,
         ):
@@ -266,6 +266,7 @@ class ApprovePage(Page):
         """Empty the form when another project was opened: what stands in it was about the one before."""
         self._waiting = None
         self._clear()
+        self.next.offer(())  # a choice that is still offered would stay
         self.reason.say("")
 
     def _clear(self) -> None:
@@ -306,6 +307,7 @@ class ApprovePage(Page):
         can_decide = status is not None and not self._tasks.is_busy
         for widget in (self.next, self.who, self.role, self.note, self.runs, self.button):
             widget.setEnabled(can_decide)
+        self._fields.setRowVisible(self.next, status is not None)
         if status is None:
             self.button.setText("No further decision possible")
             self._hint.setText(

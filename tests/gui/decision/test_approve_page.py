@@ -209,6 +209,7 @@ def test_that_after_an_approval_the_form_is_empty_and_no_gesture_on_it_withdraws
     with qtbot.waitSignal(page.decided):
         QTest.mouseClick(page.sheet.action, Qt.MouseButton.LeftButton)
     assert (page.who.text(), page.role.text(), page.note.text()) == ("", "", "")
+    assert page.next.isHidden(), "there is nothing to choose"
     form = (page.next, page.who, page.role, page.note, page.runs, page.button)
     assert not any(widget.isEnabled() for widget in form)
     for widget in form:
@@ -340,5 +341,8 @@ def test_that_the_sheet_knows_every_system(window, name) -> None:
 def test_that_another_project_finds_an_empty_form(page, session, us) -> None:
     _fill(page)
     page.note.setText("6 to 1")
+    page.next.select(Status.APPROVED)
     session.install(Project.new(Workbook((us,), us.name)))
+    page.refresh()
+    assert page.next.currentData() is Status.RECOMMENDED
     assert (page.who.text(), page.role.text(), page.note.text()) == ("", "", "")
