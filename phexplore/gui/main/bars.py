@@ -189,6 +189,13 @@ class HeadlineBar(QWidget):
         self._is_large = is_large
         self._arrange()
 
+    @property
+    def spared(self) -> int:
+        """By how many pixels the line of figures is lower than the tiles of the overview."""
+        if self._seen is self.tiles or appearance().scale >= LARGE_TEXT:
+            return 0
+        return self._large.sizeHint().height() - self.heightForWidth(self.width())
+
     def _arrange(self, _colours: object = None) -> None:
         has_tiles = self._is_large and appearance().scale < LARGE_TEXT
         before, self._seen = self._seen, self.tiles if has_tiles else self._lines

@@ -96,7 +96,7 @@ class Notices(NoticeBar):
 
     def offer_tour(self, take: Callable[[], object]) -> None:
         """Offer to show a person around who starts the program for the first time."""
-        text = "New here? Seven stops of a sentence or two show where everything is."
+        text = "New here? Seven stops show where everything is."
         self.say(text, action=SHOW_AROUND, run=take)
 
     def _behind_attention(self, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
 from phexplore.gui.binding.areas import AREAS, Area, area_keys
@@ -48,6 +48,7 @@ class Navigation(QListWidget):
         self.setWordWrap(True)
         self.setIconSize(QSize(2 * GRID + 4, 2 * GRID + 4))
         self._order = list(AREAS)
+        self._above = 0
         for area in AREAS:
             self.addItem(QListWidgetItem(area.value))
         self.name_areas({}, ())
@@ -86,6 +87,26 @@ class Navigation(QListWidget):
             with QSignalBlocker(self):
                 self.choose(chosen)
         self._restyle()
+
+    def leave_above(self, height: int) -> None:
+        """Keep the entries in their place while what stands above grows lower, as far as all of them are seen.
+
+        Args:
+            height: by how many pixels what stands above is lower than on the overview.
+        """
+        self._above = height
+        self._stand()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._stand()
+
+    def _stand(self) -> None:
+        entries = self.visualItemRect(self.item(len(self.offered) - 1)).bottom() + 1 + self.verticalOffset()
+        before = self.viewportMargins().top()
+        above = max(0, min(self._above, self.viewport().height() + before - entries))
+        if above != before:
+            self.setViewportMargins(0, above, 0, 0)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if not event.buttons():  # the headline shrinks with the first choice: a hand that shakes would choose once more

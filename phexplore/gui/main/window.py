@@ -209,6 +209,7 @@ class MainWindow(QMainWindow):
         self._make_room()
 
     def _make_room(self, _colours: object = None) -> None:
+        self.navigation.leave_above(self.headline.spared)
         room, has_room = self.room, _has_room(self, _ROOM_FOR_BOTH)
         useful = room.inspected | ({Area.OVERVIEW} if _has_room(self, _ROOM_FOR_INSPECTOR) else set())
         self.shows_inspector = self.settings.read(INSPECTOR) if has_room else self._is_inspecting

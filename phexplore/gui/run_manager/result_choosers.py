@@ -205,8 +205,6 @@ class RunsField(TextButton):
             action.setEnabled(action.isChecked() or count < self._offer.most)
 
 
-_HEIGHT = 5 * GRID
-"""Pictures without choosers begin where those with one line of them do."""
 Field = ListField | TextField | FileField | RunsField
 _FIELDS: Mapping[Asks, Callable[[Offer, Callable[[Choice], object]], Field]] = {
     Asks.LIST: ListField,
@@ -234,7 +232,6 @@ class ResultChoosers(QWidget):
         self._order: list[str] = []
         self._flow = FlowRow(gap=GRID, between=HALF)
         column(self._flow, of=self, margins=(0, HALF // 2, 0, 0))
-        self.setMinimumHeight(_HEIGHT)
 
     def show_offers(self, offers: Sequence[Offer], runs: Words) -> None:
         """Show what a picture offers; nothing is announced.

@@ -93,6 +93,9 @@ def test_that_the_tour_is_offered_once(qtbot, window) -> None:
     window.commands.offer_tour()
     assert window.settings.read(TOUR)
     assert "New here?" in window.notice.text
+    appearance().set_scale(200)
+    window.resize(1280, 740)
+    qtbot.waitUntil(lambda: window.bottom.geometry().contains(window.notice.geometry()))  # and not over the last run
     window.notice.hide()
     window.commands.offer_tour()
     assert not window.notice.text

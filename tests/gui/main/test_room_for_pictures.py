@@ -214,6 +214,25 @@ def test_that_the_headline_is_large_on_the_overview_and_a_line_elsewhere(window)
     assert window.headline.sizeHint().height() < 0.5 * large
 
 
+@pytest.mark.parametrize("name", PRESETS)
+def test_that_no_area_moves_in_the_list_when_another_is_chosen(qtbot, settings, tmp_path, name):
+    window = MainWindow(project_of(preset(name)), settings, tmp_path / "runs")
+    qtbot.addWidget(window, before_close_func=lambda w: setattr(w, "_leaves_without_asking", True))
+    window.resize(LAPTOP)
+    window.show()
+    qtbot.waitExposed(window)
+    areas, places = window.navigation, set()
+    for area in (*areas.offered, Area.OVERVIEW):
+        areas.choose(area)
+        QApplication.processEvents()
+        places.add(areas.viewport().mapTo(window, areas.visualItemRect(areas.item(0)).topLeft()).y())
+    assert len(places) == 1
+    window.resize(QSize(1366, 600))  # where the list has no room to stand lower, every area is still seen
+    areas.choose(Area.HISTORY)
+    QApplication.processEvents()
+    assert areas.verticalScrollBar().maximum() == 0
+
+
 def test_that_the_header_gives_its_free_room_to_the_names(window):
     window.resize(LAPTOP)
     QApplication.processEvents()
