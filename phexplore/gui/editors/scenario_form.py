@@ -14,13 +14,16 @@ from phexplore.gui.binding.system_session import PlainSession, SystemSession
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.exact_field import LineText
-from phexplore.gui.widgets.form import form_in
+from phexplore.gui.widgets.form import DeclaredForm, form_in
 from phexplore.gui.widgets.labels import Paragraph, Text
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import find_preset
+
+
+_LABEL = QFormLayout.ItemRole.LabelRole
 
 
 class ScenarioForm(QWidget):
@@ -55,6 +58,16 @@ class ScenarioForm(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.name.setMaximumWidth(48 * GRID * appearance().scale // 100)
+        self._align()
+
+    def _align(self) -> None:
+        """Give all labels one width: the rows of a system's own are a form within this one."""
+        forms = (self._form, *(each.rows for each in self.findChildren(DeclaredForm)))
+        items = (rows.itemAt(row, _LABEL) for rows in forms for row in range(rows.rowCount()))
+        labels = [item.widget() for item in items if item is not None and not item.isEmpty()]
+        width = max(label.sizeHint().width() for label in labels)
+        for label in labels:
+            label.setMinimumWidth(width)
 
     def add_rows(self, form: QFormLayout) -> None:
         """Add the rows of a system's own between note and origin."""
@@ -76,6 +89,7 @@ class ScenarioForm(QWidget):
         self._errata_label.setVisible(self.errata.say("\n".join(errata)))
         for field in self.for_experts:
             self._form.setRowVisible(field, is_expert)
+        self._align()
 
     def _take_note(self, text: str) -> str:
         return refusal_of(self._session, lambda: ("Edit the note", lambda scenario: set_field(scenario, "note", text)))

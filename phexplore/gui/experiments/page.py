@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QProgressBar, QSizeP
 
 from phexplore import entry
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import capital
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.process_service import CommandError, CommandProcess
 from phexplore.gui.figures.view import FigureView
@@ -206,14 +207,14 @@ class ExperimentPage(QWidget):
             chooser = Chooser(name, options=options, run=self._reload)
             chooser.select(parameter.default)
             return chooser, lambda: str(chooser.currentData())
-        line = self._lines[experiment.id, parameter.key] = LineField(name, parameter.default, example=parameter.hint)
+        example = "" if parameter.is_file else parameter.hint
+        line = self._lines[experiment.id, parameter.key] = LineField(name, parameter.default, example=example)
         line.editingFinished.connect(self._reload)
         if not parameter.is_file:
             return line, line.text
-        both = QWidget()
         browse = TextButton("Browse…", name=f"Choose the file: {name}", run=lambda: self._browse(line))
-        row((line, 1), browse, of=both, gap=HALF)
-        return both, line.text
+        about = Text(f"{capital(parameter.hint)}.", look="muted", wrap=True)  # longer than the field is wide
+        return stacked(row((line, 1), browse, gap=HALF), about, gap=HALF), line.text
 
     def _lay_out(self) -> None:
         self.list.setSizeAdjustPolicy(QListWidget.SizeAdjustPolicy.AdjustToContents)

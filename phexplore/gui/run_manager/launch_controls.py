@@ -131,9 +131,10 @@ class DataControl(QWidget):
         for name, words in offer.shipped.items():
             self.source.addItem(words, name)
         self.source.addItem("A file or folder…" if offer.kinds else "A folder…", "")
-        self.line = _line("File or folder of the data", offer.data, self.changed)
+        self.line = _line("File or folder of the data", "", self.changed)
         self.browse = TextButton("Browse…", name="Choose the data", run=self._browse)
-        self._own = stacked(row((self.line, 1), self.browse))
+        about = Text(f"{capital(offer.data)}.", look="muted", wrap=True)  # longer than the field is wide
+        self._own = stacked(row((self.line, 1), self.browse), about, gap=HALF)
         self._own.hide()
         self.source.currentIndexChanged.connect(self._on_source)
         column(self.source, self._own, of=self, gap=HALF)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
 
 from phexplore.catalog.states import PUERTO_RICO, us_states
@@ -51,6 +51,14 @@ def make(qtbot, session):
         return widget
 
     return build
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+def test_that_the_fields_of_a_scenario_stand_below_each_other(qtbot, make, scale) -> None:
+    editor = make(ScenarioEditor)
+    appearance().set_scale(scale)
+    fields = (editor.name, editor.note, editor.privacy.controls["framework"], editor.states)
+    qtbot.waitUntil(lambda: len({field.mapTo(editor, QPoint(0, 0)).x() for field in fields}) == 1)
 
 
 def test_that_a_double_click_copies_or_deletes_one_scenario(qtbot, make, session) -> None:

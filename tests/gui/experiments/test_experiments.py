@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from phexplore.cli.app import program
 from phexplore.figures.figure import Figure
 from phexplore.gui.experiments.page import ExperimentPage, ExperimentProcess
+from phexplore.gui.widgets.labels import Text
 from phexplore.systems.experiments import RESULT_FILE, ExperimentUnreadableError, pictures_of, read_pictures
 from phexplore.systems.registry import systems
 
@@ -178,6 +179,15 @@ def test_that_one_click_runs_an_experiment_and_its_figures_stay(qtbot, page) -> 
     again = page()
     again.choose("bases")
     assert again.pictures
+
+
+def test_that_what_a_file_should_be_is_read_whole(page) -> None:
+    for system in OFFERED:
+        shown = page(system)
+        for experiment in OFFERED[system]:
+            shown.choose(experiment.id)
+            said = {text.text().lower() for text in shown.findChildren(Text) if text.isVisible()}
+            assert {f"{each.hint.lower()}." for each in experiment.parameters if each.is_file} <= said
 
 
 def test_that_every_kind_of_picture_is_drawn(qtbot, page, found) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 
 from phexplore.gui.run_manager.launch_form import LaunchForm, LaunchRequest
 from phexplore.gui.run_manager.run_rows import RunRow, kind_words
+from phexplore.gui.widgets.labels import Text
 from phexplore.metrics.errors import KNOWN
 from phexplore.model.edits import set_field, set_item
 from phexplore.runs.events import Finished, Outcome
@@ -86,6 +87,8 @@ def test_that_a_file_is_asked_for_only_when_it_counts(each, tmp_path):
     assert not data.line.isVisible()
     data.source.setCurrentIndex(data.source.count() - 1)
     assert data.line.isVisible()
+    hints = [text for text in data.findChildren(Text) if text.isVisible()]
+    assert [text.text().lower() for text in hints] == [f"{data._offer.data.lower()}."], "no field is as wide as that"
     assert list(each.read()) == ["data"]
     assert each.reasons["data"].isHidden()
     data.line.setText("/no/such/file")
