@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QStackedWidget, QWidget
 
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.document.project import Project
@@ -165,6 +165,16 @@ def test_that_an_unmeasured_query_group_is_offered(session, editor):
     editor._offers.actions()[texts.index("hhgq × hispanic at County")].trigger()
     assert LevelQuery("County", "hhgq * hispanic") in shares(session)
     assert session.selection == LevelQuery("County", "hhgq * hispanic")
+
+
+def test_that_no_tick_stands_beside_a_query_group_that_is_not_measured(session, editor):
+    box, place = editor.panel.measured, LevelQuery("US", "total")
+    assert isinstance(box, QCheckBox), "a button with a tick as its symbol says that it is measured, pressed or not"
+    editor.reveal(place)
+    assert not box.isChecked()
+    box.click()
+    assert box.isChecked()
+    assert place in shares(session)
 
 
 def test_that_the_column_is_taken_back_from_the_reference(session, editor):

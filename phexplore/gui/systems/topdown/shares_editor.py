@@ -22,9 +22,9 @@ from phexplore.gui.tables.commands import TableCommand
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.view import ParameterView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
-from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
+from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.flow import LargeTextRows
-from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, line
+from phexplore.gui.widgets.labels import ElidedText, Paragraph, Text, describe, line
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.page import scrolling
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -51,8 +51,9 @@ class SharePanel(QFrame):
         self._session = session
         self.setAccessibleName("Share under the cursor")
         self.line = ShareLine(session, session.shown.method.levels[0], self)
-        name, turn = "Measure this query group at this level", self._toggle_measured
-        self.measured = SymbolButton("tick", name, text="Measured", checkable=True, run=turn)
+        self.measured = TickBox("Measured")
+        describe(self.measured, name="Measured at this level", tip="Measure this query group at this level")
+        self.measured.clicked.connect(self._toggle_measured)
         self.reset = TextButton("Column as in the reference", run=self._reset)
         self.rule = Paragraph(RULE, look="muted", relative=0.92)
         slider = row((self.line.slider, 1), *self.line.widgets[2:], gap=_GAP)
