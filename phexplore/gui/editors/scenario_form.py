@@ -22,7 +22,6 @@ from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import rename, set_field
 from phexplore.systems.registry import find_preset
 
-
 _LABEL = QFormLayout.ItemRole.LabelRole
 
 

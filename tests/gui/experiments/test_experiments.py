@@ -182,9 +182,9 @@ def test_that_one_click_runs_an_experiment_and_its_figures_stay(qtbot, page) -> 
 
 
 def test_that_what_a_file_should_be_is_read_whole(page) -> None:
-    for system in OFFERED:
+    for system, experiments in OFFERED.items():
         shown = page(system)
-        for experiment in OFFERED[system]:
+        for experiment in experiments:
             shown.choose(experiment.id)
             said = {text.text().lower() for text in shown.findChildren(Text) if text.isVisible()}
             assert {f"{each.hint.lower()}." for each in experiment.parameters if each.is_file} <= said
