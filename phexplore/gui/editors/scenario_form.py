@@ -63,7 +63,8 @@ class ScenarioForm(QWidget):
         """Give all labels one width: the rows of a system's own are a form within this one."""
         forms = (self._form, *(each.rows for each in self.findChildren(DeclaredForm)))
         items = (rows.itemAt(row, _LABEL) for rows in forms for row in range(rows.rowCount()))
-        labels = [item.widget() for item in items if item is not None and not item.isEmpty()]
+        found = (item.widget() for item in items if item is not None and not item.isEmpty())
+        labels = [label for label in found if label is not None]
         width = max(label.sizeHint().width() for label in labels)
         for label in labels:
             label.setMinimumWidth(width)
