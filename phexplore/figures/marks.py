@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from phexplore.model.keys import PopulationGroupLevel
@@ -507,3 +508,40 @@ def extent(part: Part) -> tuple[tuple[float, ...], tuple[float, ...]]:
             return xs, (*ys, *lows)
         case Rule(x=x, y=y):
             return () if x is None else (x,), () if y is None else (y,)
+
+
+def looks_like(mark: AnyMark, shown: AnyMark, near: float) -> bool:
+    """Return whether a mark looks as one that is shown: equal but for strokes that moved sideways by no more than this.
+
+    Args:
+        mark: to be shown.
+        shown: on the screen.
+        near: in values of the horizontal axis.
+    """
+    if mark is shown:
+        return True
+    if not (isinstance(mark, Mark) and isinstance(shown, Mark) and len(mark.parts) == len(shown.parts)):
+        return mark == shown
+    return _LOOK[Mark](mark) == _LOOK[Mark](shown) and all(
+        part is before or (type(part) is type(before) and _are_near(part, before, near))
+        for part, before in zip(mark.parts, shown.parts, strict=True)
+    )
+
+
+def _are_near(part: Part, shown: Part, near: float) -> bool:
+    (xs, ys), (before_xs, before_ys) = extent(part), extent(shown)
+    # Written so that what is not a number is not near.
+    return (
+        len(xs) == len(before_xs)
+        and all(abs(x - before) <= near for x, before in zip(xs, before_xs, strict=True))
+        and ys == before_ys
+        and bool(_LOOK[type(part)](part) == _LOOK[type(shown)](shown))
+    )
+
+
+_PLACES = {"x", "y", "low", "high", "bottom", "top", "xs", "ys", "lows"}
+_LOOK = {
+    kind: attrgetter(*(each.name for each in fields(kind) if each.compare and each.name not in _PLACES | {"parts"}))
+    for kind in (Mark, Dot, Span, Stroke, Box, Path, Rule, Words)
+}
+"""What is compared of a mark and of its strokes besides their places."""

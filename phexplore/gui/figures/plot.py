@@ -8,7 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from phexplore.figures.axis import Scale
 from phexplore.figures.figure import Figure
+from phexplore.figures.marks import AnyMark, looks_like
 from phexplore.figures.walk import Items
 from phexplore.gui.figures.axes import RowAxis
 from phexplore.gui.figures.canvas import Canvas
@@ -21,6 +23,9 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
 from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.speech import Spoken, announce, speak_as
+
+_STILL = 1 / 8
+"""Pixels a stroke may move before it is painted again; what is seen is never more than twice this off."""
 
 
 class Plot(QWidget):
@@ -39,6 +44,7 @@ class Plot(QWidget):
         self.viewport = Viewport(self.canvas, self.axis, self.bar, self)
         self.drag = HandleDrag(self)
         self._choice = Choice()
+        self._painted: list[AnyMark] = []
         self._layers = FigureLayers(self.canvas, self.viewport, self._choice, self.drag)
         self.gestures = Gestures(self.canvas, self.viewport, self._choice, self.drag, self)
         self.gestures.item_taken.connect(self.choose_item)
@@ -85,7 +91,7 @@ class Plot(QWidget):
         if self.viewport.use(figure, is_other=is_other) and before is not None:
             self._refresh_changed(before, figure)
         else:
-            canvas.refresh()
+            self._refresh_all(figure)
         self._mark_row()
 
     def choose_key(self, key: Hashable) -> None:
@@ -137,17 +143,33 @@ class Plot(QWidget):
             self.axis.chosen = row
             self.axis.update()
 
+    def _refresh_all(self, figure: Figure) -> None:
+        self._painted = list(figure.marks)
+        self.canvas.refresh()
+
     def _refresh_changed(self, before: Figure, after: Figure) -> None:
-        """Paint the rows that differ from what was shown: one edit changes one row, and a repaint of all costs 5 ms."""
-        around = [(each.under, each.over, each.cells, each.points, each.key) for each in (before, after)]
-        if not after.has_rows or around[0] != around[1] or before.row_numbers != after.row_numbers:
-            self.canvas.refresh()
+        """Paint the rows that look different from what was painted: a repaint of all costs 5 ms.
+
+        One edit changes one row, and the shares of all others by less than can be seen. They are compared with what was
+        painted and not with the figure before, so that small steps do not add up unseen.
+        """
+        around = [
+            (each.under, each.over, each.cells, each.points, each.key, each.row_numbers) for each in (before, after)
+        ]
+        if not after.has_rows or around[0] != around[1]:
+            self._refresh_all(after)
             return
+        near = _STILL / self.canvas.pixels.per_x if after.x.scale is Scale.LINEAR else 0.0
         changed: set[int] = set()
-        for row, old, new in zip(after.row_numbers, before.marks, after.marks, strict=True):
-            if old is not new and row not in changed and old != new:
+        for row, shown, mark in zip(after.row_numbers, self._painted, after.marks, strict=True):
+            if row not in changed and not looks_like(mark, shown, near):
                 changed.add(row)
-        self.viewport.refresh_rows(changed)
+        if changed:
+            self._painted = [
+                mark if row in changed else shown
+                for row, shown, mark in zip(after.row_numbers, self._painted, after.marks, strict=True)
+            ]
+            self.viewport.refresh_rows(changed)
 
 
 class _Spoken(Spoken):

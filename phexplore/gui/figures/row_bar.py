@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QScrollBar
 
 from phexplore.figures.figure import Figure
-from phexplore.figures.marks import Dot, Role
+from phexplore.figures.marks import AnyMark, Dot, Ink, Role
 from phexplore.gui.figures.painter import colour_of
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.labels import describe
@@ -26,9 +26,16 @@ class RowBar(QScrollBar):
         self._told: tuple[Figure | None, dict[int, Role]] = (None, {})
 
     def use(self, figure: Figure) -> None:
-        """Tell of the rows of another figure."""
-        self._figure = figure
-        self.update()
+        """Tell of the rows of another figure; painted again where their strokes may be others."""
+        before, self._figure = self._figure, figure
+        if (
+            before is None
+            or (before.key, before.row_numbers) != (figure.key, figure.row_numbers)
+            or any(
+                old is not new and _dots(old) != _dots(new) for old, new in zip(before.marks, figure.marks, strict=True)
+            )
+        ):
+            self.update()
 
     @property
     def told(self) -> dict[int, Role]:
@@ -39,7 +46,7 @@ class RowBar(QScrollBar):
             explained = {entry.sign.ink for entry in figure.key if isinstance(entry.sign, Dot)} | {Role.MISSED}
             rows: dict[int, Role] = {}
             for row, mark in zip(figure.row_numbers, figure.marks, strict=True) if figure.has_rows else ():
-                inks = explained & {part.ink for part in mark.parts if isinstance(part, Dot)}
+                inks = explained & _dots(mark)
                 for role, _words in _TOLD:
                     if role in inks:
                         rows[row] = role
@@ -58,3 +65,7 @@ class RowBar(QScrollBar):
         for row, role in told.items():
             stroke = QRectF(0, height * row / count, self.width(), _HEIGHT)
             painter.fillRect(stroke, QColor(colour_of(role, colours)))
+
+
+def _dots(mark: AnyMark) -> set[Ink]:
+    return {part.ink for part in mark.parts if isinstance(part, Dot)}

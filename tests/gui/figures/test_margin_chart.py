@@ -3,9 +3,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import ROWS, Figure
@@ -64,6 +65,31 @@ def test_that_the_scroll_bar_shows_where_missed_and_changed_rows_lie(chart, us, 
     picture = chart.plot.bar.grab().toImage()
     missed = QColor(colour_of(Role.MISSED, appearance().colours))
     assert any(picture.pixelColor(2, y) == missed for y in range(picture.height()))
+
+
+class Paintings(QObject):
+    """Counts how often a widget is painted."""
+
+    def __init__(self, widget):
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched, event):
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_that_the_scroll_bar_is_painted_again_only_where_a_stroke_comes_or_goes(chart, us, figures):
+    QApplication.processEvents()
+    paintings = Paintings(chart.plot.bar)
+    found = []
+    for budget in ("0.5", "0.4", "0.3"):  # missed with each of them
+        other = forecast(set_budget(us, PH3, Fraction(budget)))
+        chart.show_figure(margins_figure(other, us.method.targets, figures, frozenset()))
+        QApplication.processEvents()
+        found.append(paintings.count)
+    assert found == [1, 1, 1]
 
 
 def position_of(chart, query):

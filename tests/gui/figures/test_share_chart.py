@@ -5,8 +5,10 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from phexplore.figures.marks import Fill
+from phexplore.gui.figures.painter import FigurePainter
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.model.keys import Region, parse_query
@@ -56,6 +58,34 @@ def test_that_the_table_has_every_segment_with_exact_numbers(chart, us):
     assert sum(numbers.column("Share, %")) == 100
     assert numbers.rows[0][0] == "PH3"
     assert "Bounded ρ 2.514562 is spent on 46 queries of 9 tables" in chart.summary
+
+
+def test_that_small_steps_paint_what_can_be_seen_and_never_add_up_unseen(chart, us, monkeypatch):
+    """A segment on the screen is never a quarter of a pixel off, and its words are never old."""
+    screen, count = {mark.key: mark for mark in chart.marks}, []
+    paint = FigurePainter.paint_mark
+
+    def watched(brush, mark, row, *, is_chosen):
+        count.append(mark.key)
+        screen[mark.key] = mark
+        paint(brush, mark, row, is_chosen=is_chosen)
+
+    QApplication.processEvents()
+    monkeypatch.setattr(FigurePainter, "paint_mark", watched)
+    steps, pixels = 40, chart.canvas.pixels
+    for step in range(1, steps + 1):
+        more = us.method.budgets[PH3] * (1 + Fraction(step, 4000))
+        chart.show_figure(shares_figure(forecast(set_budget(us, PH3, more))))
+        QApplication.processEvents()
+        for mark in chart.marks:
+            (box,), (old,) = mark.parts, screen[mark.key].parts
+            assert abs(box.low - old.low) * pixels.per_x <= 0.25
+            assert abs(box.high - old.high) * pixels.per_x <= 0.25
+            assert (box.text, mark.text) == (old.text, screen[mark.key].text)
+    assert len(count) < steps * len(chart.marks) * 2 / 3
+    first, last = shares_figure(forecast(us)).marks, chart.marks
+    moved = max(abs(a.parts[0].high - b.parts[0].high) for a, b in zip(first, last, strict=True))
+    assert moved * pixels.per_x > 0.5, "the steps together can be seen"
 
 
 def test_that_a_click_on_a_segment_selects_it(chart):
