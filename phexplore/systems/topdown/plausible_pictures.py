@@ -267,7 +267,7 @@ def _left_out(count: int) -> str:
 
 def _row(check: PlausibleCheck, trials: int) -> Row:
     result, group = check.result, check.verdict
-    name = f"{result.number} {result.title}"
+    name = f"Check {result.number}: {result.title}"  # a number alone would be read as how many
     true = "" if result.found_truth is None else f"{result.found_truth:,} → "
     places = "; ".join(_place_words(place, trials) for place in check.places[:_NAMED])
     return Row(

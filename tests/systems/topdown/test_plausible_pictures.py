@@ -84,6 +84,7 @@ def test_that_every_check_is_made_that_the_records_allow(runs):
     assert "13 checks need records" in both.summary
     assert chart_of(both).caption == both.summary
     assert both.marks[0].name in chart_of(both).description
+    assert all(row.name.startswith("Check ") for row in both.marks), "a number alone is read as how many"
     assert len(both.table.rows) == 23
     assert made(ask(runs / "people", runs / "few")) == {1, 18, 21}  # the same records say nothing more
 
