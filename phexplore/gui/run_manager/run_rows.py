@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from phexplore.catalog.names import run_name
+from phexplore.data.source import DEMONSTRATIONS
 from phexplore.model.fields import Declared, declared_fields
 from phexplore.resources import resource
 from phexplore.runs.events import (
@@ -193,9 +194,10 @@ def data_words(spec: RunSpec | None) -> str:
     if spec is None:
         return ""
     shown = Path(spec.data.path)
-    demonstration, offer = spec.scenario.method.demonstration, system_of(spec.scenario).runs
-    if demonstration and shown == resource(demonstration):
-        return offer.shipped[DEMONSTRATION]
+    own, offer = spec.scenario.method.demonstration, system_of(spec.scenario).runs
+    for name, place in ({DEMONSTRATION: own} if own else DEMONSTRATIONS).items():
+        if shown == resource(place):
+            return offer.shipped[name]
     return shown.name + (" (synthetic)" if spec.data.synthetic else "")
 
 

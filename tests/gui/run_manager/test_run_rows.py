@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
+from phexplore.data.source import demonstration_directory
 from phexplore.gui.run_manager.run_list import RunList
 from phexplore.gui.run_manager.run_rows import (
     RunAction,
@@ -37,6 +38,7 @@ from phexplore.runs.events import (
 from phexplore.runs.spec import RunMode, RunSpec, StopRule, data_of
 from phexplore.runs.states import RunState
 from phexplore.runs.store import started_words
+from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import preset
 
 PLACE = Path("/runs/20260504T120000Z-abcdef01")
@@ -119,6 +121,9 @@ def test_that_a_run_says_how_it_works_and_on_what(row, us, run_data, tmp_path):
     shipped = resource("tables/illinois_counties_2010.csv")
     assert kind_words(row.spec) == "with noise, seed 1"
     assert data_words(row.spec) == "data (synthetic)"
+    for name, title in PHSAFE.runs.shipped.items():
+        demonstration = replace(run_data, path=str(demonstration_directory(name)))
+        assert data_words(replace(row.spec, data=demonstration)) == title
     spec = RunSpec(us, run_data, 5, None, workers=2, stop=StopRule(row.spec.scenario.conventions.confidence / 180))
     assert kind_words(spec) == "with noise, seed from the system, 2 workers, stops at ± 0.5 %"
     assert kind_words(replace(spec, mode=RunMode.NO_NOISE, workers=1, stop=None)) == "truncated, no noise"
