@@ -510,38 +510,48 @@ def extent(part: Part) -> tuple[tuple[float, ...], tuple[float, ...]]:
             return () if x is None else (x,), () if y is None else (y,)
 
 
-def looks_like(mark: AnyMark, shown: AnyMark, near: float) -> bool:
-    """Return whether a mark looks as one that is shown: equal but for strokes that moved sideways by no more than this.
+def looks_like(mark: AnyMark, shown: AnyMark, near: tuple[float, float], *, is_text_seen: bool = True) -> bool:
+    """Return whether a mark looks as one that is shown: equal but for strokes that moved by no more than this.
 
     Args:
         mark: to be shown.
         shown: on the screen.
-        near: in values of the horizontal axis.
+        near: in values of the horizontal and of the vertical axis.
+        is_text_seen: whether the text beside it is compared too.
     """
     if mark is shown:
         return True
     if not (isinstance(mark, Mark) and isinstance(shown, Mark) and len(mark.parts) == len(shown.parts)):
         return mark == shown
-    return _LOOK[Mark](mark) == _LOOK[Mark](shown) and all(
-        part is before or (type(part) is type(before) and _are_near(part, before, near))
-        for part, before in zip(mark.parts, shown.parts, strict=True)
-    )
-
-
-def _are_near(part: Part, shown: Part, near: float) -> bool:
-    (xs, ys), (before_xs, before_ys) = extent(part), extent(shown)
-    # Written so that what is not a number is not near.
     return (
-        len(xs) == len(before_xs)
-        and all(abs(x - before) <= near for x, before in zip(xs, before_xs, strict=True))
-        and ys == before_ys
-        and bool(_LOOK[type(part)](part) == _LOOK[type(shown)](shown))
+        (mark.text == shown.text or not is_text_seen)
+        and _LOOK[Mark](mark) == _LOOK[Mark](shown)
+        and all(
+            part is before or (type(part) is type(before) and _are_near(part, before, near))
+            for part, before in zip(mark.parts, shown.parts, strict=True)
+        )
     )
+
+
+def _are_near(part: Part, shown: Part, near: tuple[float, float]) -> bool:
+    for values, before, most in zip(extent(part), extent(shown), near, strict=True):
+        # Written so that what is not a number is not near.
+        if values is not before and not (
+            len(values) == len(before) and all(abs(a - b) <= most for a, b in zip(values, before, strict=True))
+        ):
+            return False
+    return bool(_LOOK[type(part)](part) == _LOOK[type(shown)](shown))
 
 
 _PLACES = {"x", "y", "low", "high", "bottom", "top", "xs", "ys", "lows"}
 _LOOK = {
-    kind: attrgetter(*(each.name for each in fields(kind) if each.compare and each.name not in _PLACES | {"parts"}))
+    kind: attrgetter(
+        *(
+            each.name
+            for each in fields(kind)
+            if each.compare and each.name not in _PLACES | {"parts", "text" if kind is Mark else ""}
+        )
+    )
     for kind in (Mark, Dot, Span, Stroke, Box, Path, Rule, Words)
 }
-"""What is compared of a mark and of its strokes besides their places."""
+"""What is compared of a mark besides text and strokes, and of strokes besides their places."""

@@ -146,11 +146,11 @@ class Canvas(QWidget):
             return True
         return super().event(event)
 
-    def refresh(self, *strips: tuple[float, float]) -> None:
-        """Paint again at the next occasion: the plot area, or strips of it between two vertical pixels each."""
+    def refresh(self, *parts: QRectF) -> None:
+        """Paint again at the next occasion: the plot area, or parts of it in pixels."""
         area = self.area
-        for top, bottom in strips or ((area.top(), area.bottom()),):
-            self.update(QRectF(area.left(), top, area.width(), bottom - top).intersected(area).toAlignedRect())
+        for part in parts or (area,):
+            self.update(part.intersected(area).toAlignedRect())
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show exactly these ranges; nothing is painted when they are shown already."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QRectF, Signal
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from phexplore.figures.axis import Scale
 from phexplore.figures.figure import Figure
-from phexplore.figures.marks import AnyMark, looks_like
+from phexplore.figures.marks import AnyMark, Path, looks_like
 from phexplore.figures.walk import Items
 from phexplore.gui.figures.axes import RowAxis
 from phexplore.gui.figures.canvas import Canvas
@@ -148,28 +148,41 @@ class Plot(QWidget):
         self.canvas.refresh()
 
     def _refresh_changed(self, before: Figure, after: Figure) -> None:
-        """Paint the rows that look different from what was painted: a repaint of all costs 5 ms.
+        """Paint the rows that look different from what was painted, or the names of lines: a repaint of all costs 5 ms.
 
-        One edit changes one row, and the shares of all others by less than can be seen. They are compared with what was
-        painted and not with the figure before, so that small steps do not add up unseen.
+        One edit changes one row, and shares and curves by less than can be seen. They are compared with what was painted
+        and not with the figure before, so that small steps do not add up unseen.
         """
         around = [
-            (each.under, each.over, each.cells, each.points, each.key, each.row_numbers) for each in (before, after)
+            (each.under, each.over, each.cells, each.points, each.patches, each.key, each.row_numbers)
+            for each in (before, after)
         ]
-        if not after.has_rows or around[0] != around[1]:
+        if around[0] != around[1] or after.patches or (self._choice.here is not None and not after.has_rows):
             self._refresh_all(after)
             return
-        near = _STILL / self.canvas.pixels.per_x if after.x.scale is Scale.LINEAR else 0.0
+        pixels = self.canvas.pixels
+        near = (
+            _STILL / pixels.per_x if after.x.scale is Scale.LINEAR else 0.0,
+            _STILL / pixels.per_y if after.y.scale is Scale.LINEAR else 0.0,
+        )
         changed: set[int] = set()
         for row, shown, mark in zip(after.row_numbers, self._painted, after.marks, strict=True):
-            if row not in changed and not looks_like(mark, shown, near):
+            if row not in changed and not looks_like(mark, shown, near, is_text_seen=after.has_rows):
                 changed.add(row)
-        if changed:
+        if changed and not after.has_rows:
+            self._refresh_all(after)
+        elif changed:
             self._painted = [
                 mark if row in changed else shown
                 for row, shown, mark in zip(after.row_numbers, self._painted, after.marks, strict=True)
             ]
             self.viewport.refresh_rows(changed)
+        elif not after.has_rows:
+            ends = [part.xs[-1] for mark in after.marks for part in mark.parts if isinstance(part, Path) and part.xs]
+            area = QRectF(pixels.area)
+            if ends:  # names of lines stand right of them
+                area.setLeft(pixels.x(after.x.position(min(ends))) - 2)
+            self.canvas.refresh(area)
 
 
 class _Spoken(Spoken):

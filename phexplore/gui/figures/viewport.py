@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from PySide6.QtCore import QObject, QPointF, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QScrollBar
 
 from phexplore.figures.figure import Figure
@@ -110,8 +110,10 @@ class Viewport(QObject):
     def refresh_rows(self, rows: Collection[int]) -> None:
         """Paint rows again, and what their marks may reach of their neighbours."""
         if rows:
-            pixels = self._canvas.pixels
-            self._canvas.refresh(*((pixels.y(-row + 0.6), pixels.y(-row - 0.6)) for row in rows))
+            pixels, area = self._canvas.pixels, self._canvas.area
+            self._canvas.refresh(
+                *(QRectF(area.left(), pixels.y(-row + 0.6), area.width(), 1.2 * pixels.per_y) for row in rows)
+            )
 
     def make_visible(self, row: int) -> None:
         """Scroll so that the row can be seen."""

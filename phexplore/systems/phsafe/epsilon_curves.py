@@ -215,5 +215,5 @@ def _line(each: EpsilonCurve, *, is_main: bool) -> Mark:
     ink = 0 if is_main else 1
     exponents = tuple(-exponent for exponent in each.exponents)
     path = Path(exponents, each.epsilons, ink, 2.4 if is_main else 1.6, _DASHES[each.conversion])
-    label = each.label
-    return Mark(label, (path, Dot(-_MARKED, each.marked, ink)), text=each.short_label, tip=label)
+    dot = Dot(-_MARKED, each.marked, ink)
+    return Mark((each.neighbours, each.conversion), (path, dot), text=each.short_label, tip=each.label)

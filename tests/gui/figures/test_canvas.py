@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
@@ -79,7 +79,7 @@ def test_that_a_strip_asks_its_layers_for_the_strip_alone(qtbot, canvas, drawing
     qtbot.waitExposed(canvas)
     qtbot.waitUntil(lambda: bool(drawing.strips))
     drawing.strips.clear()
-    canvas.refresh((100.2, 112.9))
+    canvas.refresh(QRectF(0, 100.2, 1000, 12.7))
     qtbot.waitUntil(lambda: bool(drawing.strips))
     assert drawing.strips == [(100.0, 113.0)]
 

@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 from phexplore.accounting.zcdp import epsilon
+from phexplore.gui.figures.canvas import Canvas
 from phexplore.gui.figures.view import FigureView
 from phexplore.model.conventions import Conversion, Neighbours
 from phexplore.model.edits import set_field
+from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.epsilon_curves import POINTS, epsilon_curves, epsilon_figure
 from phexplore.systems.phsafe.forecast import forecast
+
+PH3 = parse_query("PH3/state_A-G")
 
 
 @pytest.fixture
@@ -119,3 +123,36 @@ def test_that_an_unlimited_budget_has_no_guarantee(chart, us):
     chart.show_figure(figure)
     assert chart.is_empty
     assert "no (ε, δ) guarantee" in chart.accessibleDescription()
+
+
+def test_that_a_chosen_line_stays_chosen_when_its_number_changes(chart, us):
+    chart.plot.choose_item(1)
+    before = chart.plot.chosen_words
+    chart.show_figure(epsilon_figure(forecast(set_budget(us, PH3, Fraction("0.5")))))
+    assert chart.plot.chosen_words != before
+    assert "zCDP, optimal α" in chart.plot.chosen_words
+
+
+def test_that_small_steps_write_every_number_anew_and_draw_lines_before_they_are_a_quarter_pixel_off(
+    chart, us, monkeypatch
+):
+    whole, names = [], []
+    paint = Canvas.refresh
+
+    def watched(canvas, *parts):
+        names.append(chart.plot.figure.marks)
+        if not parts:
+            whole.append(chart.plot.figure.marks)
+        paint(canvas, *parts)
+
+    monkeypatch.setattr(Canvas, "refresh", watched)
+    pixels, steps = chart.canvas.pixels, 40
+    whole.append(chart.plot.figure.marks)
+    for step in range(1, steps + 1):
+        more = us.method.budgets[PH3] * (1 + Fraction(step, 4000))
+        chart.show_figure(epsilon_figure(forecast(set_budget(us, PH3, more))))
+        assert names[-1] is chart.plot.figure.marks
+        for drawn, mark in zip(whole[-1], chart.plot.figure.marks, strict=True):
+            off = np.abs(np.subtract(drawn.parts[0].ys, mark.parts[0].ys)) * pixels.per_y
+            assert off.max() <= 0.125
+    assert 2 < len(whole) < steps / 2
