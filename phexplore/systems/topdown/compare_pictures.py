@@ -23,7 +23,7 @@ from phexplore.runs.store import started_words
 from phexplore.systems.topdown.error_pictures import trials_words
 from phexplore.systems.topdown.folds import ALL_SIZES, AreaErrorsFold, ErrorsFold, TrialError
 from phexplore.systems.topdown.open_run import TopDownRun
-from phexplore.systems.topdown.run_choice import MOST_RUNS, CompareBy, CompareFigure, TopDownChoice
+from phexplore.systems.topdown.run_choice import MOST_RUNS, CompareBy, CompareFigure, TopDownChoice, state_words
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.wording import heading, level_title, query_title
@@ -278,7 +278,8 @@ def _name(run: TopDownRun, runs: list[TopDownRun]) -> str:
     if options.is_pooled:
         name = f"Pooled, {name}"
     same = sum(each.spec.scenario.name == name for each in runs) > 1
-    return f"{name}, {started_words(run.directory)}".rstrip(", ") if same else name
+    name = f"{name}, {started_words(run.directory)}".rstrip(", ") if same else name
+    return f"{name}, {state_words(run.state)} alone" if run.state else name
 
 
 def _group_title(by: CompareBy, name: str) -> str:
@@ -341,7 +342,7 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -
         if common
         else "The runs draw different random numbers; the same seed on the same data would make their difference sharper."
     )
-    same = all(run.spec.data.sha256 == first.spec.data.sha256 and run.schema.id == first.schema.id for run in runs)
+    same = len({(run.spec.data.sha256, run.schema.id, run.state) for run in runs}) == 1
     data = "" if same else " Attention: not all runs have the same data."
     nearer = (
         ""

@@ -160,7 +160,7 @@ class TopDownRunReader:
         choice = self._with_runs(asked, settled(run, asked))
         tiles, headline = tiles_of(spec, directory, run)
         trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
-        picture = PICTURES[tab](run, choice) if tab and trials else None
+        picture = _of_its_state(PICTURES[tab](run, choice), run) if tab and trials else None
         is_held = tab not in ERRORS_ALONE and is_confidential(spec, run.summary)
         return RunAnswer(
             request,
@@ -206,13 +206,18 @@ class TopDownRunReader:
         if request.tab == "compare":
             others = request.choices["others"]
             directories = [Path(each) for each in others if not isinstance(others, str)]
-            runs = (self.open(each) for each in directories if each != request.directory)
+            runs = (self._beside(each, request) for each in directories if each != request.directory)
             return replace(choice, others=tuple(runs))
         if request.tab == "plausible" and (chosen := request.chosen("partner")):
             partner = Path(chosen)
             if partner != request.directory and is_counted(partner):
-                return replace(choice, partner=self.open(partner))
+                return replace(choice, partner=self._beside(partner, request))
         return choice
+
+    def _beside(self, directory: Path, request: RunRequest) -> TopDownRun:
+        """Return a run beside the one looked at, of the same state where it has it."""
+        self._state[directory] = self._state_of(request.directory)
+        return self.open(directory)
 
     def _partners(self, request: RunRequest) -> list[Path]:
         """Return the other runs that count the other records: housing units beside people, and the other way round."""
@@ -235,6 +240,13 @@ class TopDownRunReader:
         if directory not in self._specs:
             self._specs[directory] = load_spec(directory)
         return self._specs[directory]
+
+
+def _of_its_state(picture: Figure, run: TopDownRun) -> Figure:
+    """Return a picture that says of which state it is: where it is saved, no chooser of states stands above it."""
+    if not run.state or picture.is_empty:
+        return picture
+    return replace(picture, summary=f"{state_words(run.state)} alone. {picture.summary}")
 
 
 # The tiles above the pictures

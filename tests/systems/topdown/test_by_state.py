@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from silent_watch import SilentWatch
-from topdown_runs import SCENARIO, ask
+from topdown_runs import SCENARIO, ask, records
 
 from phexplore.data.blocks.generator import block_file, synthesize_states, write_block_file
 from phexplore.data.blocks.nation_generator import StatePlan, plan_nation, synthesize_state
@@ -401,6 +401,20 @@ class TestReading:
     @pytest.mark.parametrize("tab", ["worst", "place", "bias", "criterion", "shape", "plausible"])
     def test_that_every_picture_can_be_drawn_of_a_state(self, parts, tab):
         assert ask(parts[0], tab, state="25").picture is not None
+
+    def test_that_runs_are_compared_in_the_same_state_and_say_in_which(self, parts, tmp_path):
+        other, reader = tmp_path / "other", TopDownRunReader()
+        shutil.copytree(parts[0], other)
+        ask(other, "errors", reader, state="04")
+        picture = ask(parts[0], "compare", reader, [other], state="44", others=(str(other),)).picture
+        assert reader.open(other).state == "44"
+        assert all(line["Run"].endswith("Rhode Island alone") for line in records(picture))
+        assert "Attention" not in picture.summary
+        assert ask(parts[0], "bias", reader, state="44").picture.summary.startswith("Rhode Island alone. ")
+
+    def test_that_a_state_beside_all_of_them_is_not_taken_for_the_same_data(self, parts, whole):
+        picture = ask(parts[0], "compare", None, [whole[0]], state="44", others=(str(whole[0]),)).picture
+        assert "not all runs have the same data" in picture.summary
 
     def test_that_all_states_together_are_read_from_the_summary_alone(self, folder, tmp_path):
         directory = tmp_path / "run"
