@@ -22,7 +22,7 @@ from phexplore.figures.marks import Dot, Part, Points, Row, shape_of
 from phexplore.figures.marks import Path as Line
 from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.table import shown as shown_text
-from phexplore.figures.wording import CONVERTED
+from phexplore.figures.wording import CONVERTED, capital
 from phexplore.files.json_text import plain_values
 from phexplore.metrics.errors import figure_title
 from phexplore.model.diff import value_text
@@ -37,7 +37,8 @@ from phexplore.systems.registry import loss_of, margins_of_entries, system_of
 MOST_POINTS = 100_000
 _LOSS_COLUMNS = {"total": "whole loss", "epsilon": "whole epsilon"}
 """Columns of every sweep beside its parameters: the whole loss and ε; what they are called where a parameter has the name."""
-_LOSS_TITLES = {"total": "Whole loss", "whole loss": "Whole loss", "epsilon": "ε", "whole epsilon": "ε"}
+_LOSS_TITLES = {"total": "Privacy loss", "whole loss": "Privacy loss", "epsilon": "ε", "whole epsilon": "ε"}
+_PARAMETER_TITLES = {"total": "total privacy loss", "epsilon": "ε of the scenario", "delta": "δ of the scenario"}
 _FOLDER = 16
 """Characters that name the folder of a run."""
 ALL = "*"
@@ -206,8 +207,18 @@ def parameter_title(scenario: Scenario, path: str) -> str:
         scenario: it belongs to.
         path: of the parameter.
     """
-    kind, _, place = path.rpartition(" ")
-    return f"{kind} of {system_of(scenario).place_name(place).title}" if kind and "/" in place else path
+    level, slash, query = path.partition("/")  # a query may have spaces: ``query share US/votingage * hispanic``
+    kind, _, level = level.rpartition(" ")
+    if kind and slash:
+        return f"{kind} of {system_of(scenario).place_name(f'{level}/{query}').title}"
+    return _PARAMETER_TITLES.get(path, path)
+
+
+def titled(found: Sweep) -> Table:
+    """Return the table of a sweep with columns called as people do."""
+    table, grid = found.table(), found.points[0].values
+    own = (capital(parameter_title(found.scenario, path)) for path in grid)
+    return replace(table, headers=(*own, *(column_title(found, column) for column in table.headers[len(grid) :])))
 
 
 def sweep_figure(found: Sweep, column: str = "") -> Figure:
@@ -253,7 +264,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
             for names, line in lines.items()
             for value, number in line
         )
-        return row_figure("sweep", rows, what, title, f"{summary}.", table)
+        return row_figure("sweep", rows, what, title, f"{summary}.", titled(found))
     over, points, key = list[Part](), list[Points](), list[KeyEntry]()
     for series, (names, line) in enumerate(lines.items()):
         # From left to right, in whatever order the values were given.
@@ -270,7 +281,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     each = "a line per combination of the other parameters; " if others else ""
     summary += f". Only the dots were computed: {each}what lies between two dots need not lie on a line."
     return Figure(
-        "sweep", title, summary, Axis(names_of[grid[0]]), Axis(what), (), table,
+        "sweep", title, summary, Axis(names_of[grid[0]]), Axis(what), (), titled(found),
         points=tuple(points), over=tuple(over), key=tuple(key) if len(key) > 1 else (),
     )  # fmt: skip
 

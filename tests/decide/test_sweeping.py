@@ -15,6 +15,7 @@ from phexplore.decide.sweeping import column_title, read_grid, sweep, sweep_figu
 from phexplore.figures.table import shown
 from phexplore.metrics.errors import figure_title
 from phexplore.model.conventions import Conversion
+from phexplore.model.paths import parameters
 from phexplore.model.subspace import Histogram, Mechanism, Release, Totals
 from phexplore.systems.registry import preset
 
@@ -114,9 +115,22 @@ def test_that_a_line_goes_from_left_to_right(persons) -> None:
 def test_that_columns_are_called_what_they_are(persons) -> None:
     found = sweep(persons, {"total": [1, 2]}, ["County/total"])
     titles = [column_title(found, column) for column in ("whole loss", "epsilon", "County/total")]
-    assert titles == ["Whole loss", "ε, converted from ρ", "Margin of County: total"]
+    assert titles == ["Privacy loss", "ε, converted from ρ", "Margin of County: total"]
     pure = sweep(preset("group-sizes-census-2010").scenario, {"total": [1, 2]})
     assert column_title(pure, "epsilon") == "ε"
+
+
+def test_that_the_picture_has_a_table_without_codes(persons) -> None:
+    path = "query share US/votingage * hispanic"
+    share = parameters(persons)[path]
+    figure = sweep_figure(sweep(persons, {"total": [1, 2], path: [share]}, ["County/votingage * hispanic"]))
+    assert figure.table.headers == (
+        "Total privacy loss",
+        "Query share of US: votingage × hispanic",
+        "Privacy loss",
+        "ε, converted from ρ",
+        "Margin of County: votingage × hispanic",
+    )
 
 
 def test_that_figures_of_runs_are_called_what_they_are() -> None:
