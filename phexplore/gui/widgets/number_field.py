@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QValidator, QWheelEvent
+from PySide6.QtGui import QAccessible, QFocusEvent, QHideEvent, QKeyEvent, QShowEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from phexplore.figures.wording import sentence
@@ -104,6 +104,16 @@ class NumberField(QSpinBox):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         text = self.lineEdit().text()
         super().focusOutEvent(event)
+        self._keep(text)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        text = self.lineEdit().text()
+        super().hideEvent(event)
+        self._keep(text)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        text = self.lineEdit().text()
+        super().showEvent(event)
         self._keep(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -212,6 +212,9 @@ def test_that_a_number_field_never_makes_another_number_of_what_is_typed(qtbot, 
     assert (number.lineEdit().text(), number.value()) == (typed, 4)
     assert number.reason
     assert judged == [number.reason]
+    number.hide()  # another page is looked at meanwhile
+    number.show()
+    assert (number.lineEdit().text(), judged) == (typed, [number.reason])
     with pytest.raises(ValueError, match="number"):
         number.read()
     number.setFocus()
