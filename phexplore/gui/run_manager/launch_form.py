@@ -14,6 +14,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital, sentence
 from phexplore.gui.run_manager.launch_controls import (
     CountControl,
+    DataControl,
     ListControl,
     StopControl,
     control_of,
@@ -27,6 +28,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.flow import LARGE_TEXT
 from phexplore.gui.widgets.labels import Reason, Text, field_label
 from phexplore.gui.widgets.layout import Form, column, row
+from phexplore.gui.widgets.speech import announce
 from phexplore.model.fields import Declared, Field, declared_fields
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.kinds import RunDirectory, Switch
@@ -190,10 +192,16 @@ class LaunchForm(_Page):
         self._refresh()
 
     def launch(self) -> None:
-        """Do what the button does."""
+        """Do what the button does; where it can do nothing, say aloud why and go to the first field that is to be mended."""
         read = self.read()
-        if isinstance(read, LaunchRequest) and not self._blocked:
-            self.launched.emit(read)
+        if isinstance(read, LaunchRequest):
+            if not self._blocked:
+                self.launched.emit(read)
+            return
+        name, why = next(iter(read.items()))
+        announce(self, why, is_urgent=True)
+        control = self.controls[name]
+        (getattr(control, "line", None) or control).setFocus()
 
     def _read_run(self) -> RunRow | None:
         """Return the run whose answers are read, None for new ones."""
@@ -239,17 +247,19 @@ class LaunchForm(_Page):
         self.controls["trials"].setEnabled(noisy)
         read = self.read()
         problems = {} if isinstance(read, LaunchRequest) else read
+        data: DataControl = self.controls["data"]
+        missing = "" if data.line.text().strip() else problems.get("data", "")  # nothing wrong was typed
         for name, reason in self.reasons.items():
             line = getattr(self.controls[name], "line", None)
             is_said = isinstance(self.controls[name], CountControl)  # it says so itself
-            is_empty = name == "data" and not self.controls[name].line.text()
-            said = "" if is_said or is_empty else problems.get(name, "")
+            said = "" if is_said or (name == "data" and missing) else problems.get(name, "")
             reason.say(said)
             if line is not None:
                 line.set_refused(said)
         self._show_partner()
-        self._sentence.setText(self._blocked or self._explanation(read))
-        self._sentence.set_look("attention" if self._blocked else "muted")
+        why = self._blocked or missing
+        self._sentence.setText(why or self._explanation(read))
+        self._sentence.set_look("attention" if why else "muted")
         self.run.setEnabled(not problems and not self._blocked)
         self.run.setToolTip(self._blocked or " ".join(problems.values()))
 

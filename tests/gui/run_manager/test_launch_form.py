@@ -97,6 +97,17 @@ def test_that_a_file_is_asked_for_only_when_it_counts(each, tmp_path):
     assert each.read().settings.data == str(tmp_path)
 
 
+def test_that_a_file_that_was_not_chosen_is_asked_for_beside_the_button(each):
+    data = each.controls["data"]
+    data.source.setCurrentIndex(data.source.findData(""))
+    assert not each.run.isEnabled()
+    assert each._sentence.text() == f"Choose {each._offer.data}."
+    assert each.reasons["data"].isHidden()
+    each.launch()
+    assert each.asked == []
+    assert each.focusWidget() is data.line
+
+
 def test_that_a_run_without_noise_reads_neither_trials_nor_seed_nor_limit(each):
     each.fill(mode=RunMode.NO_NOISE, stop=StopRule(Fraction(1, 100)))
     each.controls["seed"].line.setText("nonsense")
