@@ -46,7 +46,7 @@ from phexplore.systems.topdown.tune_answers import (
 )
 
 _TEACHING = (
-    "Every simulated setting appears here with the share of areas that meet the criterion. Choose block data and a starting "
+    "Every simulated setting appears here with the share of areas that are near enough. Choose block data and a starting "
     "strategy and press Start; you can pause and continue the search at any time."
 )
 _FILES = "Block data (*.csv *.csv.gz);;All files (*)"
@@ -61,9 +61,9 @@ _ABOUT = (
 
 _LINES = {
     "data": ("Block data", "Block data", _DEMO, 26),
-    "at-least": ("At least % of", "Per cent of the areas that must meet the criterion", "95", 6),
+    "at-least": ("At least, %", "Per cent of the areas that must meet the criterion", "95", 6),
     "within": ("within ± points", "Points by which the largest group's share may be off", "5", 6),
-    "people": ("areas with people ≥", "People of an area that counts", "500", 7),
+    "people": ("with people ≥", "People of an area that counts", "500", 7),
 }
 """By option of the command: label, name, text to begin with, and letters of what is typed."""
 
@@ -98,7 +98,7 @@ class TuneSettings(QWidget):
         column(
             Text("Data and criterion", bold=True),
             FlowRow(labels["data"], TextButton("Choose…", name="Choose the block data", run=browse), gap=GRID),
-            FlowRow(labels["at-least"], self.level, labels["people"], labels["within"], gap=GRID),
+            FlowRow(labels["at-least"], labelled("of the areas of level", self.level), labels["people"], labels["within"], gap=GRID),
             labelled("Estimator", self.estimator),
             Text("Starting strategies", bold=True),
             self._ticks,

@@ -19,6 +19,7 @@ from phexplore.systems.topdown.tune_answers import (
     OWN,
     FoundBudgets,
     as_scenario,
+    probe_figure,
     probe_words,
     read_probes,
     read_result,
@@ -160,6 +161,8 @@ def test_that_a_line_being_written_is_left_out(tmp_path) -> None:
     assert read_probes(path) == ()
     path.write_text('{"asked": 1}\n{"budgets": {"US": null}, "value": 1.0, "meets": true}\n{"budgets": {"US"')
     assert [probe_words(probe) for probe in read_probes(path)] == ["100.0 % of areas, meets: ρ US ∞"]
+    (line,) = probe_figure(read_probes(path), 0.95).under
+    assert line.text == "", "words at the line stood under dots"
 
 
 def test_that_a_result_becomes_parameters_of_its_strategy(session) -> None:
