@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -175,8 +176,13 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
         row.low,
         row.high,
         alone,
-        "; ".join(row.reasons),
+        _joined(row.reasons),
     )
+
+
+def _joined(said: Sequence[str]) -> str:
+    """Return what several members said as one: a full stop ends the last alone."""
+    return "; ".join((*(re.sub(r"(?<!\.)\.$", "", each.rstrip()) for each in said[:-1]), *said[-1:]))
 
 
 def _in_percent(row: MatrixRow) -> MatrixRow:
@@ -194,7 +200,7 @@ def _remarks(matrix: CommitteeMatrix) -> Iterator[tuple[Value, ...]]:
     """Yield a row for everything that is spoken of and was not moved."""
     for about in dict.fromkeys(each.about for each in matrix.remarks):
         words = about_words(matrix.baseline, about)
-        said = "; ".join(in_one_line(each) for each in matrix.remarks if each.about == about)
+        said = _joined([in_one_line(each) for each in matrix.remarks if each.about == about])
         yield words[:1].upper() + words[1:], *("",) * (len(matrix.members) + 6), said
 
 

@@ -73,6 +73,8 @@ def test_that_merging_keeps_all_reasons_and_the_matrix_shows_them_at_their_numbe
     assert row.reasons == ("Anna Member: Schools need it", "Ben Member: Too much noise for towns")
     shown = matrix_view(matrix).numbers
     assert any("Schools need it" in str(cell) for cell in shown.column("Reasons"))
+    full = committee_matrix((member("Anna", 25, replace(WHY, text="Schools need it.")), ben), START)
+    assert "Anna Member: Schools need it; Ben Member: Too" in matrix_view(full).numbers.column("Reasons")[0]
     draft = consensus(matrix, (anna, ben))
     assert draft.comments == (WHY, other, Comment("For the Senate", "Ben"))
     assert all_reasons((anna, anna)) == (WHY,)
