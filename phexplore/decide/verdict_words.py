@@ -11,8 +11,9 @@ Args:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from phexplore.decide.rule_evaluation import judge
 from phexplore.figures.table import AtLeast, AtMost, shown
@@ -116,14 +117,29 @@ def verdict_summary(verdicts: Sequence[Verdict], *, names_place: bool = True) ->
     return text
 
 
-def with_rules(tiles: tuple[TileContent, ...], workbook: Workbook, scenario: Scenario) -> tuple[TileContent, ...]:
-    """Return the tiles of the headline with the verdicts of the project's rules in the second; as they are without rules."""
+def with_rules(
+    tiles: tuple[TileContent, ...], workbook: Workbook, scenario: Scenario, run: Mapping[str, Any] | None = None
+) -> tuple[TileContent, ...]:
+    """Return the tiles of the headline with the verdicts of the project's rules in the second; as they are without rules.
+
+    Args:
+        tiles: of the headline.
+        workbook: the project.
+        scenario: the active one.
+        run: summary of its last run, of exactly its parameters: it judges what no forecast can; None for none.
+    """
     if not workbook.rules:
         return tiles
-    verdicts = judge(workbook.rules, scenario)
+    verdicts = forecast = judge(workbook.rules, scenario)
+    if run is not None:
+        both = zip(forecast, judge(workbook.rules, scenario, run), strict=True)
+        verdicts = tuple(ran if of.outcome is Outcome.NOT_JUDGED else of for of, ran in both)
     tile = tiles[1]
     outcomes = {each.outcome for each in verdicts}
-    change = " · ".join(filter(None, (tile.change, verdict_summary(verdicts, names_place=False))))
+    words = verdict_summary(verdicts, names_place=False)
+    if [each.outcome for each in verdicts] != [each.outcome for each in forecast]:
+        words += " (with the last run)"
+    change = " · ".join(filter(None, (words, tile.change)))  # where the end is cut, the rules still stand
     tone = tile.tone
     if Outcome.FAIL in outcomes:
         tone = Tone.ATTENTION

@@ -30,6 +30,7 @@ from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.stack import Stack
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.rules import Outcome
+from phexplore.model.scenario import Scenario
 from phexplore.runs.belonging import RUNS_SUFFIX, runs_folder
 from phexplore.runs.confidentiality import person_here
 from phexplore.runs.states import RunState
@@ -201,6 +202,10 @@ class RunsArea(QObject):
 
     def _service(self) -> RequestService:
         return RequestService(self._reader, self)
+
+    def last_summary(self, scenario: Scenario) -> Mapping[str, Any] | None:
+        """Return the summary of the complete last run of exactly these parameters, None where there is none."""
+        return self._last.summary_of(scenario)
 
     def ask_for_run(self) -> None:
         """Go to where a run is started."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from phexplore.gui.main.project_files import ProjectFiles
 from phexplore.gui.theme.metrics import MARGIN
 from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.page import Section
+from phexplore.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from phexplore.gui.main.decision_area import DecisionArea
@@ -101,6 +102,10 @@ class SharedAreas:
             Area.DECISION: lambda: self.decision.page,
             Area.HISTORY: self._make_history,
         }
+
+    def last_summary(self, scenario: Scenario) -> Mapping[str, Any] | None:
+        """Return the summary of the complete last run of exactly these parameters, None where none is looked after yet."""
+        return None if self._runs is None else self._runs.last_summary(scenario)
 
     @property
     def is_running(self) -> bool:

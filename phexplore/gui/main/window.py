@@ -90,13 +90,13 @@ class MainWindow(QMainWindow):
         self.rooms: Mapping[str, Room] = {
             name: (system.room or PlainRoom)(system, around) for name, system in systems().items()
         }
-        self.headline = HeadlineBar(self.session, self._tiles)
         self._inspectors = Stack()
         self.issues = IssuesPanel(self.session)
         self.bottom = BottomBar()
         self.areas = SharedAreas(
             around, self.rooms, self.files, runs_home=runs_home, strip=self.bottom.strip_place, tiles=self._tiles
         )
+        self.headline = HeadlineBar(self.session, self._tiles)
         self._shown_room: tuple[Room, bool] | None = None
         self._is_inspecting = self.shows_inspector = False
         self._leaves_without_asking = False
@@ -223,7 +223,8 @@ class MainWindow(QMainWindow):
         self.pages.setVisible(not wanted or has_room)
 
     def _tiles(self) -> tuple[TileContent, ...]:
-        return with_rules(self.room.tiles(), self.session.shown.workbook, self.session.scenario)
+        book, scenario = self.session.shown.workbook, self.session.scenario
+        return with_rules(self.room.tiles(), book, scenario, self.areas.last_summary(scenario) if book.rules else None)
 
     def _lay_out(self) -> None:
         sizes = [DEFAULT_SIZE.width() - INSPECTOR_WIDTH, INSPECTOR_WIDTH]

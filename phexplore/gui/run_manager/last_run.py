@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,6 +20,7 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.scenario import Scenario
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
+from phexplore.runs.store import load_summary
 from phexplore.systems.run_results import RunAnswer, RunRequest
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ class LastRun(QObject):
         self._prints: dict[Path, str] = {}
         self._found: FoundRun | None = None
         self._tile: TileContent | None = None
+        self._of: Scenario | None = None
+        self._summary: tuple[Path, Mapping[str, Any] | None] | None = None
         controller.changed.connect(self._follow)
         session.settled.connect(self._follow)
 
@@ -120,8 +123,32 @@ class LastRun(QObject):
         """End reading because the window closes."""
         self._reader.stop()
 
+    def summary_of(self, scenario: Scenario) -> Mapping[str, Any] | None:
+        """Return the summary of the complete last run of exactly these parameters, None where there is none.
+
+        Args:
+            scenario: that is shown; an edit is followed a moment later, and until then has no run.
+        """
+        found = self._found
+        if (
+            found is None
+            or not found.is_current
+            or scenario is not self._of
+            or found.row.state is not RunState.COMPLETE
+        ):
+            return None
+        directory = found.row.directory
+        if self._summary is None or self._summary[0] != directory:
+            try:
+                self._summary = directory, load_summary(directory)
+            except PhexploreError:
+                self._summary = directory, None
+        return self._summary[1]
+
     def _follow(self, _signal: object = None) -> None:
-        before, self._found = self._found, last_run_of(self._session.scenario, self._controller.rows, self._prints)
+        scenario = self._session.scenario
+        is_other, self._of = scenario is not self._of, scenario
+        before, self._found = self._found, last_run_of(scenario, self._controller.rows, self._prints)
         if self._found is None:
             self._tile = None
             if before is not None:
@@ -133,7 +160,9 @@ class LastRun(QObject):
             if before is None or before.row.directory != row.directory:
                 self.changed.emit(_READING)
             self._reader.request(RunRequest(row.directory))
-        elif (before.is_current, before.row.state) != (self._found.is_current, row.state):
+        elif (before.is_current, before.row.state) != (self._found.is_current, row.state) or (
+            is_other and self._found.is_current  # what the rules say of the run counts for this version, too
+        ):
             self._show()
 
     def _take(self, answer: RunAnswer) -> None:

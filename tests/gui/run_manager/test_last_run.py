@@ -13,6 +13,7 @@ from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.tile import Tone
 from phexplore.gui.binding.session import Session
+from phexplore.gui.run_manager import last_run
 from phexplore.gui.run_manager.last_run import EDITED, LastRun, last_run_of, reservation, wanted_run
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, state_words
@@ -136,6 +137,31 @@ def test_that_the_tile_follows_the_active_scenario_and_says_when_it_was_edited(q
     qtbot.waitUntil(lambda: tiles[-1] is not None and tiles[-1].value == value)
     last.stop()
     controller.shut_down()
+
+
+class Rows(QObject):
+    """Runs that are there."""
+
+    changed = Signal()
+
+    def __init__(self, *rows):
+        super().__init__()
+        self.rows = rows
+
+
+def test_that_a_run_judges_exactly_the_parameters_it_was_made_with(qapp, us, monkeypatch):
+    monkeypatch.setattr(last_run, "load_summary", lambda directory: {"of": directory})
+    session, runs = Session(Project.new(Workbook((us,), us.name))), Rows(row(us, "1"))
+    last = LastRun(session, runs, session, service=Refusing())
+    runs.changed.emit()
+    assert last.summary_of(session.scenario) == {"of": Path("1")}
+    session.edit("Set the threshold of PH4 to 12", lambda s: edit_threshold(s, TableId("PH4"), 12))
+    assert last.summary_of(session.scenario) is None
+    session.undo()
+    assert last.summary_of(session.scenario) == {"of": Path("1")}
+    runs.rows = (row(us, "2", state=RunState.RUNNING),)
+    runs.changed.emit()
+    assert last.summary_of(session.scenario) is None
 
 
 class InSlices(Direct):

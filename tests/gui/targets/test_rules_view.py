@@ -198,6 +198,17 @@ def test_that_the_headline_names_rules_only_where_there_are_some(us) -> None:
     assert (found[0], found[2]) == (tiles[0], tiles[2])
 
 
+def test_that_the_headline_judges_with_the_last_run_what_a_forecast_cannot(us) -> None:
+    tiles = tuple(TileContent(f"{number}", "", "", "all met", Tone.GOOD) for number in range(3))
+    book = set_rules(Workbook((us,), us.name), (Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10)),))
+    assert with_rules(tiles, book, us)[1].change == "1 rule not judged: only a run can tell · all met"
+    ran = with_rules(tiles, book, us, {"coverage": {"value": 0.93}})[1]
+    assert (ran.change, ran.tone) == ("1 of 1 rules pass (with the last run) · all met", Tone.GOOD)
+    missed = with_rules(tiles, book, us, {"coverage": {"value": 0.7}})[1]
+    assert missed.change.startswith("0 of 1 rules pass; ✗ coverage")
+    assert missed.tone is Tone.ATTENTION
+
+
 @pytest.mark.defect("M16")
 def test_that_a_rule_nothing_can_judge_is_not_offered_and_contradicts_nothing(qtbot, view, session, us) -> None:
     assert not view.published.isEnabled()
@@ -211,7 +222,8 @@ def test_that_a_rule_nothing_can_judge_is_not_offered_and_contradicts_nothing(qt
     _wait(qtbot, view)
     assert view.finding.text() == f"Proposal: 1 rule not judged: {never_judged(Measure.LARGEST_GROUP, us)}"
     tiles = with_rules(phsafe_tiles(session.shown), session.project.workbook, session.scenario)
-    assert tiles[1].change.startswith("all met · 1 rule not judged: only TopDown")
+    assert tiles[1].change.startswith("1 rule not judged: only TopDown")
+    assert tiles[1].change.endswith(" · all met")
     assert tiles[1].tone is Tone.NEUTRAL
 
 

@@ -98,7 +98,13 @@ class TuneSettings(QWidget):
         column(
             Text("Data and criterion", bold=True),
             FlowRow(labels["data"], TextButton("Choose…", name="Choose the block data", run=browse), gap=GRID),
-            FlowRow(labels["at-least"], labelled("of the areas of level", self.level), labels["people"], labels["within"], gap=GRID),
+            FlowRow(
+                labels["at-least"],
+                labelled("of the areas of level", self.level),
+                labels["people"],
+                labels["within"],
+                gap=GRID,
+            ),
             labelled("Estimator", self.estimator),
             Text("Starting strategies", bold=True),
             self._ticks,
