@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QCompleter, QWidget
+from PySide6.QtWidgets import QCompleter, QHeaderView, QWidget
 
 from phexplore.decide.rule_evaluation import JudgeAnswer, JudgeRequest, judge_everything, never_judged
 from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
@@ -187,15 +187,17 @@ class RuleForm(QWidget):
 
 
 class RulesView(QuestionView):
-    """An editable list of rules with a column of verdicts per scenario and run."""
+    """An editable list of rules, each with a line of verdict per scenario and run: beside each other they would not fit."""
 
     def __init__(self, session: Session, runs: ProjectRuns | None = None) -> None:
         super().__init__(session, judge_everything)
         self._runs = runs
+        self._judged = 1  # lines of a rule
         self.form = RuleForm()
         self.table = NumbersTable()
         self.table.setAccessibleName("Rules and verdicts")
-        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.setWordWrap(True)  # neither a date nor a distance is cut
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.row_chosen.connect(self._on_row)
         self.reason = Reason()
         self.finding = Paragraph("", relative=1.15, bold=True)
@@ -260,22 +262,19 @@ class RulesView(QuestionView):
         )
         found = columns[: 1 + told]  # a run judges what no forecast can
         self.finding.setText("\n".join(f"{of}: {verdict_summary(said)}" for of, said in found) if rules else "")
-        judged = [verdicts for _, verdicts in columns]
-        rows = tuple(
-            (rule_title(rule), *(verdict_text(each[row]) for each in judged)) for row, rule in enumerate(rules)
-        )
-        cells = {(row, place): each for place, of in enumerate(judged, start=1) for row, each in enumerate(of)}
-        looks = {at: _LOOKS[verdict.outcome] for at, verdict in cells.items()}
-        details = {at: verdict_detail(verdict) for at, verdict in cells.items()}
-        self.table.set_numbers(Table(("Rule", *(column for column, _ in columns)), rows, looks, details))
-        self.table.resizeColumnToContents(0)
+        lines = [(rule, of, said[row]) for row, rule in enumerate(rules) for of, said in columns]
+        rows = tuple((rule_title(rule), of, verdict_text(verdict)) for rule, of, verdict in lines)
+        looks = {(row, 2): _LOOKS[verdict.outcome] for row, (_, _, verdict) in enumerate(lines)}
+        details = {(row, 2): verdict_detail(verdict) for row, (_, _, verdict) in enumerate(lines)}
+        self._judged = len(columns)
+        self.table.set_numbers(Table(("Rule", "Scenario or run", "Verdict"), rows, looks, details))
         self._on_row()
 
     def _commit(self, label: str, rules: tuple[Rule, ...]) -> None:
         self._session.report(self._session.edit_workbook(label, lambda book: set_rules(book, rules)))
 
     def _row(self) -> int | None:
-        row = self.table.currentIndex().row()
+        row = self.table.currentIndex().row() // self._judged
         return row if 0 <= row < len(self.rules) else None
 
     def _on_row(self, _row: object = None) -> None:
