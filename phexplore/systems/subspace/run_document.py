@@ -91,7 +91,11 @@ def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Doc
     protected = (*privacy.get("protected", ()), *privacy.get("not_protected", ()))
     parts = [
         Part("privacy", "What is protected, and what is not", protected),
-        Part("tables", "The figures", tables=(_release_table(errors), *(_worst_table(each) for each in errors))),
+        Part(
+            "tables",
+            "The figures",
+            tables=(_release_table(errors), *(_worst_table(each, run.labels(each.plan.name)) for each in errors)),
+        ),
         Part("checks", "Checks and specification", (noise_caution(spec),), sections=sections),
     ]
     if charts:
@@ -133,10 +137,10 @@ def _release_table(errors: tuple[ReleaseErrors, ...]) -> TableView:
     return table_of("releases", "Errors of each release", _RELEASES, errors, note)
 
 
-def _worst_table(each: ReleaseErrors) -> TableView:
+def _worst_table(each: ReleaseErrors, labels: tuple[str, ...]) -> TableView:
     size = np.maximum(-each.lowest, each.highest)
     columns: tuple[Column[int], ...] = (
-        heading("Answer", lambda place: each.names[place] if each.names else str(place)),
+        heading("Answer", lambda place: labels[place] if labels else str(place)),
         figures("True count", lambda place: f"{each.truth[place]:,.15g}"),
         figures("Mean error", lambda place: f"{each.mean[place]:+,.2f}"),
         figures("Largest error", lambda place: float(size[place]), 2),

@@ -18,7 +18,7 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import people
 from phexplore.model.numbers import exact_text
-from phexplore.model.subspace import Mechanism, Subspace
+from phexplore.model.subspace import Histogram, Mechanism, Subspace
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError
 from phexplore.systems.run_results import Chooser, Option, RunRequest, Shown, WholeRun, WholeRunReader
@@ -55,6 +55,7 @@ class ReleaseRun(WholeRun):
                 f"{directory} is no run of a subspace scenario.", "Name a directory that such a run has written."
             )
         self._names = names_of(method)
+        self._counts_counties = [axis.name for axis in method.axes] == ["county"]
         exact = read_answers(directory / TRUTH_FILE, self._names)
         starts = np.cumsum([0, *self._names.releases.values()]).tolist()
         self.releases = {
@@ -66,6 +67,16 @@ class ReleaseRun(WholeRun):
     def is_private(self) -> bool:
         """Whether noise was added."""
         return self.spec.mode is RunMode.PRIVATE
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Return what the answers of a release are called where they are read; empty for very large releases.
+
+        Args:
+            name: of the release.
+        """
+        found = self.releases[name]
+        is_county = self._counts_counties and isinstance(found.plan.release.query, Histogram)
+        return tuple(f"County {code}" for code in found.names) if is_county else found.names
 
     def read_trial(self, path: Path) -> None:
         """Read a trial; see `WholeRun.read_trial`."""
@@ -224,7 +235,7 @@ def _by_truth(run: ReleaseRun, name: str) -> Figure:
     if not found.errors:
         return _too_many(len(found.truth))
     kept = found.errors[: max(1, min(10, len(found.errors)))]
-    labels = found.names
+    labels = run.labels(name)
     order = np.argsort(found.truth, kind="stable")
     step = max(1, -(-len(order) * len(kept) // MOST_POINTS))
     chosen = order[::step]

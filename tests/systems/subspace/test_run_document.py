@@ -11,14 +11,17 @@ import pytest
 from subspace_runs import COUNTIES, TWO_RELEASES, counts_file, run_here, specification
 
 import phexplore as px
+from phexplore.catalog.names import Naming, called
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode, encode_spec
 from phexplore.runs.store import SPEC_FILE, TRUTH_FILE, RunUnreadableError, close_run
 from phexplore.runs.writing import write_json
+from phexplore.systems.run_results import RunRequest
 from phexplore.systems.subspace.forecast_output import MOST_CLASSES, shown_classes
 from phexplore.systems.subspace.run_document import run_report
+from phexplore.systems.subspace.run_reader import release_run_reader
 
 NOW = datetime(2024, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -45,6 +48,15 @@ def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path, m
     assert "5,194,675" in text  # Cook County, every digit
     assert "of the answers are within their margins, aimed at 90 %" in text
     assert "without any protection" in text
+
+
+def test_that_counties_are_called_by_name(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("phexplore.systems.subspace.run_document._WORST", 102)
+    with called(Naming.NAMES):
+        (path,) = report_files(run, "html", tmp_path / "report.html", NOW)
+        shown = release_run_reader().answer(RunRequest(run, "truth"))
+    assert "Cook County, Illinois" in path.read_text(encoding="utf-8")
+    assert "County 17031" in shown.picture.table.column("Answer")
 
 
 def test_that_the_same_run_gives_the_same_bytes(run, tmp_path):
