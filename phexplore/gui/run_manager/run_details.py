@@ -19,6 +19,7 @@ from phexplore.gui.run_manager.run_rows import (
 from phexplore.gui.run_manager.runs_table import progress_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import ElidedText, Text
@@ -152,7 +153,7 @@ class RunDetails(QFrame):
     def _show_log(self, row: RunRow) -> None:
         bar = self.log.verticalScrollBar()
         at_end = bar.value() == bar.maximum()
-        self.log.setPlainText("\n".join(row.notes))
+        self.log.setPlainText("\n".join(map(localised, row.notes)))
         if at_end:
             bar.setValue(bar.maximum())
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from phexplore.catalog.names import Naming, called
 from phexplore.gui.run_manager.run_details import RunStrip
 from phexplore.gui.run_manager.run_rows import RunAction
 from phexplore.gui.run_manager.runs_page import RunsPage
@@ -69,6 +70,14 @@ def test_that_seed_and_folder_of_a_run_are_told_to_experts_alone(page, begun):
     finally:
         appearance().show_depth(Depth.EXPERT)
     assert page.details._place.isVisible()
+
+
+def test_that_the_log_calls_levels_by_name(page, begun):
+    with called(Naming.NAMES):
+        page.details._show_log(
+            replace(page.details.row, notes=("Spine: standard, 9 County, 1,572 Block_Group.", "Read."))
+        )
+    assert page.details.log.toPlainText() == "Spine: standard, 9 County, 1,572 Block group.\nRead."
 
 
 def test_that_a_form_is_no_higher_than_it_needs_beside_a_higher_one(page, qtbot):
