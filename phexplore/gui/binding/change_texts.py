@@ -24,12 +24,14 @@ class ChangeLine:
         key: of what it is about, None when it is about everything.
         area: where it is edited.
         field: what kind of parameter.
+        count: how many parameters it is about.
     """
 
     text: str
     key: Any = None
     area: Area = Area.BUDGETS
     field: str = ""
+    count: int = 1
 
 
 def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:

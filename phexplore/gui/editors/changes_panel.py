@@ -83,7 +83,8 @@ class ChangesPanel(QFrame):
         reference, lines = self._session.shown.reference, self._changes.lines()
         origin = find_preset(self._session.scenario.baseline)
         errata = () if origin is None or not appearance().is_expert else origin.errata
-        title, teaching = f"{len(lines)} parameter" + ("" if len(lines) == 1 else "s") + " changed", ""
+        count = sum(line.count for line in lines)
+        title, teaching = f"{count:,} parameter" + ("" if count == 1 else "s") + " changed", ""
         if reference is None:
             title = "What changed?"
             teaching = "Choose above what to compare with: a published preset, or another scenario of this project."

@@ -28,6 +28,7 @@ from phexplore.gui.systems.topdown.summary import (
 )
 from phexplore.gui.systems.topdown.total_bar import TotalBar
 from phexplore.model.conventions import Conversion
+from phexplore.model.diff import diff, parameters_only
 from phexplore.model.edits import set_field, set_item
 from phexplore.model.rounded import epsilon_bound
 from phexplore.model.topdown import LevelQuery
@@ -101,6 +102,8 @@ def test_that_a_moved_column_is_one_sentence(session):
     ]
     assert lines[2].text.startswith("Total at Block group: share 41.60 % → 50.00 %; margin ±2.88 → ±")
     assert (lines[0].area, lines[2].key) == (Area.LEVELS, KEY)
+    differing = len(parameters_only(diff(session.shown.reference.scenario, session.shown.scenario)))
+    assert sum(line.count for line in lines) == differing > 12, "six shares that moved are not one parameter"
 
 
 def test_that_without_reference_nothing_is_said_to_have_changed(session):

@@ -174,7 +174,7 @@ def _column(level: str | None, changes: Sequence[Change], shown: TopDownShown) -
     if rest:
         what = "levels" if level is None else f"query groups at {level_title(level)}"
         words += f"; {rest} other {what} moved"
-    return ChangeLine(words, place)
+    return ChangeLine(words, place, count=len(changes))
 
 
 def _margins(key: LevelQuery, shown: TopDownShown) -> str:
