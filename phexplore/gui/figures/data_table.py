@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable
+from textwrap import wrap
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -25,6 +26,8 @@ _LOOKED_AT = 20
 """Rows that tell whether a column holds numbers: the first may have none."""
 _ONE_LINE = 12
 """Letters of a header over numbers that stand in one line."""
+_LINE = 30
+"""Letters of a line of a header over numbers that needs more than two."""
 _FIRST = 0.42
 """Of the width, that the first column has where the table scrolls sideways."""
 _LETTERS = (*range(90, 25, -1), 34)
@@ -32,8 +35,10 @@ _LETTERS = (*range(90, 25, -1), 34)
 name is in the tip."""
 
 
-def in_two_lines(header: str) -> str:
-    """Return a header of numbers in two lines where it is wider than they are, broken next to its middle."""
+def in_lines(header: str) -> str:
+    """Return a header of numbers in two lines where it is wider than they are, broken next to its middle; a sentence in three."""
+    if len(header) > 2 * _LINE:
+        return "\n".join(wrap(header, _LINE, break_long_words=False, max_lines=3, placeholder=" …"))
     spaces = [place for place, letter in enumerate(header) if letter == " "]
     if len(header) <= _ONE_LINE or not spaces:
         return header
@@ -139,7 +144,7 @@ class NumbersModel(QAbstractTableModel):
             return None
         header = localised(self.numbers.headers[section])
         is_seen = role == Qt.ItemDataRole.DisplayRole
-        return in_two_lines(header) if is_seen and self.holds_numbers(section) else header
+        return in_lines(header) if is_seen and self.holds_numbers(section) else header
 
 
 class NumbersTable(QTableView):

@@ -53,6 +53,16 @@ def test_that_numbers_of_a_column_have_as_many_decimals_as_each_other(table):
     assert column == [["407.10", "454.35", "0"], ["0.00012", "1,234.5", "3"]]  # a small number keeps its digits
     assert model.headerData(1, Qt.Orientation.Horizontal) == "Mean error,\npeople"
     assert model.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.AccessibleTextRole) == "Mean error, people"
+    long = "Root mean squared error, People in households by age (Nation, by race)"
+    table.set_numbers(Table((long,), ((1.5,),)))
+    assert model.headerData(0, Qt.Orientation.Horizontal).split("\n") == [
+        "Root mean squared error,",
+        "People in households by age",
+        "(Nation, by race)",
+    ]
+    table.set_numbers(
+        Table(("Cell", "Mean error, people", "σ"), (("a", 407.1, 0.00012), ("b", 454.35, 1234.5), ("c", 0.0, 3.0)))
+    )
     assert table.numbers.tab_separated().startswith("Cell\tMean error, people\tσ\na\t407.1\t")
 
 
