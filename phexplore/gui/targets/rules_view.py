@@ -136,6 +136,8 @@ class RuleForm(QWidget):
             ValueError: a number cannot be read.
         """
         measure = self.measure.currentData()
+        if not self.limit.text().strip():
+            raise ValueError("Enter the limit")
         limit = (parse_people if measure is Measure.MARGIN else parse_exact)(self.limit.text())
         people = ungrouped(self.least.text()).strip()
         of_groups = measure is Measure.LARGEST_GROUP

@@ -161,6 +161,13 @@ def test_that_a_rule_that_says_nothing_is_refused_beside_the_form(view, name, ty
     assert view.rules == ()
 
 
+def test_that_a_limit_that_was_not_typed_is_asked_for(view) -> None:
+    view.form.show_rule(MARGIN)
+    view.form.limit.clear()
+    view.add()
+    assert view.reason.text() == "Enter the limit."
+
+
 def test_that_rules_go_to_a_file_and_back(qtbot, view, session, tmp_path) -> None:
     session.edit_workbook("Rules", lambda book: set_rules(book, (MARGIN, REDISTRICTING)))
     view.write_file(tmp_path / "rules.json")
