@@ -136,10 +136,11 @@ def with_rules(
         verdicts = tuple(ran if of.outcome is Outcome.NOT_JUDGED else of for of, ran in both)
     tile = tiles[1]
     outcomes = {each.outcome for each in verdicts}
-    words = verdict_summary(verdicts, names_place=False)
+    # Where there is no room for all, how many rules pass stands, and what the tile is about.
+    passed, _, missed = verdict_summary(verdicts, names_place=False).partition("; ")
     if [each.outcome for each in verdicts] != [each.outcome for each in forecast]:
-        words += " (with the last run)"
-    change = " · ".join(filter(None, (words, tile.change)))  # where the end is cut, the rules still stand
+        passed += " (with the last run)"
+    change = " · ".join(filter(None, (passed, tile.change, missed)))
     tone = tile.tone
     if Outcome.FAIL in outcomes:
         tone = Tone.ATTENTION

@@ -225,7 +225,7 @@ def test_that_the_headline_judges_with_the_last_run_what_a_forecast_cannot(us) -
     ran = with_rules(tiles, book, us, {"coverage": {"value": 0.93}})[1]
     assert (ran.change, ran.tone) == ("1 of 1 rules pass (with the last run) · all met", Tone.GOOD)
     missed = with_rules(tiles, book, us, {"coverage": {"value": 0.7}})[1]
-    assert missed.change.startswith("0 of 1 rules pass; ✗ coverage")
+    assert missed.change.startswith("0 of 1 rules pass (with the last run) · all met · ✗ coverage")
     assert missed.tone is Tone.ATTENTION
 
 
