@@ -43,6 +43,8 @@ def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int
     if not path.exists():
         return None
     if path.is_dir():
+        if not any(path.iterdir()):  # the data that were read by state say nothing of facilities
+            return None
         states = geoids.astype("U2")
         parts = [_read_file(path / f"{state}.parquet", geoids[states == state]) for state in np.unique(states).tolist()]
         return np.concatenate(parts)

@@ -160,7 +160,7 @@ class TopDownRunReader:
         choice = self._with_runs(asked, settled(run, asked))
         tiles, headline = tiles_of(spec, directory, run)
         trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
-        picture = _of_its_state(PICTURES[tab](run, choice), run) if tab and trials else None
+        picture = _of_its_state(tab, PICTURES[tab](run, choice), run) if tab and trials else None
         is_held = tab not in ERRORS_ALONE and is_confidential(spec, run.summary)
         return RunAnswer(
             request,
@@ -242,9 +242,15 @@ class TopDownRunReader:
         return self._specs[directory]
 
 
-def _of_its_state(picture: Figure, run: TopDownRun) -> Figure:
-    """Return a picture that says of which state it is: where it is saved, no chooser of states stands above it."""
-    if not run.state or picture.is_empty:
+def _of_its_state(tab: str, picture: Figure, run: TopDownRun) -> Figure:
+    """Return a picture that says of which state it is: where it is saved, no chooser of states stands above it.
+
+    Args:
+        tab: of the picture; the spine is that of the whole run.
+        picture: any.
+        run: looked at whole, or in one state.
+    """
+    if not run.state or tab == "spine" or picture.is_empty:
         return picture
     return replace(picture, summary=f"{state_words(run.state)} alone. {picture.summary}")
 

@@ -22,6 +22,7 @@ from phexplore.runs.place import Place, memory_words, read_memory
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec, describe_blocks
 from phexplore.runs.store import (
+    FACILITIES_FILE,
     SUMMARY_FILE,
     TRUTH_FILE,
     prepare_directory,
@@ -36,6 +37,7 @@ from phexplore.spine.settings import SpineSettings, choice_of
 from phexplore.systems.run_results import RunRequest
 from phexplore.systems.topdown import streaming
 from phexplore.systems.topdown.error_pictures import criterion_figure, error_figure
+from phexplore.systems.topdown.facilities import read_facilities
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.presets import topdown_presets
 from phexplore.systems.topdown.release import trial_directory
@@ -411,6 +413,15 @@ class TestReading:
         assert all(line["Run"].endswith("Rhode Island alone") for line in records(picture))
         assert "Attention" not in picture.summary
         assert ask(parts[0], "bias", reader, state="44").picture.summary.startswith("Rhode Island alone. ")
+
+    def test_that_a_run_of_data_without_facilities_has_none(self, parts, tmp_path):
+        run = TopDownRunReader().open(parts[0])
+        assert read_facilities(parts[0], run.files.geoids) is not None
+        (tmp_path / FACILITIES_FILE).mkdir()  # made before the data of the first state are read
+        assert read_facilities(tmp_path, run.files.geoids) is None
+
+    def test_that_the_spine_of_all_states_is_not_called_that_of_one(self, parts):
+        assert "alone" not in ask(parts[0], "spine", state="44").picture.summary
 
     def test_that_a_state_beside_all_of_them_is_not_taken_for_the_same_data(self, parts, whole):
         picture = ask(parts[0], "compare", None, [whole[0]], state="44", others=(str(whole[0]),)).picture
