@@ -426,7 +426,8 @@ class PhSafeRunReader:
         if tab is not None and len(_KINDS[tab]) > 1:
             kinds = tuple(Option(kind.title, kind.title) for kind in _KINDS[tab])
             identity, chosen = f"kind of {tab.value}", kind_of(request, tab).title
-            choosers.append(Chooser(identity, "&Show as", "Kind of picture", kinds, chosen, is_reported=True))
+            name = "Kind of picture"
+            choosers.append(Chooser(identity, "&Show as", name, kinds, chosen, letters=_SHORT, is_reported=True))
         unmarked = any(each is not None and not each.spec.data.synthetic for each in (run, other))
         return RunAnswer(
             request,
@@ -476,9 +477,13 @@ def kind_of(request: RunRequest, tab: ResultTab) -> _Kind:
     return next((kind for kind in _KINDS[tab] if kind.title == wanted), _KINDS[tab][0])
 
 
+_SHORT = 6
+"""Letters of a chooser that grows with what is chosen: five of them stand in one line above the picture."""
+
+
 def _other_runs(request: RunRequest, chosen: Path | None) -> Chooser:
     others = (Option("", "no other run"), *(Option(str(each)) for each in request.others))
-    return Chooser("other", "Compared &with", "Compared with", others, str(chosen or ""), Asks.RUN, 26)
+    return Chooser("other", "Compared &with", "Compared with", others, str(chosen or ""), Asks.RUN, _SHORT)
 
 
 def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple[Chooser, ...]:
@@ -490,8 +495,8 @@ def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple
     cells: list[int | None] = [*([] if one else [None]), *own]
     cell = own[0] if one and choice.cell is None else choice.cell
     named: Sequence[tuple[str, str, str, Sequence[Option], str, int]] = (
-        ("table", "&Table", "Table", [Option(each, each, tables()[each].title) for each in names], query.table, 19),
-        ("level", "&Level", "Level", [Option(each.text, each.title) for each in levels], query.level.text, 19),
+        ("table", "&Table", "Table", [Option(each, each, tables()[each].title) for each in names], query.table, _SHORT),
+        ("level", "&Level", "Level", [Option(each.text, each.title) for each in levels], query.level.text, _SHORT),
         (
             "region", "Re&gion", "Region",
             [Option(each, region_words(each)) for each in choices.regions[query.level.region]], choice.region, 14,
@@ -503,7 +508,7 @@ def _of_numbers(choices: Choices, choice: ResultChoice, tab: ResultTab) -> tuple
         (
             "cell", "&Cell", "Cell",
             [Option("" if each is None else str(each), cell_label(query, each)) for each in cells],
-            "" if cell is None else str(cell), 28,
+            "" if cell is None else str(cell), _SHORT,
         ),
     )  # fmt: skip
     return tuple(

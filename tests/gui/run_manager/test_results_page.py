@@ -105,6 +105,20 @@ def test_that_the_newest_run_is_read_when_the_page_is_seen(page_of, write_run, r
     assert page.answer.trials == 2
 
 
+def test_that_the_choosers_of_errors_stand_in_one_line_on_a_laptop(page_of, write_run, reader, qtbot):
+    before = chosen_naming()
+    try:
+        appearance().call_things(Naming.NAMES)
+        page = page_of(write_run())
+        page.resize(1205, 640)  # of 1366 pixels
+        reader.answer()
+        shown = [field for field in page.choosers.fields.values() if field.isVisible()]
+        assert len(shown) == len(("other run", "table", "level", "cell", "kind"))
+        qtbot.waitUntil(lambda: page.choosers.height() < 2 * shown[0].height())
+    finally:
+        appearance().call_things(before)
+
+
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_that_every_picture_shows_its_part_of_the_run(page_of, write_run, reader, theme):
     appearance().choose(theme)
