@@ -33,7 +33,7 @@ from phexplore.figures.axis import Axis, Scale, number_text
 from phexplore.figures.figure import Figure, bar_figure, nothing
 from phexplore.figures.marks import Bar, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table
-from phexplore.figures.wording import CONVERTED, budget_text, capital, people
+from phexplore.figures.wording import CONVERTED, budget_text, capital, people, with_unit
 from phexplore.model.goals import Key, title_of
 from phexplore.model.numbers import parse_exact
 from phexplore.model.rounded import percent, rounded_up
@@ -245,7 +245,7 @@ def price_bars(found: Frontier, symbol: str, counted: Counted, *, doubles: bool)
         "price-bars",
         bars,
         f"{unit} the margin shrinks by",
-        f"1 % more ({extra}) for {best.name} alone buys {people(bought[0][0])} {counted(best.key)} there",
+        f"1 % more ({extra}) for {best.name} alone buys {with_unit(bought[0][0], counted(best.key))} there",
         "Each bar gives all of the extra budget to that one query: the margin before, and after.",
         Table(("Query", f"Margin, {unit}", f"Margin after, {unit}", f"Bought, {unit}"), rows),
     )
@@ -335,4 +335,4 @@ def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:
         if margin is not None:
             found.append((reliable_from(margin, request.relative), title_of(key), counted(key)))
     found.sort()
-    return tuple((name, f"from {number:,} {unit}") for number, name, unit in found)
+    return tuple((name, f"from {with_unit(number, unit)}") for number, name, unit in found)

@@ -18,7 +18,7 @@ from typing import Any
 from phexplore.decide.rule_evaluation import judge
 from phexplore.figures.table import AtLeast, AtMost, shown
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import capital, people
+from phexplore.figures.wording import capital, with_unit
 from phexplore.model.rounded import percent
 from phexplore.model.rules import Bound, Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
@@ -43,7 +43,7 @@ def amount(verdict: Verdict, value: float) -> str:
         case Measure.LARGEST_GROUP | Measure.COVERAGE:
             return percent(Fraction(value).limit_denominator(10**9), places=2)
         case Measure.MARGIN:
-            return f"{people(value)} {verdict.counted}"
+            return with_unit(value, verdict.counted)
         case Measure.CHECKS:
             return f"{value:.0f}"
         case Measure.LOSS:

@@ -133,6 +133,25 @@ def mean_text(mean: float) -> str:
     return f"{mean:,.{0 if mean == round(mean) else 2}f}".replace("-", "−")
 
 
+def with_unit(number: float | Fraction, unit: str) -> str:
+    """Return a number of what is counted, e.g. ``12.4 people``; one of them is ``1 person``.
+
+    Args:
+        number: of people, or what else is counted.
+        unit: what is counted, in the plural.
+    """
+    text = people(number)
+    return f"{text} {one_of(unit) if text == '1' else unit}"
+
+
+def one_of(units: str) -> str:
+    """Return one of what is counted: ``person`` of ``people``, ``unit or facility`` of ``units or facilities``."""
+    return " or ".join(
+        "person" if each == "people" else f"{each[:-3]}y" if each.endswith("ies") else each.removesuffix("s")
+        for each in units.split(" or ")
+    )
+
+
 def margin_text(margin: float, target: Fraction | None = None) -> str:
     """Return a margin as `people`; one that misses its target has the decimals that show it wider.
 

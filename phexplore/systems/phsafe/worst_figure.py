@@ -15,7 +15,7 @@ from phexplore.figures.axis import Axis, whole_text
 from phexplore.figures.figure import ROWS, Figure, nothing
 from phexplore.figures.marks import Box, Fill, Mark, Role
 from phexplore.figures.table import Table, shortened
-from phexplore.figures.wording import people
+from phexplore.figures.wording import with_unit
 from phexplore.systems.phsafe.run_snapshot import NumberResult, Reason
 
 
@@ -23,7 +23,7 @@ def worst_title(numbers: Sequence[NumberResult]) -> str:
     """Return the finding: the worst number and why."""
     first = numbers[0]
     place = f"{first.query.table}, {first.region}" + (f", {shortened(first.group, 28)}" if first.group else "")
-    return f"Worst: {place}, off by {people(first.mean_error)} {counted_in(first.query.table)} on average ({first.reason.value})"
+    return f"Worst: {place}, off by {with_unit(first.mean_error, counted_in(first.query.table))} on average ({first.reason.value})"
 
 
 def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:

@@ -17,7 +17,7 @@ from phexplore.figures.histogram import curve_of, error_histogram
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
-from phexplore.figures.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people, with_unit
 from phexplore.metrics.coverage import Coverage
 from phexplore.metrics.topdown.bias import BiasBySize
 from phexplore.metrics.topdown.distribution import ErrorDistribution
@@ -173,7 +173,7 @@ def _errors_title(spreads: Sequence[LevelSpread], shown: tuple[str, str], unit: 
         return "No unit is of this size"
     wanted = next((each for each in found if each.level == shown[0]), found[-1])
     name = "The total" if shown[1] == "total" else heading(query_title(shown[1]))
-    return f"{name} is off by {people(wanted.mean_size)} {unit} on average at {level_title(wanted.level).lower()}"
+    return f"{name} is off by {with_unit(wanted.mean_size, unit)} on average at {level_title(wanted.level).lower()}"
 
 
 def distribution_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
@@ -305,10 +305,10 @@ def _bias_title(bias: BiasBySize, unit: str) -> str:
     if value > 0 and small == "0" and clear[0]:
         others = float(np.average(bias.bias[1:], weights=bias.numbers[1:])) if bias.numbers[1:].any() else 0.0
         paid = f", all others lowered by {people(-others)}" if others <= -_LEAST_SHOWN else ""
-        return f"Counts of 0 are raised by {people(value)} {unit} on average{paid}"
+        return f"Counts of 0 are raised by {with_unit(value, unit)} on average{paid}"
     worst = int(np.where(clear, np.abs(bias.bias), 0.0).argmax())
     word = "raised" if bias.bias[worst] > 0 else "lowered"
-    return f"Counts of {bias.labels[worst]} are {word} most: by {people(abs(float(bias.bias[worst])))} {unit}"
+    return f"Counts of {bias.labels[worst]} are {word} most: by {with_unit(abs(float(bias.bias[worst])), unit)}"
 
 
 def criterion_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
@@ -412,7 +412,7 @@ def _level_tip(title: str, meeting: MeetingCounts) -> str:
         return f"{words}\n{criterion_title(title, None, found.coverage, len(meeting.people))}."
     kept = "not kept" if found.lasting is None else f"kept for good from {found.lasting:,}"
     more = "" if found.lasting == found.people else f"; lost again above, {kept}"
-    start = "any size" if found.people == 0 else f"{found.people:,} {'person' if found.people == 1 else 'people'}"
+    start = "any size" if found.people == 0 else with_unit(found.people, "people")
     return f"{words}\nReliable from {start}{more}"
 
 
@@ -432,7 +432,7 @@ def criterion_title(name: str, reliable: int | None, coverage: Coverage, units: 
         return f"{name}: too few units ({units}) to say from how many people on 95 % are within five points"
     if reliable is None:
         return f"{name}: in no class of size are 95 % of the units within five points"
-    start = f"{reliable:,} {'person' if reliable == 1 else 'people'}"
+    start = with_unit(reliable, "people")
     return f"{name}: reliable from {start}, all units of at least that size together"
 
 
@@ -549,7 +549,7 @@ def _map_values(run: TopDownRun, choice: TopDownChoice) -> tuple[NDArray[np.floa
         shares = run.folded(SharesFold, choice.level, run.groups)
         points = shares.mean_errors * 100
         tips = [
-            f"{level} {code}: {count:,} people, share of the largest group off by {value:.1f} points"
+            f"{level} {code}: {with_unit(count, 'people')}, share of the largest group off by {value:.1f} points"
             for code, count, value in zip(codes, population.tolist(), points.tolist(), strict=True)
         ]
         return points, tips, shares.trials
@@ -557,7 +557,7 @@ def _map_values(run: TopDownRun, choice: TopDownChoice) -> tuple[NDArray[np.floa
     published = totals.published / max(totals.trials, 1)
     error = published - population
     tips = [
-        f"{level} {code}: {count:,} people, published {mean:,.1f}"
+        f"{level} {code}: {with_unit(count, 'people')}, published {mean:,.1f}"
         for code, count, mean in zip(codes, population.tolist(), published.tolist(), strict=True)
     ]
     if choice.value is MapValue.RELATIVE:

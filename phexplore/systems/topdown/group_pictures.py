@@ -9,7 +9,7 @@ from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import people, signed_people
+from phexplore.figures.wording import people, signed_people, with_unit
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
 from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun
@@ -98,7 +98,7 @@ def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         "groups",
         tuple(rows),
         Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
-        f"Farthest off at {level}: {farthest}, by {people(most)} {run.unit} on average",
+        f"Farthest off at {level}: {farthest}, by {with_unit(most, run.unit)} on average",
         f"Counts of every group in each unit of the level {level}, {trials_words(min(trials))}: thick lines hold half of the errors, thin "
         f"lines 90 %; at the end the mean size of an error of the mean true count.{_invented(run)}",
         Table(

@@ -12,7 +12,7 @@ from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import people
+from phexplore.figures.wording import people, with_unit
 from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.topdown.area_margins import predicted_margins
@@ -105,8 +105,8 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         "place",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
-        f"{name[:1].upper()}{name[1:]}: {int(truth.sum()):,} {run.unit} are published as {people(float(published.sum(axis=1).mean()))}"
-        f"{on_average}{stands}",
+        f"{name[:1].upper()}{name[1:]}: {with_unit(int(truth.sum()), run.unit)} {'is' if truth.sum() == 1 else 'are'} published as "
+        f"{people(float(published.sum(axis=1).mean()))}{on_average}{stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
         + _whisker_words(noise, is_predicted=before is not None)

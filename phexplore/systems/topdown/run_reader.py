@@ -12,7 +12,7 @@ import numpy as np
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import people
+from phexplore.figures.wording import one_of, people
 from phexplore.metrics.coverage import Coverage, coverage_of
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED
 from phexplore.metrics.topdown.reliability import reliable_from
@@ -373,10 +373,8 @@ def _reliable_tile(reliable: int | None, place: str, *, has_groups: bool) -> Til
         )
     if reliable == 0:
         return TileContent(_RELIABLE, "any size", f"at {place}", "95 % of all units are within 5 points", Tone.GOOD)
-    people_or_one = "person" if reliable == 1 else "people"
-    return TileContent(
-        _RELIABLE, f"{reliable:,}", f"{people_or_one}, {place}", "95 % of such units are within 5 points"
-    )
+    unit = one_of("people") if reliable == 1 else "people"
+    return TileContent(_RELIABLE, f"{reliable:,}", f"{unit}, {place}", "95 % of such units are within 5 points")
 
 
 def _trials_tile(spec: RunSpec, state: str, marks: Iterable[Mapping[str, object]], trials: int) -> TileContent:

@@ -21,6 +21,7 @@ from phexplore.figures.wording import (
     target_text,
     to_digits,
     to_places,
+    with_unit,
 )
 from phexplore.model.numbers import UNLIMITED, parse_exact
 from phexplore.model.rounded import fixed, percent
@@ -201,3 +202,17 @@ def test_that_sentences_and_powers_are_written_out() -> None:
 )
 def test_that_a_large_budget_fits_a_column_and_is_never_less_than_it_is(budget, text) -> None:
     assert short_budget(Fraction(budget)) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "said"),
+    [
+        (1, "people", "1 person"),
+        (1.0, "housing units or group-quarters facilities", "1 housing unit or group-quarters facility"),
+        (0.996, "people", "1.00 people"),
+        (2, "households", "2 households"),
+        (0, "people", "0 people"),
+    ],
+)
+def test_that_one_of_what_is_counted_is_in_the_singular(number, unit, said) -> None:
+    assert with_unit(number, unit) == said

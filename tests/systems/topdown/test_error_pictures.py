@@ -145,8 +145,8 @@ def test_that_a_bias_within_chance_is_not_a_finding(run, monkeypatch):
 @pytest.mark.parametrize(
     ("published", "said"),
     [
-        ([1, 1, 4, 4, 5], "Counts of 0 are raised by 1 people on average, all others lowered by 0.67"),
-        ([1, 1, 6, 4, 5], "Counts of 0 are raised by 1 people on average"),
+        ([1, 1, 4, 4, 5], "Counts of 0 are raised by 1 person on average, all others lowered by 0.67"),
+        ([1, 1, 6, 4, 5], "Counts of 0 are raised by 1 person on average"),
     ],
 )
 def test_that_others_are_called_lower_only_where_they_are(published, said):
