@@ -46,6 +46,8 @@ _KINDS = {
     "school_dist": "school_dist",
 }
 """Classes by what texts call them."""
+_WORDS = {"place": "place", "cousub": "county subdivision", "aiannh": "tribal area", "school_dist": "school district"}
+"""What an area of a class is called."""
 _LEVELS = {
     "Block_Group": "Block group",
     "Tract_Group": "Tract group",
@@ -156,6 +158,23 @@ def area(kind: str, code: str) -> str:
     name = _areas().get((kind, code), "")
     state = states().get(code[:2]) if kind in _IN_STATES else None
     return f"{name}, {state.postal}" if name and state else name
+
+
+def unnamed_area(kind: str, code: str) -> str:
+    """Return what an area off the spine is called that nobody names: ``place 00014, RI``; "" of another class.
+
+    Args:
+        kind: class of the areas.
+        code: public code.
+    """
+    word, state = _WORDS.get(kind), states().get(code[:2])
+    if word is None or (state is None and kind in _IN_STATES):
+        return ""
+    if state is None or kind not in _IN_STATES:
+        return f"{word} {code}"
+    county = counties().get(code[:_COUNTY]) if kind == "cousub" else None
+    own = code[_COUNTY:] if kind == "cousub" else code[2:]
+    return ", ".join((f"{word} {own}", *([county] if county else []), state.postal))
 
 
 def heading(name: str) -> str:

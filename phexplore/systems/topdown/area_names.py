@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from phexplore.catalog.names import place, typed_first
+from phexplore.catalog.names import place, typed_first, unnamed_area
 from phexplore.data.blocks.delimited import read_batches, read_header
 from phexplore.errors import PhexploreError
 from phexplore.published.shapes import Outline
@@ -56,14 +56,14 @@ def names_of_shapes(outlines: Iterable[Outline]) -> Mapping[str, str]:
 
 
 def area_name(kind: str, code: str, own: Mapping[str, str]) -> str:
-    """Return what people call an area, "" where nobody knows.
+    """Return what people call an area, its class and number where it has no name; "" where nobody knows.
 
     Args:
         kind: its class or level: a district may have the digits of a county.
         code: of the area.
         own: names of the user's files.
     """
-    return own.get(code) or (place(code) if kind.lower() in _SHIPPED else "")
+    return own.get(code) or (place(code) if kind.lower() in _SHIPPED else unnamed_area(kind, code))
 
 
 def known_names(offered: Mapping[str, Iterable[str]], own: Mapping[str, str]) -> tuple[str, ...]:

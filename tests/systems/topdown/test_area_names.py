@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phexplore.catalog.names import typed_first
-from phexplore.systems.topdown.area_names import Area, find_area, names_in
+from phexplore.systems.topdown.area_names import Area, area_name, find_area, names_in
 from phexplore.systems.topdown.areas_on_maps import holding
 
 BLOCKS = """geoid,place,place_name,cousub,cousub_name,pop
@@ -80,3 +80,11 @@ def test_that_a_map_outlines_every_unit_an_area_lies_in_the_fullest_first(leaves
     assert found.words("Block_Group", 0) == "It is not among the shapes of this file."
     if len(units) > 1:
         assert "; 1 without a shape in this file" in found.words("Block_Group", 1)
+
+
+def test_that_an_area_that_nobody_names_is_called_by_its_class_and_number() -> None:
+    assert area_name("place", "4400014", {}) == "place 00014, RI"
+    assert area_name("cousub", "4400100010", {}) == "county subdivision 00010, Bristol County, RI"
+    assert area_name("aiannh", "0002", {}) == "tribal area 0002"
+    assert area_name("zcta", "02906", {}) == ""
+    assert area_name("place", "4459000", {"4459000": "Providence city"}) == "Providence city"
