@@ -37,6 +37,7 @@ from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton, TickBox
+from phexplore.gui.widgets.cell_text import WrappedText
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text, field_label
 from phexplore.gui.widgets.layout import column, form, row, stacked
@@ -90,6 +91,7 @@ class BundleWork(QWidget):
         self.list = QListWidget()
         self.list.setAccessibleName(f"{name}: what was found")
         self.list.setWordWrap(True)
+        self.list.setItemDelegate(WrappedText(self.list))
         self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._work: tuple[QWidget, ...] = (self.bar, self.step, self.cancel)

@@ -18,6 +18,7 @@ from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton, TickBox
+from phexplore.gui.widgets.cell_text import WrappedText
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text, describe
 from phexplore.gui.widgets.layout import Part, column, form, row, stacked
@@ -256,6 +257,7 @@ class TrustedKeysDialog(AskDialog):
         self.list = QListWidget()
         self.list.setAccessibleName("Keys you trust, with full fingerprints")
         self.list.setWordWrap(True)
+        self.list.setItemDelegate(WrappedText(self.list))
         self.owner = LineField("Whose key it is", example="name of the person")
         self.choose = TextButton("Choose a public key…", run=self._choose)
         self.chosen = Text("No key chosen yet", look="muted", wrap=True)

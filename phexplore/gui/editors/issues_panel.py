@@ -11,6 +11,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.theme.number_style import localised
+from phexplore.gui.widgets.cell_text import WrappedText
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
 from phexplore.gui.widgets.when_seen import WhenSeen
@@ -35,6 +36,7 @@ class IssuesPanel(QWidget):
         self.list = QListWidget()
         self.list.setAccessibleName("Issues of the scenario")
         self.list.setWordWrap(True)
+        self.list.setItemDelegate(WrappedText(self.list))
         self.list.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.list.itemActivated.connect(self._open)
         self.list.itemClicked.connect(self._open)

@@ -1,8 +1,8 @@
-"""Words of a cell that are shortened to it without a cut number."""
+"""Words of a cell that are shortened to it without a cut number, and words of a line that go on in a second one."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from phexplore.gui.theme.lettering import elided
@@ -10,6 +10,8 @@ from phexplore.gui.theme.metrics import GRID
 
 _AROUND = 4 * GRID
 """More than a cell keeps free around its words, in pixels."""
+_WIDE = 10_000
+"""More than any line is wide, in pixels."""
 
 
 class CellText(QStyledItemDelegate):
@@ -26,3 +28,22 @@ class CellText(QStyledItemDelegate):
         room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget).width() - 2 * margin
         lines = option.text.split("\n")
         option.text = "\n".join(elided(option.fontMetrics, line, room, option.textElideMode) for line in lines)
+
+
+class WrappedText(QStyledItemDelegate):
+    """Gives a line the height that its words need where they are painted: Qt breaks them as if nothing were around them."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        if not option.rect.isValid():
+            return super().sizeHint(option, index)
+        width, line = option.rect.width(), QStyleOptionViewItem(option)
+        line.rect = QRect(0, 0, _WIDE, _WIDE)
+        unbroken = super().sizeHint(line, index).height()
+        self.initStyleOption(line, index)
+        style = option.widget.style()
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, line, option.widget) + 1
+        line.rect = QRect(0, 0, width, unbroken)
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, line, option.widget)
+        place = QRect(0, 0, room.width() - 2 * margin, _WIDE)
+        words = line.fontMetrics.boundingRect(place, Qt.TextFlag.TextWordWrap, line.text)
+        return QSize(width, max(unbroken, unbroken - room.height() + words.height()))

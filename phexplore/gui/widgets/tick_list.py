@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TICK_SIDE, tick_side
+from phexplore.gui.widgets.cell_text import WrappedText
 from phexplore.gui.widgets.labels import describe
 
 _KEY = Qt.ItemDataRole.UserRole
@@ -34,21 +35,6 @@ class TickEntry:
     is_open: bool = True
 
 
-class _Lines(QStyledItemDelegate):
-    """Gives a line the height that its words need beside their box: Qt wraps them as if the box were not there."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        if index.data(Qt.ItemDataRole.CheckStateRole) is None or not option.rect.isValid():
-            return super().sizeHint(option, index)
-        narrow, metric = QStyleOptionViewItem(option), QStyle.PixelMetric
-        style, room = option.widget.style(), option.rect
-        box = style.pixelMetric(metric.PM_IndicatorWidth, option, option.widget)
-        gap = style.pixelMetric(metric.PM_FocusFrameHMargin, option, option.widget) + 1
-        room.setWidth(room.width() - box - 2 * gap)
-        narrow.rect = room
-        return super().sizeHint(narrow, index)
-
-
 class TickList(QListWidget):
     """Lines with a tick each, under headings.
 
@@ -68,7 +54,7 @@ class TickList(QListWidget):
         self._entries: tuple[TickEntry, ...] = ()
         describe(self, name=name)
         self.setWordWrap(True)
-        self.setItemDelegate(_Lines(self))
+        self.setItemDelegate(WrappedText(self))
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemChanged.connect(lambda _item: self.ticked.emit())
@@ -122,6 +108,7 @@ class TickList(QListWidget):
             for item, entry in zip(self._items(), self._entries, strict=True):
                 if entry.key is None:
                     item.setFont(appearance().font(relative=0.92, bold=True))
+        self.scheduleDelayedItemsLayout()
 
 
 def _item(entry: TickEntry) -> QListWidgetItem:

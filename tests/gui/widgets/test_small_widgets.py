@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QLineEdit,
+    QListWidgetItem,
     QStyle,
     QStyleOptionComboBox,
     QStyleOptionViewItem,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.icons import icon as symbol_icon
 from phexplore.gui.theme.plain_words import speak_plainly
 from phexplore.gui.widgets.bubble import Bubble
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton, TickBox
@@ -386,6 +388,30 @@ def test_that_a_line_to_tick_is_as_high_as_its_words_need_beside_the_box(qtbot, 
             QRect(0, 0, room.width() - 2 * margin, 1000), Qt.TextFlag.TextWordWrap, title
         )
         assert words.height() <= room.height()
+
+
+@pytest.mark.parametrize("has_box", [True, False])
+def test_that_a_line_has_as_many_lines_as_are_painted_at_any_width(qtbot, has_box):
+    title = "Proposal from DHC 2020, people"
+    found = TickList("Compare")
+    qtbot.addWidget(found)
+    found.show_entries([TickEntry(title, title)], [])
+    if not has_box:
+        found.clear()
+        found.addItem(QListWidgetItem(symbol_icon("tick", appearance().colours, role="good"), title))
+    found.show()
+    for width in range(210, 270, 2):
+        found.resize(width, 400)
+        QApplication.processEvents()
+        option = QStyleOptionViewItem()
+        found.initViewItemOption(option)
+        option.rect = found.visualItemRect(found.item(0))
+        found.itemDelegate().initStyleOption(option, found.model().index(0, 0))
+        room = found.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, found).width()
+        margin = found.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, found) + 1
+        fits = found.fontMetrics().horizontalAdvance(title) <= room - 2 * margin
+        assert (option.rect.height() < 38) == fits, width
+        assert option.rect.width() == found.viewport().width()
 
 
 def test_that_a_part_with_room_to_spare_keeps_its_words_together(qtbot):
