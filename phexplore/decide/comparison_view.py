@@ -324,7 +324,7 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
         if len(best) == 1:
             wins[best[0]] += 1
     winner = max(range(len(names)), key=wins.__getitem__)
-    title = f"{names[winner]} has the narrowest margin at {wins[winner]} of {len(rows)} places that differ"
+    title = f"{names[winner]} has the narrowest margin in {wins[winner]} of {len(rows)} rows"
     if not wins[winner]:
         title = "No one has the narrowest margin anywhere"
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
