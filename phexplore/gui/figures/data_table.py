@@ -27,7 +27,7 @@ _LOOKED_AT = 20
 _ONE_LINE = 12
 """Letters of a header over numbers that stand in one line."""
 _LINE = 30
-"""Letters of a line of a header over numbers that needs more than two."""
+"""Letters of a line of a header over words, and of one over numbers that needs more than two."""
 _FIRST = 0.42
 """Of the width, that the first column has where the table scrolls sideways."""
 _LETTERS = (*range(90, 25, -1), 34)
@@ -36,7 +36,7 @@ name is in the tip."""
 
 
 def in_lines(header: str) -> str:
-    """Return a header of numbers in two lines where it is wider than they are, broken next to its middle; a sentence in three."""
+    """Return a header in two lines where it is wider than what stands below it, broken next to its middle; a sentence in three."""
     if len(header) > 2 * _LINE:
         return "\n".join(wrap(header, _LINE, break_long_words=False, max_lines=3, placeholder=" …"))
     spaces = [place for place, letter in enumerate(header) if letter == " "]
@@ -144,7 +144,8 @@ class NumbersModel(QAbstractTableModel):
             return None
         header = localised(self.numbers.headers[section])
         is_seen = role == Qt.ItemDataRole.DisplayRole
-        return in_lines(header) if is_seen and self.holds_numbers(section) else header
+        is_wide = self.holds_numbers(section) or len(header) > _LINE
+        return in_lines(header) if is_seen and is_wide else header
 
 
 class NumbersTable(QTableView):

@@ -64,6 +64,10 @@ def test_that_numbers_of_a_column_have_as_many_decimals_as_each_other(table):
         Table(("Cell", "Mean error, people", "σ"), (("a", 407.1, 0.00012), ("b", 454.35, 1234.5), ("c", 0.0, 3.0)))
     )
     assert table.numbers.tab_separated().startswith("Cell\tMean error, people\tσ\na\t407.1\t")
+    run = "Proposal from redistricting 2020, 28 Nov 07:10, 3 trials"
+    table.set_numbers(Table(("Rule", run, "Consensus draft"), (("a", "not judged", "95 %"),)))
+    heads = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(3)]
+    assert heads == ["Rule", "Proposal from redistricting\n2020, 28 Nov 07:10, 3 trials", "Consensus draft"]
 
 
 def test_that_a_row_that_stayed_is_written_anew_when_its_column_gets_other_decimals(table, qtbot):
