@@ -39,7 +39,7 @@ from phexplore.systems.topdown.spine_views import (
     SpineStyle,
     TreeContent,
 )
-from phexplore.systems.topdown.wording import counted, plural
+from phexplore.systems.topdown.wording import counted, level_title, plural, plural_level
 from phexplore.workload.queries import parse_query
 from phexplore.workload.schema import load_schema
 from phexplore.workload.schema_reduction import image_of
@@ -167,7 +167,7 @@ def fan_out_content(work: Work) -> DistributionContent:
     this, other = _children(work.spine, level), _children(work.other, level)
     if this is None:
         raise ValueError(f"{level} has no children")
-    finding = f"{_level(level)}: {len(this):,} units with a median of {_quantiles(this)}"
+    finding = f"{level_title(level)}: {len(this):,} units with a median of {_quantiles(this)}"
     if other is not None:
         finding += f"; on the compared spine {len(other):,} with {_quantiles(other)}"
     return DistributionContent(this, other, "units", "children of a unit", np.empty(0, "U1"), f"{finding}.", "")
@@ -184,10 +184,6 @@ def _quantiles(values: NDArray[np.int64]) -> str:
     low, middle, high = np.quantile(values, (0.0, 0.5, 1.0), method="inverted_cdf").tolist()
     children = "child" if middle == 1 else "children"
     return f"{middle:,} {children}" if low == high else f"{middle:,} {children} ({low:,} to {high:,})"
-
-
-def _level(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 def distance_content(found: ClassDistances, *, aimed: bool) -> DistributionContent:
@@ -356,11 +352,11 @@ def _level_finding(names: Sequence[str], margins: NDArray[np.float64], unit: str
     ]
     if not open_ones:
         return "No level has a margin: everything is exact, or nothing is determined"
-    exact = [_level(name).lower() for name, value in zip(names, margins.tolist(), strict=True) if value == 0]
+    exact = [plural_level(name, 1) for name, value in zip(names, margins.tolist(), strict=True) if value == 0]
     widest, narrowest = max(open_ones, key=lambda each: each[1]), min(open_ones, key=lambda each: each[1])
     found = (
-        f"Predicted margins run from {margin_text(narrowest[1])} {unit} for a {_level(narrowest[0]).lower()} to {margin_text(widest[1])} for a "
-        f"{_level(widest[0]).lower()}"
+        f"Predicted margins run from {margin_text(narrowest[1])} {unit} for a {plural_level(narrowest[0], 1)} to "
+        f"{margin_text(widest[1])} for a {plural_level(widest[0], 1)}"
     )
     return f"{found}; exact: {', '.join(exact)}" if exact else found
 

@@ -5,6 +5,7 @@ import pytest
 
 from phexplore.spine.description import ClassDistances
 from phexplore.spine.distance import Distances
+from phexplore.systems.topdown.spine_contents import _level_finding
 from phexplore.systems.topdown.spine_findings import (
     distance_finding,
     first_class,
@@ -78,3 +79,10 @@ def test_that_a_count_published_exactly_has_no_margin_of_nought():
     assert [margin_text(value) for value in (0.0, 2.354, 19.948, float("nan"))] == [
         "exact", "±2.35", "±19.9", "not determined",
     ]  # fmt: skip
+
+
+def test_that_levels_are_named_by_words_where_their_margins_run_from_and_to() -> None:
+    said = _level_finding(("Prim", "Tract_Subset", "Block"), np.array([2.83, 0.0, 29.7]), "people")
+    assert (
+        said == "Predicted margins run from ±2.83 people for a primitive area to ±29.7 for a block; exact: tract subset"
+    )
