@@ -86,6 +86,15 @@ class RunData(Declared):
     synthetic: bool = parameter(Flag(), default=False)
     blocks: bool = parameter(Flag(), default=False, is_omitted=True)
 
+    @property
+    def place(self) -> Path:
+        """Where the data are now: the demonstration's blocks move with the program, which may be another version, or elsewhere."""
+        path = Path(self.path)
+        if path.exists() or not path.as_posix().endswith(f"/{DEMONSTRATION_BLOCKS}"):
+            return path
+        shipped = resource(DEMONSTRATION_BLOCKS)
+        return shipped if shipped.stat().st_size == self.size_bytes else path
+
     def verify(self, *, on_progress: Callable[[int, int], None] | None = None) -> None:
         """Check that the data is still what the run was made for.
 
@@ -97,7 +106,7 @@ class RunData(Declared):
             RunDataError: files are unreadable, or their content changed.
         """
         describe = describe_blocks if self.blocks else describe_data
-        found = describe(Path(self.path), on_progress=on_progress)
+        found = describe(self.place, on_progress=on_progress)
         if found.sha256 != self.sha256:
             raise RunDataError(
                 f"The data in {self.path} is not what the run was made for: its content has changed.",

@@ -108,7 +108,7 @@ def data_read_with(options: Declared | None) -> Path | None:
     parts = () if options is None else declared_fields(type(options))
     named = (str(getattr(options, part.name)) for part in parts if isinstance(part.kind, RunDirectory))
     path = next((Path(text) for text in named if text), None)
-    return Path(load_spec(path).data.path) if path is not None and (path / SPEC_FILE).exists() else path
+    return load_spec(path).data.place if path is not None and (path / SPEC_FILE).exists() else path
 
 
 def confirm_finished(final: FinalEvent) -> None:

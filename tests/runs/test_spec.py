@@ -13,7 +13,9 @@ from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
 from phexplore.model.scenario import Scenario
+from phexplore.resources import resource
 from phexplore.runs.spec import (
+    DEMONSTRATION_BLOCKS,
     RunDataError,
     RunMode,
     RunSpec,
@@ -21,6 +23,7 @@ from phexplore.runs.spec import (
     StopRule,
     data_of,
     decode_spec,
+    describe_blocks,
     describe_data,
     encode_spec,
 )
@@ -205,3 +208,15 @@ def test_that_every_method_has_shipped_data(name: str, tmp_path: Path, monkeypat
     assert Path(shipped.path).is_file()
     (tmp_path / "demo").write_text("a file of the user goes first")
     assert data_of(preset(name).scenario, Path("demo")).path == str(tmp_path / "demo")
+
+
+def test_that_the_demonstration_of_a_run_is_found_where_the_program_is_now(tmp_path) -> None:
+    here = resource(DEMONSTRATION_BLOCKS)
+    made = describe_blocks(here)
+    moved = replace(made, path=str(tmp_path / "phexplore-1" / "resources" / DEMONSTRATION_BLOCKS))
+    assert moved.place == here
+    moved.verify()
+    other = replace(moved, size_bytes=made.size_bytes + 1)  # of a version with other blocks
+    assert other.place == Path(other.path)
+    own = replace(made, path=str(tmp_path / "blocks.csv.gz"))
+    assert own.place == Path(own.path)

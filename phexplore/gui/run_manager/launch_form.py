@@ -162,7 +162,7 @@ class LaunchForm(_Page):
         if problems:
             return problems
         read_run, asked = self._read_run(), {part.name for part in self._options}
-        taken = {} if read_run is None or read_run.spec is None else {"data": read_run.spec.data.path}
+        taken = {} if read_run is None or read_run.spec is None else {"data": str(read_run.spec.data.place)}
         settings = RunSettings(**{name: value for name, value in found.items() if name not in asked} | taken)
         options = self._system.run_options
         made = None if options is None else options(**{name: value for name, value in found.items() if name in asked})
@@ -306,7 +306,7 @@ class LaunchForm(_Page):
         found = self._read_run()
         self.controls["trials"].setMaximum(MOST_TRIALS if found is None else found.trials)
         if found is not None and found.spec is not None:
-            self.fill(data=found.spec.data.path, trials=found.trials)
+            self.fill(data=str(found.spec.data.place), trials=found.trials)
 
     def _find_partner(self, scenario: Scenario) -> RunSpec | None:
         """Return the newest seeded run of other parameters of the system."""

@@ -74,9 +74,7 @@ def _only(entities: EntitySet, code: str) -> EntitySet:
 
 
 def _study(run: TopDownRun) -> SpineStudy:
-    return _studied(
-        run.directory, run.spec.identity, Path(run.spec.data.path), is_of_people=run.schema.record == "person"
-    )
+    return _studied(run.directory, run.spec.identity, run.spec.data.place, is_of_people=run.schema.record == "person")
 
 
 @lru_cache(maxsize=1)

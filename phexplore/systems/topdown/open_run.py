@@ -226,7 +226,7 @@ class TopDownRun:
         """The areas of the leaves by class (towns, places, districts); empty without the run's own block data."""
         try:
             self.spec.data.verify()
-            population = read_population(Path(self.spec.data.path))
+            population = read_population(self.spec.data.place)
         except (PhexploreError, OSError):
             return {}
         if not np.array_equal(population.geoids, self.files.geoids):
@@ -242,7 +242,7 @@ class TopDownRun:
     @cached_property
     def area_names(self) -> Mapping[str, str]:
         """Names of areas by code, as far as the run's own block data give them."""
-        return names_in(Path(self.spec.data.path)) if self.areas else {}
+        return names_in(self.spec.data.place) if self.areas else {}
 
     def refresh(self) -> None:
         """Look which trials there are."""

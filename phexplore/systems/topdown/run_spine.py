@@ -26,7 +26,7 @@ def spine_figure(run: TopDownRun, _choice: TopDownChoice) -> Figure:
     Args:
         run: the one looked at.
     """
-    path = Path(run.spec.data.path)
+    path = run.spec.data.place
     if not path.exists():
         return nothing("spine", f"The data of the run are no longer at {path}: its spine cannot be built again.")
     content, reason = _tree(run.directory, run.spec.identity, path, path.stat().st_mtime_ns)

@@ -217,7 +217,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         """Read, add up the tree, and write the exact counts; see `Simulation.prepare`."""
         spec, method = self._spec, self._spec.scenario.topdown
         self._watch = watch
-        path = Path(spec.data.path)
+        path = spec.data.place
         if self._place.scheduler:
             with watch.phase("connect"):
                 self._cluster = Cluster(self._place.scheduler, watch, self._place.tls)
@@ -291,7 +291,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
 
     def _read_data(self) -> tuple[PublishedNoise | None, Input]:
         """Return published noise where it is read, and the data: the true counts, or what published noise says of the blocks."""
-        path, method = Path(self._spec.data.path), self._spec.scenario.topdown
+        path, method = self._spec.data.place, self._spec.scenario.topdown
         if not self.options.measurements or (self._measured / SPEC_FILE).exists():
             return None, read_input(path, method, self.options)
         published = PublishedNoise(self._measured, method)

@@ -106,7 +106,7 @@ def is_streamed(spec: RunSpec, directory: Path, place: Place) -> bool:
     if schema.is_chained:
         _confirm_room(spec, schema, limit)
         return False
-    if schema.id == WITH_AGES or not block_files(Path(spec.data.path)):
+    if schema.id == WITH_AGES or not block_files(spec.data.place):
         return False
     blocks, states = _counted(spec)
     needed = whole_bytes(blocks, schema)
@@ -151,7 +151,7 @@ def _confirm_room(spec: RunSpec, schema: Schema, limit: int) -> None:
 def _counted(spec: RunSpec) -> tuple[int, Counter[str]]:
     """Return how many blocks the data of a run have, and how many each state; none where they are no block files."""
     blocks, states = 0, Counter[str]()
-    for file in block_files(Path(spec.data.path)):
+    for file in block_files(spec.data.place):
         lines, found = lines_and_states(file)
         blocks += max(0, lines - 1)  # the first is the header
         states += found
@@ -189,7 +189,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         if self._place.scheduler:
             with watch.phase("connect"):
                 self._cluster = Cluster(self._place.scheduler, watch, self._place.tls)
-        path = Path(self._spec.data.path)
+        path = self._spec.data.place
         limit = self._place.memory or USUAL_MEMORY
         room = Room(limit - BASE_BYTES)
         store = StateStore(self._directory, self._states_place, self._spec, room, watch)

@@ -269,7 +269,7 @@ class SpinePictures(QWidget):
     def _fits(self, row: RunRow) -> bool:
         if not row.trials or row.spec is None or row.spec.mode is not RunMode.PRIVATE:
             return False
-        return row.spec.scenario.method == self._session.shown.method and row.spec.data.path == str(self._blocks)
+        return row.spec.scenario.method == self._session.shown.method and row.spec.data.place == self._blocks
 
     def _follow_runs(self, _rows: object) -> None:
         self._show_choosers()
