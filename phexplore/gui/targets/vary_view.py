@@ -276,7 +276,8 @@ class VaryView(QWidget):
             varied.offer(scenario)
         if not self.data.text() and system_of(scenario).own_data(scenario) is None:
             self.data.setText(DEMONSTRATION)
-        places = [] if forecast is None else [(entry.place, entry.place) for entry in forecast.entries]
+        name = system_of(scenario).place_name
+        places = [] if forecast is None else [(name(entry.place).title, entry.place) for entry in forecast.entries]
         self.measure.offer(
             [("none: loss and ε alone", ""), ("all margins", ALL), *places], first=self.measure.currentData()
         )

@@ -152,3 +152,8 @@ def test_that_the_example_fits_the_parameter_and_is_understood(view, session, pa
         grid = {path: read_values(text)}
         figure = answer(SweepRequest(session.scenario, grid), lambda _: None).figures["epsilon"]
         assert title in figure.title
+
+
+def test_that_a_margin_is_chosen_by_the_name_of_its_query(view) -> None:
+    place = view.measure.values.index("PH3/state_A-G")
+    assert view.measure.itemText(place) == "PH3 (State, A-G)"
