@@ -86,7 +86,14 @@ class SharedAreas:
                 root = self.runs.controller.homes.root
                 return root.with_name(f"{root.name}-sweeps")
 
-            page = TargetsPage(around.session, around.window, runs=self.runs.controller, own=questions, sweeps=sweeps)
+            page = TargetsPage(
+                around.session,
+                around.window,
+                runs=self.runs.controller,
+                own=questions,
+                sweeps=sweeps,
+                data=around.data,
+            )
             page.failed.connect(news.failed)
             page.noted.connect(news.noted)
             page.runs_wanted.connect(partial(news.wanted.emit, Area.RUNS))

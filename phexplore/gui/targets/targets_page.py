@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.session import Session
 from phexplore.gui.targets.frontier_view import FrontierView
 from phexplore.gui.targets.project_runs import ProjectRuns
@@ -45,6 +46,7 @@ class TargetsPage(LazyTabs):
         runs: ProjectRuns | None = None,
         own: Mapping[str, Mapping[str, Callable[[], QWidget]]] | None = None,
         sweeps: Callable[[], Path] = Path.cwd,
+        data: ProjectData | None = None,
     ) -> None:
         """Show the questions about a project.
 
@@ -54,12 +56,13 @@ class TargetsPage(LazyTabs):
             runs: of the project; None shows no runs.
             own: makers of the questions of one system only, by its id and their titles.
             sweeps: gives the folder of the runs of sweeps.
+            data: of the project.
         """
         makers: dict[str, Callable[[], QWidget]] = {
             SOLVE: lambda: SolveView(session),
             TRADE: lambda: FrontierView(session),
             RULES: lambda: RulesView(session, runs),
-            VARY: lambda: VaryView(session, sweeps),
+            VARY: lambda: VaryView(session, sweeps, data=data),
         }
         for questions in (own or {}).values():
             makers |= questions

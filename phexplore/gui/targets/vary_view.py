@@ -14,6 +14,7 @@ from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress,
 from phexplore.decide.sweeping import ALL, parameter_title
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital
+from phexplore.gui.binding.project_data import ProjectData
 from phexplore.gui.binding.request_service import RequestService, Wording, reader_process
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
@@ -115,16 +116,24 @@ class VaryView(QWidget):
     failed = Signal(object)
     noted = Signal(object)
 
-    def __init__(self, session: Session, home: Callable[[], Path], service: RequestService | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        home: Callable[[], Path],
+        service: RequestService | None = None,
+        data: ProjectData | None = None,
+    ) -> None:
         """Make the view.
 
         Args:
             session: the project.
             home: gives the folder of the runs of sweeps.
             service: the process that answers; None starts the shipped one with the first question.
+            data: of the project; None knows none.
         """
         super().__init__()
-        self._session, self._home = session, home
+        self._session, self._home, self._of_project = session, home, data
+        self._offered = ""
         self._answered_for = ""
         self._answer: SweepAnswer | None = None
         self.first, self.second = Varied("First", is_needed=True), Varied("Second", is_needed=False)
@@ -152,7 +161,8 @@ class VaryView(QWidget):
         self._follow_runs()
         self._follow_work(False)
         session.opened.connect(self._forget)
-        self._seen = WhenSeen(self, self._refresh, session.settled)
+        changes = () if data is None else (data.changed,)
+        self._seen = WhenSeen(self, self._refresh, session.settled, *changes)
         self._seen.request()
 
     def start(self) -> None:
@@ -274,9 +284,12 @@ class VaryView(QWidget):
         scenario, forecast = self._session.scenario, self._session.shown.forecast
         for varied in (self.first, self.second):
             varied.offer(scenario)
-        if not self.data.text() and system_of(scenario).own_data(scenario) is None:
-            self.data.setText(DEMONSTRATION)
-        name = system_of(scenario).place_name
+        system, blocks = system_of(scenario), None if self._of_project is None else self._of_project.blocks
+        usual = str(blocks) if blocks is not None and system.has_geography else DEMONSTRATION
+        if self.data.text() in {"", self._offered} and system.own_data(scenario) is None:
+            self._offered = usual
+            self.data.setText(usual)
+        name = system.place_name
         places = [] if forecast is None else [(name(entry.place).title, entry.place) for entry in forecast.entries]
         self.measure.offer(
             [("none: loss and ε alone", ""), ("all margins", ALL), *places], first=self.measure.currentData()

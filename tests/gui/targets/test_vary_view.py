@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 
 import phexplore as px
 from phexplore.decide.sweep_answer import PointRuns, SweepRequest, answer, read_values
@@ -105,6 +105,31 @@ def test_that_all_fields_begin_below_each_other(view) -> None:
     view.show()
     fields = (view.first.parameter, view.first.values, view.second.parameter, view.second.values, view.measure)
     assert len({field.x() for field in fields}) == 1
+
+
+class Data(QObject):
+    """The blocks of a project."""
+
+    changed = Signal()
+    blocks = None
+
+
+def test_that_the_blocks_of_the_project_are_offered_and_what_was_typed_stays(qtbot, tmp_path) -> None:
+    scenario, data = preset("pl94-2020-persons-us").scenario, Data()
+    session = Session(Project.new(Workbook((scenario,), scenario.name)))
+    view = VaryView(session, lambda: tmp_path / "sweeps", data=data)
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitUntil(lambda: view.data.text() == "demo")
+    data.blocks = tmp_path / "blocks.csv"
+    data.changed.emit()
+    qtbot.waitUntil(lambda: view.data.text() == str(data.blocks))
+    view.data.setText("other.csv")
+    data.blocks = None
+    data.changed.emit()
+    qtbot.wait(50)
+    assert view.data.text() == "other.csv"
+    view.stop()
 
 
 def test_that_nothing_is_said_of_an_empty_value(qtbot, tmp_path) -> None:
