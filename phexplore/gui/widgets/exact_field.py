@@ -39,7 +39,7 @@ class ExactLine(Line):
     restored = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)
         describe(self, name=name)
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setMaxLength(400)

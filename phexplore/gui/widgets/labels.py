@@ -24,7 +24,7 @@ from phexplore.gui.theme.lettering import elided
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.widgets.pointers import open_page, points, with_links
-from phexplore.gui.widgets.speech import Spoken, announce, speak_as
+from phexplore.gui.widgets.speech import Spoken, announce_notice, speak_as
 
 _INKS = {
     "muted": "muted",
@@ -112,21 +112,33 @@ class Text(QLabel):
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
 
 
-class Reason(Text):
-    """Why something was refused, beside what it is about; hidden while there is nothing to say."""
+class News(Text):
+    """What came of something, beside what it is about; hidden while there is nothing to say, and said wherever the focus is."""
 
-    def __init__(self, *, relative: float = 1.0) -> None:
-        super().__init__(look="refused", wrap=True, relative=relative)
+    def __init__(self, *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
+        super().__init__(look=look, wrap=True, relative=relative, bold=bold)
+        speak_as(News, lambda news: Spoken(news, QAccessible.Role.Notification))
         self.hide()
 
-    def say(self, reason: str) -> bool:
-        """Show a reason, "" for none; return whether there is one."""
-        is_new = reason != self.text()
-        self.setText(reason)
-        self.setVisible(bool(reason))
-        if is_new:
-            announce(self, reason, is_urgent=True)
-        return bool(reason)
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setAccessibleName(localised(text))
+
+    def say(self, news: str) -> bool:
+        """Show news, "" for none; return whether there is some."""
+        is_new, was_hidden = news != self.text(), self.isHidden()
+        self.setText(news)
+        self.setVisible(bool(news))
+        if is_new and news:
+            announce_notice(self, news, is_shown=was_hidden, is_urgent=self.property("look") == "refused")
+        return bool(news)
+
+
+class Reason(News):
+    """Why something was refused."""
+
+    def __init__(self, *, relative: float = 1.0) -> None:
+        super().__init__(look="refused", relative=relative)
 
 
 class Figure(QWidget):

@@ -15,7 +15,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import row
-from phexplore.gui.widgets.speech import Spoken, announce, speak_as, tell
+from phexplore.gui.widgets.speech import Spoken, announce_notice, speak_as
 
 _WIDEST = 90 * GRID
 _INSET = 2
@@ -92,12 +92,10 @@ class NoticeBar(QFrame):
         self.setProperty("look", look if look == "card" else f"notice-{look}")
         self.setAccessibleName(localised(text))
         self._restyle()
-        if self.isHidden():
-            self.show()
-        else:  # readers that know no announcements, e.g. Orca 43, say a notification when it is shown
-            tell(self, QAccessible.Event.ObjectShow)
+        was_hidden = self.isHidden()
+        self.show()
         self._settle()
-        announce(self, f"{text} {action}".strip(), is_urgent=look == "refused")
+        announce_notice(self, f"{text} {action}".strip(), is_shown=was_hidden, is_urgent=look == "refused")
 
     def drop(self, *, look: str = "", action: str = "", cause: object = None) -> None:
         """Say no more what was said with a look, what offers an action, or what had a cause that is gone.

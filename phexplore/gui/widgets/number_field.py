@@ -6,7 +6,7 @@ import re
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QFocusEvent, QHideEvent, QKeyEvent, QShowEvent, QValidator, QWheelEvent
-from PySide6.QtWidgets import QLineEdit, QSpinBox
+from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
 from phexplore.figures.wording import sentence
 from phexplore.gui.theme.metrics import GRID
@@ -21,6 +21,11 @@ class Line(QLineEdit):
 
     Qt tells it the other way round, after which Orca 43 takes the field for known and says nothing.
     """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        # Told now: an empty field tells where its cursor is when it is reached first, and Orca 43 leaves off saying its name.
+        self.setCursorPosition(len(text))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         tell(self, QAccessible.Event.Focus)

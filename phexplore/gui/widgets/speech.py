@@ -52,6 +52,20 @@ def tell(widget: QWidget, event: QAccessible.Event) -> None:
         QAccessible.updateAccessibility(QAccessibleEvent(widget, event))
 
 
+def announce_notice(notice: QWidget, text: str, *, is_shown: bool, is_urgent: bool) -> None:
+    """Let a screen reader say what a control of the role of a notification has come to say.
+
+    Args:
+        notice: the control, with its name.
+        text: of the announcement.
+        is_shown: it was hidden before, which the toolkit tells.
+        is_urgent: it interrupts what is being said.
+    """
+    if not is_shown:  # readers that know no announcements, e.g. Orca 43, say a notification when it is shown
+        tell(notice, QAccessible.Event.ObjectShow)
+    announce(notice, text, is_urgent=is_urgent)
+
+
 class Spoken(QAccessibleWidget):
     """A drawn control to a screen reader: its own role, and what it stands for in words."""
 

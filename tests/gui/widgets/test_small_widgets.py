@@ -27,7 +27,7 @@ from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Text
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Reason, Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import LineField, NumberField
@@ -78,7 +78,7 @@ def test_that_text_is_text_to_a_screen_reader(shown, kind) -> None:
 
 def test_that_a_notice_is_a_notification_each_time_it_is_shown(shown, monkeypatch) -> None:
     told = []
-    monkeypatch.setattr("phexplore.gui.widgets.notice_bar.tell", lambda _bar, event: told.append(event))
+    monkeypatch.setattr("phexplore.gui.widgets.speech.tell", lambda _bar, event: told.append(event))
     notice = shown(NoticeBar())
     notice.hide()
     notice.say("The run is complete.")
@@ -86,6 +86,27 @@ def test_that_a_notice_is_a_notification_each_time_it_is_shown(shown, monkeypatc
     assert told == []  # the toolkit tells that it is shown
     notice.say("The report was written.")
     assert told == [QAccessible.Event.ObjectShow]
+
+
+def test_that_a_refusal_is_a_notification_each_time_there_is_another(shown, monkeypatch) -> None:
+    told = []
+    monkeypatch.setattr("phexplore.gui.widgets.speech.tell", lambda _reason, event: told.append(event))
+    reason = shown(Reason())
+    reason.say("")
+    reason.say("The two passphrases differ.")
+    spoken = QAccessible.queryAccessibleInterface(reason)
+    assert (spoken.role(), spoken.text(QAccessible.Text.Name)) == (QAccessible.Role.Notification, reason.text())
+    assert told == []  # the toolkit tells that it is shown
+    reason.say("There is no passphrase.")
+    assert told == [QAccessible.Event.ObjectShow]
+
+
+def test_that_the_cursor_of_an_empty_field_does_not_move_when_the_field_is_reached_first(shown) -> None:
+    moved = []
+    field = shown(LineField("Who"))
+    field.cursorPositionChanged.connect(lambda *where: moved.append(where))
+    QApplication.sendEvent(field, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+    assert moved == []
 
 
 def test_that_a_field_is_told_to_have_the_focus_before_its_cursor_moves(shown, qtbot, monkeypatch) -> None:
