@@ -77,6 +77,8 @@ _PRODUCER = re.compile(rb'pdf:Producer="([^"]{1,80})"')
 _LARGEST_STREAM = 2**20
 FINGERPRINT_STATED = "Parameters"
 """What a stated fingerprint is called."""
+RUN_STATED = "Run"
+"""What a cited run is called; its directory, trials and data follow, with a comma between."""
 TOTAL_STATED = "Total "
 """How a stated privacy loss begins; its symbol follows."""
 
@@ -141,7 +143,7 @@ class Statement:
         ]
         found += [
             (
-                "Run",
+                RUN_STATED,
                 f"{run.cited.name}, {run.cited.trials} trials, data {'synthetic' if run.is_synthetic else 'not marked synthetic'}",
             )
             for run in self.runs

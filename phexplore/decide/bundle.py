@@ -336,7 +336,7 @@ def _confirm_cited(decisions: Sequence[Decision], runs: Sequence[RunEvidence]) -
             if cited.identity not in present:
                 raise BundleError(
                     f"The decision of {decision.who} rests on the run {cited.name}, which is not cited here.",
-                    "Name its directory with --runs.",
+                    "Cite it, too: tick it under Runs, on the command line name its directory with --runs.",
                 )
 
 

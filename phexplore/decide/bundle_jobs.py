@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.decide.agreement import FINGERPRINT_STATED, TOTAL_STATED
+from phexplore.decide.agreement import FINGERPRINT_STATED, RUN_STATED, TOTAL_STATED
 from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
 from phexplore.decide.citing import evidence
 from phexplore.decide.scenario_export import Exported, ExportJob, write_export
@@ -243,7 +243,7 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
     if report.is_intact:
         said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
         said += [
-            ("info", visible(f"{name}: {_for_reading(name, text, is_exact=has_codes)}"))
+            ("info", visible(f"{name}: {_for_reading(name, text, has_codes=has_codes)}"))
             for name, text in report.stated
             if has_codes or name != FINGERPRINT_STATED
         ]
@@ -269,12 +269,14 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
     return said
 
 
-def _for_reading(name: str, text: str, *, is_exact: bool) -> str:
+def _for_reading(name: str, text: str, *, has_codes: bool) -> str:
     """Return what a bundle states, a total that is a ratio as a decimal, never less than it is, beside it where all is named."""
+    if name == RUN_STATED and not has_codes:
+        return ", ".join(text.rsplit(", ", 2)[1:])  # from behind: the name before may hold anything
     if not name.startswith(TOTAL_STATED) or "/" not in text:
         return text
     decimal = bound_text(parse_exact(text))
-    return f"{decimal}, exactly {text}" if is_exact else decimal
+    return f"{decimal}, exactly {text}" if has_codes else decimal
 
 
 BundleJob = SealJob | SignJob | VerifyJob | KeyJob | ExportJob

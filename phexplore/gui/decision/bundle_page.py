@@ -39,7 +39,7 @@ from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import TextButton, TickBox
 from phexplore.gui.widgets.cell_text import WrappedText
 from phexplore.gui.widgets.file_dialogs import ask_to_open, ask_to_save
-from phexplore.gui.widgets.labels import Paragraph, Reason, Text, field_label
+from phexplore.gui.widgets.labels import News, Paragraph, Reason, field_label
 from phexplore.gui.widgets.layout import column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
@@ -84,7 +84,7 @@ class BundleWork(QWidget):
         self.step = Paragraph(look="muted")
         self.cancel = TextButton("Stop", name=f"{name}: stop", run=process.cancel)
         self.reason = Reason()
-        self.title = Text(relative=1.3, bold=True, wrap=True)
+        self.title = News(relative=1.3, bold=True)
         self.path = Paragraph(look="muted")
         self.lines: list[tuple[str, str]] = []
         self._report: BundleReport | None = None
@@ -111,6 +111,7 @@ class BundleWork(QWidget):
     def clear(self) -> None:
         """Forget what was found."""
         self.reason.say("")
+        self.title.say("")
         for widget in self._found:
             widget.hide()
 
@@ -136,11 +137,14 @@ class BundleWork(QWidget):
         self.step.setText(f"{step.number} of {step.steps}: {step.sentence}")
 
     def _on_done(self, report: object) -> None:
-        if not isinstance(report, BundleReport):
-            return
+        if isinstance(report, BundleReport):
+            self.show_report(report)
+
+    def show_report(self, report: BundleReport) -> None:
+        """Show what was found."""
         words, look = report_headline(report)
-        self.title.setText(words)
         self.title.set_look(look)
+        self.title.say(words)
         self.path.setText(str(report.path))
         self._report = report
         for widget in self._found:
@@ -192,8 +196,9 @@ class BundlePage(Page):
         self._checked: Path | None = None
         self._inspected = False
         self._to_sign: BundleReport | None = None
+        self._intact: BundleReport | None = None
         self._key_passphrase = ""
-        self.process.busy_changed.connect(self._on_busy)
+        self.process.busy_changed.connect(lambda busy: self._enable(is_busy=bool(busy)))
         self.process.answered.connect(self._on_done)
         self._make_fields()
         fields = form(
@@ -204,7 +209,7 @@ class BundlePage(Page):
         )
         number = row(field_label("Signatures &required by keys you trust", self.required), self.required, 1)
         write = stacked(self.about, fields, row(1, self.write), self.writing)
-        check = stacked(number, row(1, self.trusting, self.again, self.choose), self.checking)
+        check = stacked(number, row(1, self.trusting, self.again, self.choose), self.checking, row(1, self.take))
         sign = stacked(self.cosigners, row(1, self.inspect, self.cosign), self.signing)
         for (title, sentence), part in zip(_SECTIONS.items(), (write, check, sign), strict=True):
             self._insert(Section(title, sentence, part))
@@ -216,6 +221,7 @@ class BundlePage(Page):
         """Empty the page when another project was opened: what stands in it was about the one before."""
         self.clearance.clear()
         self._checked = self._to_sign = None
+        self._offer_to_sign(None)
         for part in (self.signers, self.cosigners, self.writing, self.checking, self.signing):
             part.clear()
         self._enable(is_busy=self.process.is_busy)
@@ -253,6 +259,7 @@ class BundlePage(Page):
     def check(self, path: Path) -> None:
         """Check a bundle."""
         self._checked = path
+        self._offer_to_sign(None)
         try:
             self.checking.start(VerifyJob(path, trusted_keys(), self.required.read()))
         except (ValueError, PhexploreError) as error:
@@ -264,6 +271,18 @@ class BundlePage(Page):
         self._to_sign = None
         self._inspected = True
         self.signing.start(VerifyJob(bundle))
+
+    def sign_checked(self) -> None:
+        """Take the bundle that was checked as the one to sign: what was found there is what is signed."""
+        if self._intact is not None and not self.process.is_busy:
+            self._to_sign = self._intact
+            self.signing.show_report(self._intact)
+            self._enable()
+            self.cosigners.add.setFocus()
+
+    def _offer_to_sign(self, report: BundleReport | None) -> None:
+        self._intact = report if report is not None and report.is_intact else None
+        self.take.setVisible(self._intact is not None)
 
     def sign(self, bundle: Path, out: Path) -> None:
         """Add signatures to a bundle."""
@@ -308,6 +327,10 @@ class BundlePage(Page):
         self.again.setEnabled(False)
         self.trusting = TextButton("Keys you trust…", name="Manage the keys you trust", run=self.manage_keys)
         self.checking = BundleWork(self.process, "Check a bundle")
+        self.take = TextButton(
+            "Sign it", name="Sign it: add a signature to the bundle that was checked", run=self.sign_checked
+        )
+        self.take.hide()
         name = "Choose the bundle to sign"
         self.inspect = TextButton(f"{name}…", name=name, run=lambda: self._ask_for(self.show_before_signing))
         name = "Sign the bundle that was checked"
@@ -335,9 +358,6 @@ class BundlePage(Page):
             file = path.with_name(f"{path.stem}-signed{path.suffix}")
             ask_to_save(self, "Write the signed bundle", partial(self.sign, path), kinds=_BUNDLES, proposed=file)
 
-    def _on_busy(self, busy: object) -> None:
-        self._enable(is_busy=bool(busy))
-
     def _enable(self, *, is_busy: bool = False) -> None:
         keys = (self.trusting, self.signers.new_key, self.cosigners.new_key)
         for button in (self.write, self.choose, self.inspect, *keys):
@@ -350,8 +370,10 @@ class BundlePage(Page):
             if self._after_key is not None:
                 self._after_key.add_key(result.path, self._key_passphrase)
             self._after_key, self._key_passphrase = None, ""
-        elif not isinstance(result, BundleReport) or self.process.asker is self.checking:
+        elif not isinstance(result, BundleReport):
             return
+        elif self.process.asker is self.checking:
+            self._offer_to_sign(result)
         elif self._inspected:
             self._to_sign = result if result.is_intact else None
             self._inspected = False

@@ -65,6 +65,7 @@ class RunCitations(QWidget):
         """
         super().__init__()
         self._offers: tuple[RunOffer, ...] | None = None
+        self._proposed: set[str] = set()
         self.list = TickList(name)
         self.list.setProperty("look", "bordered")
         self._empty = Text(
@@ -94,13 +95,14 @@ class RunCitations(QWidget):
 
         Args:
             offers: all there are.
-            ticked: those to tick at first sight.
+            ticked: those to tick as soon as they are named here, also where they were seen before.
         """
-        if tuple(offers) == self._offers:
-            return
         # By name: the runs of an unsaved project move beside its file when it is saved.
-        seen = {offer.directory.name for offer in self._offers or ()}
-        names = {path.name for path in (*self.chosen, *(path for path in ticked if path.name not in seen))}
+        new = {path.name for path in ticked} - self._proposed
+        if tuple(offers) == self._offers and not new:
+            return
+        names = {path.name for path in self.chosen} | new
+        self._proposed |= new
         self._offers = tuple(offers)
         self.list.show_entries(
             [_entry(offer) for offer in offers], [o.directory for o in offers if o.directory.name in names]

@@ -20,6 +20,7 @@ from phexplore.errors import PhexploreError
 from phexplore.gui.decision.bundle_page import BundlePage
 from phexplore.gui.decision.bundle_process import BundleProcess
 from phexplore.gui.decision.dialogs import KeyDialog, TrustedKeysDialog
+from phexplore.gui.decision.run_citations import RunOffer
 from phexplore.gui.theme.appearance import appearance
 from phexplore.model.workbook import Workbook
 
@@ -63,6 +64,22 @@ def test_that_a_total_is_read_as_a_decimal_that_is_never_less() -> None:
     words = [words for _, words in report_lines(stated, has_codes=False)]
     assert words[1:4] == ["Scenario: 1/3", "Total ρ: 2.556226", "Total ε: 4.5"]
     assert ("info", "Total ρ: 2.556226, exactly 293764/114921") in report_lines(stated)
+
+
+def test_that_a_committee_reads_of_a_cited_run_what_is_no_code() -> None:
+    stated = replace(INTACT, stated=(("Run", "a, 9 trials, 20261128T113054Z-24b707ff, 20 trials, data synthetic"),))
+    assert ("info", "Run: 20 trials, data synthetic") in report_lines(stated, has_codes=False)
+    assert ("info", f"Run: {stated.stated[0][1]}") in report_lines(stated)
+
+
+def test_that_a_run_is_cited_once_a_decision_rests_on_it_also_where_it_was_seen_before(page, tmp_path) -> None:
+    offers = [RunOffer(tmp_path / name, name, "") for name in ("first", "second")]
+    page.runs.show_offers(offers)
+    page.runs.show_offers(offers, [tmp_path / "second"])
+    assert page.runs.chosen == (tmp_path / "second",)
+    page.runs.untick()
+    page.runs.show_offers(offers, [tmp_path / "second"])
+    assert page.runs.chosen == (), "whoever takes the tick away keeps it so"
 
 
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
@@ -260,6 +277,25 @@ def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be
         page.show_before_signing(tmp_path / "g.zip")
     assert page.cosign.isEnabled()
     assert ("info", "Status: draft") in page.signing.lines
+
+
+def test_that_an_intact_bundle_that_was_checked_can_be_signed_without_choosing_it_again(
+    qtbot, page, own_store, us, tmp_path
+) -> None:
+    with qtbot.waitSignal(page.process.answered):
+        page.create_key(KeyJob(tmp_path / "ada.key", b""), page.cosigners)
+    _checked(qtbot, page, tmp_path / "bad.zip", b"no bundle")
+    assert not page.take.isVisibleTo(page)
+    made = make_bundle(request(us, decisions=(), signers=()))
+    _checked(qtbot, page, tmp_path / "good.zip", made.packed())
+    assert page.take.isVisibleTo(page)
+    assert not page.cosign.isEnabled()
+    page.take.click()
+    assert page.cosign.isEnabled()
+    assert page.signing.lines == page.checking.lines
+    (tmp_path / "good.zip").write_bytes(b"another")
+    with qtbot.waitSignal(page.process.failed):
+        page.sign(tmp_path / "good.zip", tmp_path / "signed.zip")
 
 
 def test_that_a_bundle_written_over_one_that_was_checked_is_told_and_its_passphrases_forgotten(
