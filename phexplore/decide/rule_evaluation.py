@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -47,23 +48,26 @@ class JudgeRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgeAnswer:
-    """Names and verdicts, a column each: scenarios first, then runs."""
+    """Names and verdicts, a column each: scenarios first, then runs; and the names of runs that cannot be read."""
 
     request: JudgeRequest
     columns: tuple[tuple[str, tuple[Verdict, ...]], ...]
+    unread: tuple[str, ...] = ()
 
 
 def judge_everything(request: JudgeRequest) -> JudgeAnswer:
-    """Return the verdicts on every scenario and run; a run that cannot be read is left out."""
+    """Return the verdicts on every scenario and on every run that can be read."""
     columns = [(scenario.name, judge(request.rules, scenario)) for scenario in request.scenarios]
+    unread = []
     for directory, scenario, name in request.runs:
-        try:
+        summary = None
+        with suppress(PhexploreError):
             summary = _load_summary(directory)
-        except PhexploreError:
-            continue
-        if summary is not None:
+        if summary is None:
+            unread.append(name)
+        else:
             columns.append((name, judge(request.rules, scenario, summary)))
-    return JudgeAnswer(request, tuple(columns))
+    return JudgeAnswer(request, tuple(columns), tuple(unread))
 
 
 def never_judged(measure: Measure, scenario: Scenario) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 
 from phexplore.decide.approving import DEEDS, decision_about, standing, superseded_sentence
-from phexplore.decide.rule_evaluation import JudgeRequest, judge, judge_everything
+from phexplore.decide.rule_evaluation import JudgeAnswer, JudgeRequest, judge, judge_everything
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
+from phexplore.figures.wording import counted
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.binding.tiles import DecisionPart
@@ -141,8 +142,9 @@ class ApprovePage(Page):
             self._decide(self._waiting)
         self._show_deed()
         headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
-        rows = tuple(map(_row, found.decisions))
-        shown = len(headers) if appearance().is_expert else len(headers) - 1
+        is_expert = appearance().is_expert
+        rows = tuple(_row(one, has_codes=is_expert) for one in found.decisions)
+        shown = len(headers) if is_expert else len(headers) - 1
         self.table.set_numbers(Table(headers[:shown], tuple(each[:shown] for each in rows)))
         self.table.setVisible(bool(rows))
         self._no_record.setVisible(not rows)
@@ -160,16 +162,37 @@ class ApprovePage(Page):
         scenario, workbook = self._session.scenario, self._session.project.workbook
         order = self._confirmed(status, self.who.text(), self.role.text(), self.note.text())
         cited = tuple((path, scenario, self.runs.title(path)) for path in self.runs.chosen)
+        request = JudgeRequest(workbook.rules, (), cited)
+        if cited and workbook.rules:
+            # A summary is read in tenths of a second where there are many runs: the window goes on meanwhile.
+            self._tasks.do(partial(judge_everything, request), partial(self._ask, order))
+            self._show_deed()
+        else:
+            self._ask(order, JudgeAnswer(request, ()))
+
+    def _ask(self, order: _Confirmed, judged: JudgeAnswer) -> None:
+        """Open the sheet.
+
+        Args:
+            order: what was in the form.
+            judged: how the runs that are cited do on the rules.
+        """
+        self._show_deed()
+        scenario, status = order.scenario, order.status
+        if self._session.scenario is not scenario or self._session.project is not order.project:
+            self.reason.say("The parameters were edited meanwhile. Look at them, then decide again.")
+            return
         entries = decision_summary(
             self._session.shown,
             self._part(),
-            [title for *_, title in cited],
-            judge(workbook.rules, scenario),
-            judge_everything(JudgeRequest(workbook.rules, (), cited if workbook.rules else ())).columns,
+            [title for *_, title in judged.request.runs],
+            judge(judged.request.rules, scenario),
+            judged.columns,
+            judged.unread,
         )
         sentence = (
             f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "
-            f"{superseded_sentence(self._session.project, status)}Undo does not take a decision back."
+            f"{superseded_sentence(order.project, status)}Undo does not take a decision back."
         )
         action = DEEDS[status].split()[0]
         sheet = DecisionSheet(
@@ -323,8 +346,11 @@ class ApprovePage(Page):
         self._hint.setText("" if is_clean else "The project is saved first: a decision counts when it is on disk.")
 
 
-def _row(one: Decision) -> tuple[str, ...]:
-    runs = ", ".join(f"{run.name} ({run.trials:,} trials)" for run in one.runs) or "no run was cited"
+def _row(one: Decision, *, has_codes: bool) -> tuple[str, ...]:
+    runs = ", ".join(f"{run.name} ({counted(run.trials, 'trial')})" for run in one.runs)
+    if not has_codes and one.runs:
+        runs = f"{counted(len(one.runs), 'run')} of {' and '.join(f'{run.trials:,}' for run in one.runs)} trials"
+    runs = runs or "no run was cited"
     note = one.note or "no note was left"
     return (
         one.status.title,

@@ -23,6 +23,7 @@ def decision_summary(
     runs: Sequence[str],
     verdicts: Sequence[Verdict] = (),
     by_runs: Sequence[tuple[str, Sequence[Verdict]]] = (),
+    unread: Sequence[str] = (),
 ) -> tuple[SummaryEntry, ...]:
     """Return everything to know before a decision about the active scenario.
 
@@ -32,31 +33,36 @@ def decision_summary(
         runs: titles of the runs that will be cited.
         verdicts: on the decision rules of the project.
         by_runs: the same of each run that will be cited, with its title.
+        unread: titles of runs that will be cited but cannot be read.
     """
     none = "none: the decision rests on the forecast alone"
     cited = SummaryEntry("Runs cited", tuple(runs) or (none,), Tone.NEUTRAL if runs else Tone.ATTENTION)
     entries = [_loss(shown, part.loss), cited]
     if verdicts:
-        entries.append(_rules(verdicts, by_runs))
+        entries.append(_rules(verdicts, by_runs, unread))
     entries += [*part.entries, _issues(shown, part.told), _changed(shown, part.changes)]
     return tuple(
         sorted(entries, key=lambda entry: len(entry.lines) > _FEW)
     )  # a long list hides nothing short below the fold
 
 
-def _rules(verdicts: Sequence[Verdict], by_runs: Sequence[tuple[str, Sequence[Verdict]]]) -> SummaryEntry:
+def _rules(
+    verdicts: Sequence[Verdict], by_runs: Sequence[tuple[str, Sequence[Verdict]]], unread: Sequence[str]
+) -> SummaryEntry:
     """Return how the scenario does on the rules, and each run that is cited: it judges what no forecast can.
 
     Args:
         verdicts: on the scenario.
         by_runs: titles of the runs, and the verdicts on them.
+        unread: titles of the runs that cannot be read.
     """
     told = [f"{title}: {verdict_summary(of)}" for title, of in by_runs]
     if not told or any(each.outcome is not Outcome.NOT_JUDGED for each in verdicts):
         told.insert(0, verdict_summary(verdicts))
+    told += [f"{title}: cannot be read, which leaves every rule open" for title in unread]
     each_rule = zip(verdicts, *(of for _, of in by_runs), strict=True)
     hold = all({each.outcome for each in rule} - {Outcome.NOT_JUDGED} == {Outcome.PASS} for rule in each_rule)
-    return SummaryEntry("Decision rules", tuple(told), Tone.GOOD if hold else Tone.ATTENTION)
+    return SummaryEntry("Decision rules", tuple(told), Tone.GOOD if hold and not unread else Tone.ATTENTION)
 
 
 def _loss(shown: ScenarioView, tile: TileContent) -> SummaryEntry:
@@ -77,7 +83,7 @@ def _against(change: str, shown: ScenarioView) -> str:
     """
     if shown.reference is None:
         return change
-    title, said = shown.reference.title, "the reference"
+    title, said = _version(shown.reference.title), "the reference"
     return change.replace(said, title, 1) if said in change else f"{change} against {title}"
 
 
@@ -88,7 +94,12 @@ def _changed(shown: ScenarioView, changes: tuple[str, ...]) -> SummaryEntry:
         return SummaryEntry(
             caption, ("not known: choose at the top what to compare with, then read again",), Tone.ATTENTION
         )
-    return SummaryEntry(f"{caption}, against {shown.reference.title}", changes or ("nothing",))
+    return SummaryEntry(f"{caption}, against {_version(shown.reference.title)}", changes or ("nothing",))
+
+
+def _version(title: str) -> str:
+    """Return a reference within a sentence: what the project keeps is called as last saved, as approved on a day."""
+    return f"the version {title}" if title.startswith("as ") else title
 
 
 def _epsilon_words(shown: ScenarioView) -> str:

@@ -128,7 +128,9 @@ class DecisionSheet(AskDialog):
             place = scrolling("What is decided about", _summary(entries))
             place.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that keys scroll a long list of changes
             # Whoever comes here by keyboard hears what is decided about, not only that it is.
-            describe(place, more="; ".join(f"{each.caption}: {', '.join(each.lines)}" for each in entries))
+            # Line by line in the words that stand there: what a committee does not see is left out at the end of a line.
+            heard = (f"{each.caption}: {', '.join(map(localised, each.lines))}" for each in entries)
+            describe(place, more="; ".join(heard))
             parts.append((place, 1))
         typed = (f"To confirm, type the name of the scenario: {name}", self.typed)
         for caption, field in (*fields, typed):

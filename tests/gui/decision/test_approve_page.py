@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,8 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QScrollArea
 
 from phexplore.catalog.names import Naming, called
+from phexplore.decide import rule_evaluation
 from phexplore.decide.verdict_words import verdict_summary
 from phexplore.document.project import Project
+from phexplore.document.reference_versions import SAVED
 from phexplore.figures.tile import Tone
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
@@ -263,6 +266,23 @@ def test_that_the_sheet_names_what_the_loss_is_equal_to(page, session) -> None:
     assert loss[-1] == f"as in {session.shown.reference.title}"
 
 
+def test_that_what_the_project_keeps_is_named_in_a_sentence(page, session, tmp_path) -> None:
+    session.project.save(tmp_path / "vote.phx")
+    session.edit_workbook("Compare", lambda book: compare_with(book, SAVED))
+    entries = {each.caption: each.lines for each in decision_summary(session.shown, decision_part(session.shown), [])}
+    assert entries["Privacy loss"][-1] == "as in the version as last saved"
+    assert "Changed, in people, against the version as last saved" in entries
+
+
+def test_that_a_committee_hears_of_the_loss_what_it_reads(page) -> None:
+    appearance().show_depth(Depth.COMMITTEE)
+    _fill(page)
+    page.record()
+    (summary,) = [each for each in page.sheet.findChildren(QScrollArea) if each.accessibleName()]
+    appearance().show_depth(Depth.EXPERT)
+    assert "bounded" not in summary.accessibleDescription()
+
+
 def test_that_cited_runs_judge_the_rules_that_only_a_run_can(session) -> None:
     rule = Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10))
     for value, tone in ((0.95, Tone.GOOD), (0.85, Tone.ATTENTION)):
@@ -270,6 +290,29 @@ def test_that_cited_runs_judge_the_rules_that_only_a_run_can(session) -> None:
         shown = decision_summary(session.shown, decision_part(session.shown), ["run 1"], waiting, [("run 1", of_run)])
         found = next(entry for entry in shown if entry.caption == "Decision rules")
         assert (found.lines, found.tone) == ((f"run 1: {verdict_summary(of_run)}",), tone)
+
+
+def test_that_the_sheet_names_a_run_that_cannot_be_read_and_reads_runs_beside_the_window(
+    qtbot, page, session, tmp_path, monkeypatch
+) -> None:
+    rule = Rule(Measure.LOSS, Bound.AT_MOST, Fraction(10))
+    session.edit_workbook("Ask", lambda book: replace(book, rules=(rule,)))
+    page.runs.show_offers([RunOffer(tmp_path / "gone", "the vote's run", "")], [tmp_path / "gone"])
+    threads, read = [], rule_evaluation.judge_everything
+
+    def watched(request):
+        threads.append(threading.current_thread() is threading.main_thread())
+        return read(request)
+
+    monkeypatch.setattr("phexplore.gui.decision.approve_page.judge_everything", watched)
+    _fill(page)
+    page.record()
+    assert not page.button.isEnabled()
+    qtbot.waitUntil(lambda: page.sheet is not None)
+    assert threads == [False]
+    assert page.button.isEnabled()
+    (summary,) = [each for each in page.sheet.findChildren(QScrollArea) if each.accessibleName()]
+    assert "the vote's run: cannot be read" in summary.accessibleDescription()
 
 
 @pytest.mark.defect("B1")
