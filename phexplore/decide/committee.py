@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -189,23 +190,33 @@ ReadProposal = Callable[[Path, Scenario], Scenario]
 def read_proposals(
     paths: Sequence[Path], like: Scenario, read: ReadProposal
 ) -> tuple[tuple[Scenario, ...], tuple[Issue, ...]]:
-    """Return the proposals in members' files, each called after its file, and every problem of every file.
+    """Return the proposals in members' files, and every problem of every file.
+
+    Each has its own name; one without, or called as another or as the scenario it started from, is called after its file.
 
     Args:
         paths: of the files.
         like: the scenario that tables of parameters change.
         read: reads a file.
     """
-    proposals: list[Scenario] = []
+    found: list[tuple[Path, Scenario]] = []
     problems: list[Issue] = []
     for path in paths:
         try:
-            proposals.append(replace(read(path, like), name=visible(path.stem).replace("#", "-").strip() or "member"))
+            found.append((path, read(path, like)))
         except InputProblemsError as error:
             problems += [replace(each, path=(path.name, *each.path)) for each in error.issues]
         except PhexploreError as error:
             problems.append(Issue((path.name,), error.sentence, error.remedy))
-    return tuple(proposals), tuple(problems)
+    names = Counter([like.name, *(proposal.name for _, proposal in found)])
+    named = (
+        proposal if names[proposal.name] == 1 else replace(proposal, name=_member(path)) for path, proposal in found
+    )
+    return tuple(named), tuple(problems)
+
+
+def _member(path: Path) -> str:
+    return visible(path.stem).replace("#", "-").strip() or "member"
 
 
 def with_proposals(workbook: Workbook, proposals: Sequence[Scenario]) -> Workbook:

@@ -197,7 +197,10 @@ class CommitteePage(TickPage):
         self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
         self.table.set_numbers(view.numbers)
         self.picture.show_figure(view.picture)
-        self._tell_reasons(next((place for place, row in enumerate(view.numbers.rows) if row[-1]), 0))
+        chosen = self.table.currentIndex().row()  # -1 for none
+        self._tell_reasons(
+            chosen if chosen >= 0 else next((at for at, row in enumerate(view.numbers.rows) if row[-1]), 0)
+        )
 
     def _tell_reasons(self, row: int) -> None:
         """Say whole what the last column cuts: of the row that was moved to, at first of the first that has a reason."""

@@ -136,7 +136,7 @@ def test_that_members_who_moved_nothing_are_said_to(us) -> None:
     assert view.numbers.rows == ()
 
 
-def test_that_files_of_all_kinds_become_proposals_named_after_them(us, files, proposals) -> None:
+def test_that_files_of_all_kinds_become_proposals(us, files, proposals) -> None:
     found, problems = read_proposals(files, us, read_proposal)
     assert [each.name for each in found] == list(NAMES)
     assert [each.phsafe.budgets for each in found] == [each.phsafe.budgets for each in proposals]
@@ -145,8 +145,19 @@ def test_that_files_of_all_kinds_become_proposals_named_after_them(us, files, pr
 
 def test_that_the_name_of_a_file_turns_no_line(us, files, tmp_path) -> None:
     files[0].rename(tmp_path / "Ada\u202eexe\n.phx")
-    ((ada,), _) = read_proposals([tmp_path / "Ada\u202eexe\n.phx"], us, read_proposal)
+    ((ada,), _) = read_proposals([tmp_path / "Ada\u202eexe\n.phx"], replace(us, name="Ada"), read_proposal)
     assert ada.name == "Ada\\u202eexe\\n"
+
+
+def test_that_a_member_has_the_name_of_the_proposal_and_of_the_file_where_that_tells_nobody_apart(us, tmp_path) -> None:
+    paths = []
+    for file, name in (("a", "Proposal of Ada"), ("b", "Draft"), ("c", "Draft"), ("d", us.name)):
+        project = Project.new(Workbook((replace(us, name=name),), name))
+        project.save(tmp_path / f"{file}.phx")
+        project.close()
+        paths.append(tmp_path / f"{file}.phx")
+    found, _ = read_proposals(paths, us, read_proposal)
+    assert [each.name for each in found] == ["Proposal of Ada", "b", "c", "d"]
 
 
 def test_that_every_problem_of_every_file_is_kept_with_its_file_and_line(us, files, tmp_path) -> None:
@@ -276,6 +287,9 @@ def test_that_a_reason_is_read_whole_above_the_matrix(qtbot, page, session, us, 
     other = next(place for place, row in enumerate(page.table.numbers.rows) if not row[-1])
     page.table.selectRow(other)
     assert page.reasons.text().endswith(" – nobody gave a reason")
+    with qtbot.waitSignal(page._work.finished):
+        page.follow()
+    assert page.reasons.text().endswith(" – nobody gave a reason"), "of the row that stays chosen"
     page.tick()
     assert not page.reasons.isVisible()
 
