@@ -15,7 +15,7 @@ from phexplore.accuracy.budget_model import margin_of
 from phexplore.accuracy.margins import keeps_target
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.catalog.names import spellings
-from phexplore.figures.wording import budget_text, letter, parse_people, people, signed_budget, target_text
+from phexplore.figures.wording import budget_text, letter, margin_text, parse_people, signed_budget, target_text
 from phexplore.gui.binding.scenario_view import Update
 from phexplore.gui.binding.session import Refusal, Session
 from phexplore.gui.tables.parameter_table import (
@@ -211,11 +211,11 @@ def goals_words(scenario: Scenario, rows: Rows) -> str:
 def _margin_now(row: GoalRow) -> str:
     if isinstance(row.budget, Unlimited):
         return "0 (no noise)"
-    return f"{'missed ' if row.is_missed else ''}{_people(row.margin)}"
+    return f"missed {_people(row.margin, row.target)}" if row.is_missed else _people(row.margin)
 
 
-def _people(margin: float | None) -> str:
-    return ABSENT if margin is None else people(margin)
+def _people(margin: float | None, missed: Fraction | None = None) -> str:
+    return ABSENT if margin is None else margin_text(margin, missed)
 
 
 _SAMPLES = (

@@ -28,6 +28,7 @@ from phexplore.model.keys import parse_query
 from phexplore.model.numbers import Unlimited
 from phexplore.model.topdown import LevelQuery
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.registry import budgets_of, preset
 
@@ -119,6 +120,10 @@ def test_that_a_missed_goal_is_told_by_a_word_and_counted_above_the_table(view, 
     tones = {view.table.cell(margin.row(), column).tone for column in (GoalColumn.MARGIN, GoalColumn.TARGET)}
     assert tones == {Tone.ATTENTION}
     assert view.finding.text().startswith("45 of 46 goals are met now, 1 missed.")
+    close = Fraction("19.62")
+    session.edit("A hair above", lambda scenario: edit_margin(scenario, query, Fraction("19.63")))
+    assert view.edits.change("Read goals", lambda goals: with_margins(goals, {query: close})) is None
+    assert Fraction(_cell(view, query, GoalColumn.MARGIN).data().removeprefix("missed ")) > close
     session.edit("No noise", lambda scenario: set_budget(scenario, query, Unlimited.UNLIMITED))
     assert _cell(view, query, GoalColumn.MARGIN).data() == "0 (no noise)"
     assert view.finding.text().startswith("46 of 46 goals are met now. ")
