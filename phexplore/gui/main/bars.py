@@ -26,6 +26,7 @@ from phexplore.gui.widgets.labels import ElidedText, Text, line
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
+from phexplore.model.approval import Status
 from phexplore.model.workbook import activate, compare_with
 from phexplore.preparing import PREPARING, listeners
 from phexplore.systems.registry import presets_of, system_of
@@ -98,6 +99,8 @@ class HeaderBar(QFrame):
             each.setDirection(right if is_large else down)
             each.setStretch(1, 1 if is_large else 0)
             each.setSpacing(GRID if is_large else 2)
+        # As wide as the longest, so that no chooser moves under the pointer when something is edited, saved or decided.
+        self.status.setMinimumWidth(max(self.status.fontMetrics().horizontalAdvance(each.title) for each in Status))
 
     def _refresh(self, _signal: object = None) -> None:
         workbook = self._session.shown.workbook

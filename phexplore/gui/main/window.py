@@ -270,7 +270,9 @@ class MainWindow(QMainWindow):
         news.wanted.connect(self.navigation.choose)
         news.failed.connect(notice.tell_failure)
         news.mended.connect(lambda error: notice.drop(cause=error))
-        news.noted.connect(notice.say)
+        news.noted.connect(lambda text: notice.say(text, cause=news))
+        for signal in (session.updated, session.saved):  # what was noted is about the version before
+            signal.connect(lambda _about: notice.drop(cause=news))
         news.warned.connect(notice.warn)
         news.said.connect(self.bottom.say)
         news.written.connect(notice.tell_written)

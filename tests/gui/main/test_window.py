@@ -144,6 +144,24 @@ def test_that_a_refusal_is_said_above_the_content(window, query) -> None:
     assert "0 or more" in window.notice.text
 
 
+def test_that_what_was_noted_of_a_version_goes_with_the_next_edit_or_save(window, query, tmp_path) -> None:
+    for goes_on in (lambda: window.files.save_to(tmp_path / "kept.phx"), window.session.undo):
+        window.session.edit("Set", lambda s: set_budget(s, query, Fraction(1, 7)))
+        window.news.noted.emit("The solution was applied.")
+        assert window.notice.text == "The solution was applied."
+        goes_on()
+        assert window.notice.text == ""
+
+
+def test_that_the_choosers_stay_where_they_are_when_the_status_changes(window, query) -> None:
+    header, places = window.header, []
+    for text in ("Draft", "Recommended"):
+        header.status.setText(text)
+        header.layout().activate()
+        places.append(header.reference.geometry())
+    assert places[0] == places[1]
+
+
 def test_that_what_came_back_is_said_until_it_is_saved(window, tmp_path) -> None:
     window.files.noted.emit("2 unsaved edits were recovered.")
     assert "recovered" in window.notice.text
