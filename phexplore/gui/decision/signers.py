@@ -62,6 +62,8 @@ class SignerRow(QFrame):
         remove = SymbolButton("close", leave, run=lambda: self.removed.emit(self))
         who = row((self.name, 1), (self.role, 1), *(() if path is None else ((self.passphrase, 1),)))
         fields = () if is_later else (who,) if path is not None else (who, self.command)  # a command is long
+        own = () if is_later else (self.name, self.role, self.command if path is None else self.passphrase)
+        self.stops: tuple[QWidget, ...] = (remove, *own)
         column(row((heading, 1), remove), *fields, of=self, margins=(GRID + HALF, GRID, GRID, GRID))
 
     def key(self) -> KeyFile | SigningCommand:
@@ -158,6 +160,11 @@ class SignersEditor(QWidget):
         signer.removed.connect(self._remove)
         self._rows.append(signer)
         self._list.addWidget(signer)
+        signer.show()  # at once: what is not shown yet cannot have the focus, which goes to the top of the window instead
+        before = self.add.previousInFocusChain() or self
+        for stop in signer.stops:
+            self.setTabOrder(before, stop)
+            before = stop
         self._empty.hide()
         self.changed.emit()
         if not signer.is_later:
@@ -165,6 +172,8 @@ class SignersEditor(QWidget):
 
     def _remove(self, signer: SignerRow) -> None:
         self._rows.remove(signer)
+        if (focused := self.window().focusWidget()) is not None and signer.isAncestorOf(focused):
+            self.add.setFocus()
         self._list.removeWidget(signer)
         signer.hide()
         signer.deleteLater()

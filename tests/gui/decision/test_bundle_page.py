@@ -82,6 +82,21 @@ def test_that_a_run_is_cited_once_a_decision_rests_on_it_also_where_it_was_seen_
     assert page.runs.chosen == (), "whoever takes the tick away keeps it so"
 
 
+def test_that_a_signer_who_was_added_has_the_focus_and_stands_before_the_buttons(page, tmp_path) -> None:
+    page.cosigners.add.setFocus()
+    for name in ("ada.key", "ben.key"):
+        page.cosigners.add_key(tmp_path / name)
+    ada, ben = page.cosigners.rows
+    assert page.window().focusWidget() is ben.name
+    chain = [ada.stops[0]]
+    while chain[-1] is not page.cosigners.add:
+        chain.append(chain[-1].nextInFocusChain())
+    expected = [*ada.stops, *ben.stops, page.cosigners.add]
+    assert [each for each in chain if each in expected] == expected
+    ben.removed.emit(ben)
+    assert page.window().focusWidget() is page.cosigners.add
+
+
 def test_that_a_key_is_made_beside_the_window_and_signs_then(qtbot, page, tmp_path) -> None:
     with qtbot.waitSignal(page.process.answered):
         page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.signers)
