@@ -210,13 +210,18 @@ def signed_tick(value: float) -> str:
 
 
 def shortened(text: str, most: int = 36) -> str:
-    """Return the text, cut with … where it is longer.
+    """Return the text, cut with … where it is longer; no number is cut, its first digits would be another number.
 
     Args:
         text: any.
         most: longest length, characters.
     """
-    return text if len(text) <= most else text[: most - 1].rstrip(" ,;") + "…"
+    if len(text) <= most:
+        return text
+    kept = text[: most - 1]
+    if text[most - 1].isdigit() or (text[most - 1] in ".," and text[most : most + 1].isdigit()):
+        kept = kept.rstrip("0123456789.,")
+    return kept.rstrip(" ,;") + "…"
 
 
 def _real(value: float, direction: str, common: int | None = None) -> str:

@@ -42,6 +42,7 @@ from phexplore.figures.style import (
     LEVEL_COLOURS,
     MUTED,
     PAGE_WIDTH,
+    PNG_DPI,
     Chart,
     FigureFormat,
     chart_bytes,
@@ -92,6 +93,10 @@ _AXES = 0.775
 _LETTER = 5.4
 """Pixels of a letter of the text beside a mark."""
 _LEAST_TEXT = 12
+_MOST_LAYOUTS = 4
+"""How often a figure is laid out until its texts are inside."""
+_EDGE = 0.06
+"""Inches between a text and the edge of the picture."""
 _THIN = {"edgecolor": BORDER, "linewidth": 0.3, "zorder": 1}
 _MOST_NAME = 56
 _MOST_TITLE = 80
@@ -147,6 +152,29 @@ def draw(target: FigureBase, figure: Figure) -> None:
     _Drawing(axes, figure).draw()
     if figure.key:
         _draw_key(target, figure, loc="outside lower center")
+    if figure.has_rows:
+        _keep_texts_inside(axes)
+
+
+def _keep_texts_inside(axes: Axes) -> None:
+    """Widen the axis until the texts beside marks end inside the picture: names of rows may leave less room than was reckoned."""
+    from matplotlib.text import Annotation  # noqa: PLC0415 - only files pay for matplotlib
+
+    root = axes.figure.figure
+    before, root.dpi = root.dpi, PNG_DPI  # letters stand on whole dots: at others they are wider or narrower
+    for _ in range(_MOST_LAYOUTS):
+        root.draw_without_rendering()
+        edge, start, wider = root.bbox.x1 - _EDGE * root.dpi, axes.get_window_extent().x0, 1.0
+        for text in axes.texts:
+            over = text.get_window_extent().x1 - edge
+            if isinstance(text, Annotation) and over > 0:
+                room = axes.transData.transform(text.xy)[0] - start
+                wider = max(wider, room / (room - over)) if over < room else wider
+        if wider == 1.0:
+            break
+        low, high = axes.get_xlim()
+        axes.set_xlim(low, low + (high - low) * wider)
+    root.dpi = before
 
 
 def draw_into(axes: Axes, figure: Figure) -> None:
@@ -272,7 +300,7 @@ class _Drawing:
         self._axes.annotate(
             text, (self._x(place), row), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
             ha="right" if is_left else "left", va="center", fontsize=7.5, color=colour_of(mark.ink),
-        )  # fmt: skip
+        ).set_in_layout(False)  # fmt: skip  # the axis leaves them room: a layout that did would move what they stand beside
 
     def _line_names(self) -> None:
         """Write the names of lines at their ends, moved apart where the lines are close."""

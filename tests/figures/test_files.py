@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -20,8 +21,8 @@ from phexplore.figures.histogram import error_histogram, normal_curve
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Bar, Box, Cell, Dot, Fill, Mark, Patch, Path, Role, Row, Rule, Shape, Span, Words
 from phexplore.figures.scatter import Series, scatter_figure
-from phexplore.figures.style import FigureFormat, figure_style
-from phexplore.figures.table import Table
+from phexplore.figures.style import PNG_DPI, FigureFormat, figure_style
+from phexplore.figures.table import Table, shortened
 from phexplore.figures.table_files import TableFileError, write_table
 from phexplore.figures.to_matplotlib import draw, figure_bytes, inches
 
@@ -101,6 +102,33 @@ def test_that_a_slide_is_16_by_9():
     content = figure_bytes(figure, FigureFormat.PNG, wide=True)
     width, height = (int.from_bytes(content[place : place + 4], "big") for place in (16, 20))
     assert width / height == pytest.approx(16 / 9, rel=0.01)
+
+
+@pytest.mark.parametrize("dpi", [PNG_DPI, 600])  # of a picture, and close to letters that are drawn as outlines
+def test_that_texts_beside_marks_end_inside_a_picture_whose_rows_have_long_names(dpi):
+    rows = [
+        Row(str(n), "", f"Block group {n}, tract 501.{n:02d}, Washington County, RI", 89.8 - n,
+            text=f"{89.8 - n:.1f}: spread over many groups (1,340 → 1,263.{n})")
+        for n in range(8)
+    ]  # fmt: skip
+    figure = row_figure("worst", rows, "people", "Title", "Sentence.", TABLE)
+    with figure_style():
+        drawn = MatplotlibFigure(figsize=inches(figure), layout="constrained")
+        draw(drawn, figure)
+        drawn.dpi = dpi
+        drawn.draw_without_rendering()
+    texts = [each for each in drawn.axes[0].texts if "→" in each.get_text()]
+    assert len(texts) == len(rows)
+    assert all(each.get_window_extent().x1 <= drawn.bbox.x1 for each in texts)
+
+
+def test_that_a_text_is_never_cut_within_a_number():
+    text = "off by 12,345.6 people (948 → 1,024.8)"
+    whole = {"12,345.6", "948", "1,024.8"}
+    for most in range(4, len(text)):
+        found = shortened(text, most)
+        assert len(found) <= most
+        assert set(re.findall(r"[\d.,]*\d", found)) <= whole, found
 
 
 def test_that_names_of_columns_have_lines_where_they_have_no_room_beside_each_other():
