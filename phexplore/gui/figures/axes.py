@@ -23,8 +23,8 @@ from phexplore.gui.theme.metrics import GAP, HALF
 
 _UPRIGHT = 2
 """A label of so many letters is not turned."""
-_LEAST_LETTERS = 4
-"""A name of a column is left out rather than cut to fewer."""
+_HIGHEST = 6
+"""Lines of text that an upright name may be high."""
 TICK_LENGTH = 4
 """In pixels, outside the plot area."""
 
@@ -112,11 +112,21 @@ class ValueAxis(Axis):
 
 
 class BottomAxis(ValueAxis):
-    """Values from left to right, below the plot area."""
+    """Values from left to right, below the plot area; names of columns stand upright where they have no room beside each other.
 
-    def extent(self, _low: float, _high: float) -> int:
-        line = lettering().height
-        return round(TICK_LENGTH + HALF + line + (line if self.label else 0)) + HALF
+    Attributes:
+        length: pixels of the plot area.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.length = 0.0
+        self._fitted: tuple[tuple[object, ...], tuple[str, ...]] = ((), ())
+
+    def extent(self, low: float, high: float) -> int:
+        line, upright = lettering().height, self._upright(low, high)
+        names = max(map(lettering().width, upright), default=line)
+        return round(TICK_LENGTH + HALF + names + (line if self.label else 0)) + HALF
 
     def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
         colours, letters, area = appearance().colours, lettering(), pixels.area
@@ -127,30 +137,44 @@ class BottomAxis(ValueAxis):
             painter.drawLine(
                 QPointF(round(x) + 0.5, area.bottom()), QPointF(round(x) + 0.5, area.bottom() + TICK_LENGTH)
             )
-        y = area.bottom() + TICK_LENGTH + HALF / 2 + letters.height / 2
-        texts = self._names([tick.text for tick in ticks], middles)
+        top = area.bottom() + TICK_LENGTH + HALF / 2
+        upright = self._upright(pixels.view.left(), pixels.view.right())
+        for x, name in zip(middles, upright, strict=False):
+            painter.save()
+            painter.translate(x, top)
+            painter.rotate(-90)
+            draw_text(painter, QPointF(0, 0), name, colours.muted, align=1)
+            painter.restore()
+        texts = [] if upright else [tick.text for tick in ticks]
         widths = [letters.width(text) for text in texts]
         lefts = [
             min(max(x - width / 2, room.left() + 1), room.right() - 1 - width)
-            for x, width in zip(middles, widths, strict=True)
+            for x, width in zip(middles, widths, strict=False)
         ]
         for index in _apart([(left, left + width) for left, width in zip(lefts, widths, strict=True)]):
-            draw_text(painter, QPointF(lefts[index], y), texts[index], colours.muted)
+            draw_text(painter, QPointF(lefts[index], top + letters.height / 2), texts[index], colours.muted)
         if self.label:
             words = self._fitting(room.width() - GAP)
             left = min(
                 max(area.center().x() - letters.width(words) / 2, HALF), room.right() - letters.width(words) - HALF
             )
-            draw_text(painter, QPointF(left, y + letters.height), words, colours.muted)
+            y = top + max(map(letters.width, upright), default=letters.height) + letters.height / 2
+            draw_text(painter, QPointF(left, y), words, colours.muted)
 
-    def _names(self, texts: list[str], middles: Sequence[float]) -> list[str]:
-        """Return what is written at ticks: names of columns are shortened to their column, where one left out would be missed."""
-        letters = lettering()
-        room = min((second - first for first, second in pairwise(middles)), default=math.inf) - HALF
-        are_names = all(text[:1].isalpha() for text in texts) and room >= _LEAST_LETTERS * letters.width("n")
-        widths = [letters.width(text) for text in texts]
-        fits = all(sum(both) / 2 <= room for both in pairwise(widths))
-        return [letters.elided(text, room) for text in texts] if are_names and not fits else texts
+    def _upright(self, low: float, high: float) -> tuple[str, ...]:
+        """Return the names of columns where one of them would be missed beside the others, cut to their height."""
+        letters, ticks = lettering(), self.ticks(low, high)
+        if not ticks or not ticks[0].text[:1].isalpha():
+            return ()
+        asked = (ticks, self.length, letters.height)
+        if self._fitted[0] != asked:
+            places = [(tick.position - low) / (high - low) * self.length for tick in ticks]
+            room = min((second - first for first, second in pairwise(places)), default=math.inf) - HALF
+            pairs = pairwise(letters.width(tick.text) for tick in ticks)
+            fits = all(sum(both) / 2 <= room for both in pairs) or room < letters.height
+            names = () if fits else tuple(letters.elided(tick.text, _HIGHEST * letters.height) for tick in ticks)
+            self._fitted = (asked, names)
+        return self._fitted[1]
 
 
 class LeftValueAxis(ValueAxis):

@@ -79,8 +79,9 @@ class Canvas(QWidget):
         left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
         if self._left is self._left_values:  # the topmost label reaches above the plot area
             top = max(top, self._head + round(lettering().height / 2))
+        width = self.bottom_axis.length = max(self.width() - left - HALF, 0)
         bottom = self.height() - self.bottom_axis.extent(view.left(), view.right()) - self._foot
-        return QRectF(left, top, max(self.width() - left - HALF, 0), max(bottom - top, 0))
+        return QRectF(left, top, width, max(bottom - top, 0))
 
     @property
     def pixels(self) -> Pixels:

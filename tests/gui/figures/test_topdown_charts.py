@@ -127,14 +127,15 @@ def test_that_every_column_of_a_narrow_heat_table_keeps_a_name(qtbot):
     axis.use(heat_figure(version(), Quantity.OF_TOTAL).x)
     names = [tick.text for tick in axis.ticks(0.0, 6.0)]
     assert names[4] == "Bl. group"
-    shown = axis._names(names, [38.0 * place for place in range(6)])
-    assert [name[:2] for name in shown] == ["US", "St", "Co", "Tr", "Bl", "Bl"]
-    assert all(lettering().width(name) <= 38 - HALF for name in shown)
-    assert axis._names(names, [6.0 * place for place in range(6)]) == names, "no name of one letter"
+    before = axis.extent(0.0, 6.0)
+    axis.length = 38.0 * 6
+    assert axis._upright(0.0, 6.0) == tuple(names), "whole, and upright"
+    assert axis.extent(0.0, 6.0) == before + round(max(map(lettering().width, names)) - lettering().height)
+    axis.length = 6.0 * 6
+    assert axis._upright(0.0, 6.0) == (), "columns narrower than a line"
     wide = max((lettering().width(name) + lettering().width("County")) / 2 for name in names) + HALF
-    assert axis._names(names, [wide * place for place in range(6)]) == names, (
-        "a longer one beside shorter ones has room"
-    )
+    axis.length = wide * 6
+    assert axis._upright(0.0, 6.0) == (), "a longer one beside shorter ones has room"
 
 
 def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):
