@@ -21,7 +21,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser
 from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import Paragraph, Text, describe, stand_on_card
+from phexplore.gui.widgets.labels import Paragraph, Text, describe, stand_on_card, stand_on_page
 from phexplore.gui.widgets.layout import column
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.comments import comments_on, place_of
@@ -112,6 +112,7 @@ class Inspector(QScrollArea):
         }
         content = QWidget()
         head = (self.title, self._subtitle, self._part, self.picture, self._meaning, self.said, self.noise)
+        stand_on_page(*head, self.noise.found, self.noise.held, self.noise.strip, self.issues)
         self._column = column(*head, of=content, margins=(MARGIN, MARGIN, MARGIN, MARGIN))
         for body, title in self._titles.items():
             self._column.addSpacing(HALF)

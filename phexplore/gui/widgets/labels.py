@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
@@ -335,9 +336,18 @@ class Paragraph(Figure):
 
 def stand_on_card(*texts: Figure) -> None:
     """Let texts fill the card's colour behind themselves: else all of the card is painted with every one that changes."""
-    for text in texts:
-        text.setBackgroundRole(QPalette.ColorRole.Base)
-        text.setAutoFillBackground(True)
+    _fill(texts, QPalette.ColorRole.Base)
+
+
+def stand_on_page(*parts: QWidget) -> None:
+    """Let texts and pictures fill the page's colour behind themselves, as `stand_on_card` does with a card's."""
+    _fill(parts, QPalette.ColorRole.Window)
+
+
+def _fill(parts: Sequence[QWidget], role: QPalette.ColorRole) -> None:
+    for part in parts:
+        part.setBackgroundRole(role)
+        part.setAutoFillBackground(True)
 
 
 class FieldLabel(QLabel):
