@@ -45,6 +45,7 @@ class Plot(QWidget):
         self.drag = HandleDrag(self)
         self._choice = Choice()
         self._painted: list[AnyMark] = []
+        self._painted_at: tuple[QRectF, QRectF] | None = None
         self._layers = FigureLayers(self.canvas, self.viewport, self._choice, self.drag)
         self.gestures = Gestures(self.canvas, self.viewport, self._choice, self.drag, self)
         self.gestures.item_taken.connect(self.choose_item)
@@ -144,23 +145,24 @@ class Plot(QWidget):
             self.axis.update()
 
     def _refresh_all(self, figure: Figure) -> None:
-        self._painted = list(figure.marks)
+        self._painted, self._painted_at = list(figure.marks), (self.canvas.view, self.canvas.area)
         self.canvas.refresh()
 
     def _refresh_changed(self, before: Figure, after: Figure) -> None:
         """Paint the rows that look different from what was painted, or the names of lines: a repaint of all costs 5 ms.
 
         One edit changes one row, and shares and curves by less than can be seen. They are compared with what was painted
-        and not with the figure before, so that small steps do not add up unseen.
+        and not with the figure before, so that small steps do not add up unseen; zoomed in, they are seen.
         """
         around = [
             (each.under, each.over, each.cells, each.points, each.patches, each.key, each.row_numbers)
             for each in (before, after)
         ]
-        if around[0] != around[1] or after.patches or (self._choice.here is not None and not after.has_rows):
+        pixels = self.canvas.pixels
+        is_seen_alike = around[0] == around[1] and self._painted_at == (pixels.view, pixels.area)
+        if not is_seen_alike or after.patches or (self._choice.here is not None and not after.has_rows):
             self._refresh_all(after)
             return
-        pixels = self.canvas.pixels
         near = (
             _STILL / pixels.per_x if after.x.scale is Scale.LINEAR else 0.0,
             _STILL / pixels.per_y if after.y.scale is Scale.LINEAR else 0.0,

@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.gui.figures.canvas import Canvas
@@ -156,3 +157,15 @@ def test_that_small_steps_write_every_number_anew_and_draw_lines_before_they_are
             off = np.abs(np.subtract(drawn.parts[0].ys, mark.parts[0].ys)) * pixels.per_y
             assert off.max() <= 0.125
     assert 2 < len(whole) < steps / 2
+
+
+def test_that_lines_that_were_painted_closer_are_drawn_again_where_they_were_before(chart, us, figures):
+    """A step too small to be seen is seen after zooming in; undone there, it would stay on the screen."""
+    small = forecast(set_budget(us, PH3, us.method.budgets[PH3] * Fraction(20_001, 20_000)))
+    chart.show_figure(epsilon_figure(small))
+    chart.plot.viewport.zoom(1e-3)
+    QApplication.processEvents()
+    strips = []
+    chart.plot.canvas.refresh = lambda *parts: strips.append(parts)
+    chart.show_figure(epsilon_figure(figures))
+    assert strips == [()], "everything"
