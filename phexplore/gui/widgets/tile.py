@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import Enum
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
@@ -17,6 +18,14 @@ from phexplore.gui.widgets.layout import column, row
 _STEP, _UNBOUND = 6 * GRID, 16777215
 
 
+class Saying(Enum):
+    """How much of a figure a line says."""
+
+    ALL = "all"
+    NO_NOTE = "without what stands after a comma beside the figure, e.g. how it is rounded"
+    FIGURE = "without a note and without what changed"
+
+
 class TileLine(ElidedText):
     """The same figure in one line of text, for pages whose pictures need the room; the tool tip has all of it.
 
@@ -27,13 +36,9 @@ class TileLine(ElidedText):
         super().__init__()
         self.says_all = False
         """Whether it says all that a tile does."""
-        self._whole = self._short = ""
+        self._whole = self._short = self._note = ""
+        self._says = Saying.ALL
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    @property
-    def spare(self) -> int:
-        """How much narrower it is without what changed, in pixels."""
-        return self.width_saying(change=True) - self.width_saying(change=False)
 
     def sizeHint(self) -> QSize:
         needed = Figure.sizeHint(self)
@@ -45,40 +50,48 @@ class TileLine(ElidedText):
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""
         said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
-        is_short = self.text() != self._whole
         self._short = tile_words(content)
         self._whole = tile_sentence(content) if said or self.says_all else self._short
-        self.say_change(is_said=not is_short)
+        self._note = "".join(content.beside.partition(", ")[1:])
+        self.show_as(self._says)
         self.set_look(content.tone.value if said else "")
         describe(self, more=". ".join(filter(None, (content.change, content.exact))))
 
-    def say_change(self, *, is_said: bool) -> None:
-        """Say what changed beside the figure, or leave it to the tool tip."""
-        self.setText(self._whole if is_said else self._short)
+    def show_as(self, how: Saying) -> None:
+        """Say all of it, or leave some to the tool tip."""
+        self._says = how
+        self.setText(self._words(how))
 
-    def width_saying(self, *, change: bool) -> int:
-        """Return the width of its words with or without what changed, in pixels."""
-        return math.ceil(lettering().width(self._whole if change else self._short)) + 2
+    def width_saying(self, how: Saying) -> int:
+        """Return the width of its words, in pixels."""
+        return math.ceil(lettering().width(self._words(how))) + 2
+
+    def _words(self, how: Saying) -> str:
+        words = self._short if how is Saying.FIGURE else self._whole
+        return words if how is Saying.ALL else words.replace(self._note, "", 1)
 
 
 def fit_lines(lines: Sequence[TileLine], room: int, *, breaks: bool = False) -> None:
-    """Let lines say what there is room for: a figure is never cut, what changed is left out as a whole, the widest first.
+    """Let lines say what there is room for: a figure is never cut, notes and changes are left out as a whole.
 
-    Where the figures alone are too wide for one row, the row breaks.
+    Notes go first, then what changed, the widest first. Where the figures alone are too wide for one row, the row breaks.
 
     Args:
         lines: from left to right.
         room: for all of them, in pixels, without the gaps between them.
         breaks: whether the row may break before anything is left out.
     """
-    saying = {line: line.width_saying(change=True) for line in lines}
-    for line in sorted(lines, key=lambda line: -line.spare):
-        if line.spare and (saying[line] > room or (not breaks and sum(saying.values()) > room)):
-            saying[line] = line.width_saying(change=False)
-    for line, width in saying.items():
-        line.say_change(is_said=width == line.width_saying(change=True))
+    saying = dict.fromkeys(lines, Saying.ALL)
+    widths = {line: line.width_saying(Saying.ALL) for line in lines}
+    for how in (Saying.NO_NOTE, Saying.FIGURE):
+        narrower = {line: line.width_saying(how) for line in lines}
+        for line in sorted(lines, key=lambda line: narrower[line] - widths[line]):
+            if widths[line] > room or (not breaks and sum(widths.values()) > room):
+                saying[line], widths[line] = how, narrower[line]
+    for line, how in saying.items():
+        line.show_as(how)
     is_tight = sum(line.sizeHint().width() for line in lines) > room
-    for line, width in saying.items():
+    for line, width in widths.items():
         # The room kept for changes goes first.
         line.setMaximumWidth(min(width, room) if is_tight and room > 0 else _UNBOUND)
 

@@ -34,7 +34,7 @@ from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.speech import said
 from phexplore.gui.widgets.tick_list import TickEntry, TickList
-from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
+from phexplore.gui.widgets.tile import Saying, Tile, TileLine, fit_lines
 
 LONG = "Proposal of the subcommittee on small areas, revised after the June meeting, second reading " * 4
 
@@ -383,6 +383,20 @@ def test_that_no_figure_of_a_line_is_cut_and_what_changed_is_left_out_as_a_whole
     ] * 4
     fit_lines(lines, 4000)
     assert all(line.text().endswith(f"({change})") for line in lines)
+
+
+def test_that_a_line_of_figures_leaves_out_notes_before_changes() -> None:
+    lines = [TileLine() for _ in range(2)]
+    lines[0].show_content(TileContent("ε, converted from ρ", "17.15", "at δ = 10⁻¹⁰, rounded up"))
+    lines[1].show_content(TileContent("Margin of a total", "±3.04", "people", "+0.16 people", Tone.ATTENTION))
+    whole = sum(line.width_saying(Saying.ALL) for line in lines)
+    said = []
+    for room in (whole, whole - 1, whole - 1 - lines[0].width_saying(Saying.ALL) // 3):
+        fit_lines(lines, room)
+        said.append([line.text() for line in lines])
+    noted, bare = "ε, converted from ρ: 17.15, at δ = 10⁻¹⁰, rounded up", "ε, converted from ρ: 17.15, at δ = 10⁻¹⁰"
+    margin = "Margin of a total: ±3.04 people"
+    assert said == [[noted, f"{margin} (+0.16 people)"], [bare, f"{margin} (+0.16 people)"], [bare, margin]]
 
 
 @pytest.mark.parametrize("width", [120, 190, 236, 250, 300])
