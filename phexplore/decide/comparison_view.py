@@ -12,12 +12,13 @@ from typing import Any
 from phexplore.accounting.zcdp import bounded
 from phexplore.decide.comments import comments_table
 from phexplore.decide.comparing import Compared, Comparison, EffectRow, ParameterRow, compare, converted
+from phexplore.decide.parameter_words import parameter_words
 from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, SignedLoss, Table, Value
-from phexplore.figures.wording import bound_text, letter, margin_word, people
+from phexplore.figures.wording import bound_text, capital, letter, margin_word, people
 from phexplore.metrics.errors import figure_title
 from phexplore.model.conventions import Neighbours
 from phexplore.model.diff import value_text
@@ -31,7 +32,6 @@ from phexplore.systems.protocol import PlaceName, System
 from phexplore.systems.registry import loss_of, system_of
 
 _LONGEST = 60
-_OF = {"budget", "target", "threshold"}
 _SMALLEST, _LARGER = 4.5, 0.4
 """Half the width of the first scenario's mark in pixels, and by how much that of each after it is larger."""
 _VISIBLE_CHANGE = 1e-9
@@ -144,19 +144,6 @@ def view_of(found: Comparison) -> ComparisonView:
     )
 
 
-def parameter_words(system: System, row: ParameterRow) -> str:
-    """Return the name of a parameter for people.
-
-    Args:
-        system: the system of the scenarios compared.
-        row: the parameter that differs.
-    """
-    kind = row.field
-    rest = row.path.removeprefix(kind).strip()
-    shown = system.place_name(rest).title if "/" in rest else rest
-    return f"{kind.capitalize()} {'of ' if kind in _OF else ''}{shown}".strip()
-
-
 def _without_targets(found: Comparison) -> str:
     """Return who has no targets of their own, where others do: nothing is listed of targets then."""
     aims = [bool(getattr(column.scenario.method, "targets", None)) for column in found.columns]
@@ -247,7 +234,7 @@ def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], 
     told: tuple[Value, ...] = (None,) * (len(row.values) + 1)
     if effect is not None:
         told = (system.place_name(effect.place).title, *_people(effect))
-    words, values = parameter_words(system, row), row.values
+    words, values = capital(parameter_words(system, row.path)), row.values
     if row.field == "budget" and loss:
         # The losses above it count a record that is replaced; a budget is written for one that is added or removed.
         words = f"{loss}{words.removeprefix('Budget')}"

@@ -10,12 +10,13 @@ from math import isfinite
 
 from phexplore.decide.comments import about_words
 from phexplore.decide.committee import CommitteeMatrix, MatrixRow, consensus
+from phexplore.decide.parameter_words import parameter_words
 from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Look, Share, Table, Value, shown
-from phexplore.figures.wording import people
+from phexplore.figures.wording import capital, people
 from phexplore.model.comments import in_one_line
 from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
@@ -146,18 +147,8 @@ def _absences(place: int, row: MatrixRow) -> dict[tuple[int, int], str]:
     return found
 
 
-def row_words(system: System, row: MatrixRow) -> str:
-    """Return the name of a row for people; the system names its places.
-
-    Args:
-        system: the committee's system.
-        row: the parameter proposals differ in.
-    """
-    kind = {"threshold": "Threshold of", "budget": "Budget of", "margin": "Margin of", "target": "Target of"}.get(
-        row.kind, row.kind.capitalize()
-    )
-    place = system.place_name(row.path).title if "/" in row.path else row.path
-    return f"{kind} {place}".strip()
+def _words(system: System, row: MatrixRow) -> str:
+    return capital(parameter_words(system, f"{row.kind} {row.path}".strip()))
 
 
 def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
@@ -168,7 +159,7 @@ def _row(system: System, row: MatrixRow) -> tuple[Value, ...]:
     alone = f"{row.untouched} of {len(row.values)}"
     agreement = percent(row.agreement, places=0, toward=Toward.DOWN) if len(row.values) > 1 else None
     return (
-        row_words(system, row),
+        _words(system, row),
         agreement,
         row.baseline,
         *values,
@@ -217,7 +208,7 @@ def _title(matrix: CommitteeMatrix) -> str:
         changes = f"{len(matrix.rows)} change" + ("" if len(matrix.rows) == 1 else "s")
         return f"One proposal, {changes}" if count == 1 else f"{moved}, and agree on all of them"
     widest = _in_percent(min(opened, key=lambda row: row.agreement))
-    return f"{moved}; they differ on {len(opened)}, most on {row_words(system_of(matrix.baseline), widest)}: {shown(widest.low)} to {shown(widest.high)}"
+    return f"{moved}; they differ on {len(opened)}, most on {_words(system_of(matrix.baseline), widest)}: {shown(widest.low)} to {shown(widest.high)}"
 
 
 def _picture(matrix: CommitteeMatrix) -> Figure:
@@ -248,7 +239,7 @@ def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | Non
     if not start or row.low is None or row.middle is None or row.high is None:
         return None
     known = [(member, value) for member, value in zip(members, row.values, strict=True) if value is not None]
-    words, read = row_words(system, row), _in_percent(row)
+    words, read = _words(system, row), _in_percent(row)
     told = "\n".join(
         f"{member}: {shown(value)}" for member, value in zip(members, read.values, strict=True) if value is not None
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from phexplore.decide.parameter_words import parameter_words
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, KeyEntry, nothing, row_figure
@@ -38,7 +39,6 @@ MOST_POINTS = 100_000
 _LOSS_COLUMNS = {"total": "whole loss", "epsilon": "whole epsilon"}
 """Columns of every sweep beside its parameters: the whole loss and ε; what they are called where a parameter has the name."""
 _LOSS_TITLES = {"total": "Privacy loss", "whole loss": "Privacy loss", "epsilon": "ε", "whole epsilon": "ε"}
-_PARAMETER_TITLES = {"total": "total privacy loss", "epsilon": "ε of the scenario", "delta": "δ of the scenario"}
 _FOLDER = 16
 """Characters that name the folder of a run."""
 ALL = "*"
@@ -200,24 +200,10 @@ def column_title(found: Sweep, column: str) -> str:
     return f"{title}, {CONVERTED}" if is_converted else title
 
 
-def parameter_title(scenario: Scenario, path: str) -> str:
-    """Return what a parameter is called: ``budget of PH3 (State, by race)`` for ``budget PH3/state_A-G``.
-
-    Args:
-        scenario: it belongs to.
-        path: of the parameter.
-    """
-    level, slash, query = path.partition("/")  # a query may have spaces: ``query share US/votingage * hispanic``
-    kind, _, level = level.rpartition(" ")
-    if kind and slash:
-        return f"{kind} of {system_of(scenario).place_name(f'{level}/{query}').title}"
-    return _PARAMETER_TITLES.get(path, path)
-
-
 def titled(found: Sweep) -> Table:
     """Return the table of a sweep with columns called as people do."""
     table, grid = found.table(), found.points[0].values
-    own = (capital(parameter_title(found.scenario, path)) for path in grid)
+    own = (capital(parameter_words(system_of(found.scenario), path)) for path in grid)
     return replace(table, headers=(*own, *(column_title(found, column) for column in table.headers[len(grid) :])))
 
 
@@ -243,7 +229,7 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
         if value is not None:
             lines.setdefault(tuple(each[number] for each in others), []).append((x[number], value))
     what = column_title(found, shown)
-    names_of = {path: parameter_title(found.scenario, path) for path in grid}
+    names_of = {path: parameter_words(system_of(found.scenario), path) for path in grid}
     known = [value for value in y if value is not None]
     if not known:
         return nothing("sweep", f"No point of the sweep has a number for {what}.")

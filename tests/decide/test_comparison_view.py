@@ -114,7 +114,7 @@ def test_that_systems_are_not_mixed(us) -> None:
 def test_that_topdown_shares_lead_to_the_margins_of_their_level() -> None:
     persons = preset("pl94-2020-persons-us").scenario
     view = _view(persons, set_level_share(persons, "County", Fraction(1, 5)))
-    county = next(row for row in view.parameters.rows if row[0] == "Level share County")
+    county = next(row for row in view.parameters.rows if row[0] == "Share of County")
     assert county[3].startswith("County:")
     assert [shown(value) for value in county[1:3]] == ["10.91 %", "20.00 %"]
     assert view.overlay.rows[0].group == "US"

@@ -126,7 +126,7 @@ def test_that_the_picture_has_a_table_without_codes(persons) -> None:
     figure = sweep_figure(sweep(persons, {"total": [1, 2], path: [share]}, ["County/votingage * hispanic"]))
     assert figure.table.headers == (
         "Total privacy loss",
-        "Query share of US: votingage × hispanic",
+        "Share of US: votingage × hispanic",
         "Privacy loss",
         "ε, converted from ρ",
         "Margin of County: votingage × hispanic",

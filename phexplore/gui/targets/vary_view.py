@@ -10,8 +10,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
+from phexplore.decide.parameter_words import parameter_words
 from phexplore.decide.sweep_answer import PointRuns, SweepAnswer, SweepProgress, SweepRequest, read_values
-from phexplore.decide.sweeping import ALL, parameter_title
+from phexplore.decide.sweeping import ALL
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import capital
 from phexplore.gui.binding.project_data import ProjectData
@@ -79,7 +80,7 @@ class Varied(QObject):
         self._known = {path: value for path, value in parameters(scenario).items() if not isinstance(value, tuple)}
         none = [] if self._is_needed else [("none", "")]
         before = self.parameter.currentData()
-        paths = [(parameter_title(scenario, path), path) for path in self._known]
+        paths = [(parameter_words(system_of(scenario), path), path) for path in self._known]
         self.parameter.offer([*none, *paths], first=before if before in self._known else None)
         self._follow()
 

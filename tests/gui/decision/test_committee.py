@@ -204,9 +204,9 @@ def test_that_shares_of_topdown_members_are_laid_beside_each_other() -> None:
         replace(set_level_share(persons, "County", Fraction(part, 100)), name=str(part)) for part in (15, 20, 30)
     ]
     view = matrix_view(committee_matrix(members, persons))
-    found = _cells(view, "Level share County")
+    found = _cells(view, "Share of County")
     assert (found["Min"], found["Median"], found["Max"]) == (Fraction(3, 20), Fraction(1, 5), Fraction(3, 10))
-    county = next(mark for mark in view.picture.marks if mark.name == "Level share County")
+    county = next(mark for mark in view.picture.marks if mark.name == "Share of County")
     assert county.text == "15.00 % – 30.00 %"
     assert county.tip.endswith("15: 15.00 %\n20: 20.00 %\n30: 30.00 %")
 

@@ -163,7 +163,7 @@ def test_that_a_long_fraction_does_not_widen_the_form(value, words) -> None:
             "0.331488; 0.662976; 1.325952",
             "0.331488 to 1.325952 in 4",
         ),
-        ("threshold PH3", "threshold PH3", "3; 6; 12", "3 to 12 in 4"),
+        ("threshold PH3", "threshold of PH3", "3; 6; 12", "3 to 12 in 4"),
         ("conventions: neighbours", "conventions: neighbours", "bounded; unbounded", ""),
     ],
 )
