@@ -225,7 +225,8 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
         marks,
         Axis("Proposed value, as a multiple of where all started", Scale.COUNT if far else Scale.LINEAR),
         "Where members stand" if marks else "",
-        "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is where all started."
+        "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is where all started. "
+        f"Amber: the smallest is less than {percent(_CLOSE, places=0)} of the largest."
         if marks
         else "No member moved a number that has a starting value.",
         numbers,

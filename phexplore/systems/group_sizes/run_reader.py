@@ -386,7 +386,9 @@ def _promises(run: SizeRun) -> Figure:
         "promises",
         tuple(rows),
         Axis("broken promises per trial", Scale.COUNT),
-        "Every release keeps all promises" if not broken else f"{broken} of {len(checks)} promises are broken",
+        "Every release keeps all promises"
+        if not broken
+        else f"{broken} of {len(checks)} promises {'is' if broken == 1 else 'are'} broken",
         spent if run.spec.mode is RunMode.PRIVATE else "Exact counts: nothing was spent and nothing is protected.",
         Table(("Promise", "Counted", "Broken per trial", "Most", "Trials"), tuple(table)),
     )

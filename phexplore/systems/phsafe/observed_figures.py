@@ -260,7 +260,7 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
             if sound
             else f"but should hold {percent(overall.expected, places=2)}"
         ),
-        f"Dot with its 95 % Monte-Carlo interval, the exact share as a stroke. Outside their interval: {outside or 'none'}; about "
+        f"Dot with its 95 % Monte-Carlo interval, the exact share as a stroke. Outside their interval{' (amber)' if outside else ''}: {outside or 'none'}; about "
         f"{len(rows) * (1 - INTERVAL_CONFIDENCE):.0f} are to be expected by chance. "
         f"Numbers that are computed from others ({derived}) have no noise of their own and are not counted.",
         Table(

@@ -16,7 +16,7 @@ from phexplore.figures.marks import Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table, Value
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import people
+from phexplore.figures.wording import counted, people
 from phexplore.model.numbers import exact_text
 from phexplore.model.subspace import Histogram, Mechanism, Subspace
 from phexplore.runs.spec import RunMode
@@ -338,7 +338,9 @@ def _promises(run: ReleaseRun) -> Figure:
         "promises",
         tuple(rows),
         Axis("count per trial, or standard errors", Scale.COUNT),
-        "Every release keeps its promises" if not broken else f"{broken} promises are broken",
+        "Every release keeps its promises"
+        if not broken
+        else f"{counted(broken, 'promise')} {'is' if broken == 1 else 'are'} broken",
         spent if run.is_private else "Exact answers: nothing was spent and nothing is protected.",
         Table(("Release", "Promise", "Counted", "Value", "Verdict"), tuple(table)),
     )

@@ -280,7 +280,8 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
         _bias_title(bias, run.unit),
         f"{heading(query_title(choice.query))} at {level_title(choice.level).lower()} by the true count, "
-        f"{trials_words(fold.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean.",
+        f"{trials_words(fold.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean. "
+        "Amber: the mean is more than twice that from 0.",
         Table(
             ("True count", "Numbers per trial", "Mean error", "Monte-Carlo error", "Spread", "Share raised"),
             tuple(table),
@@ -375,7 +376,7 @@ def judged_figure(judged: Sequence[Judged], title: str, groups: str, trials: int
         Axis("share of units whose largest group is within 5 points, percent", domain=(0.0, 100.0)),
         title,
         f"Groups: {groups}. {trials_words(trials).capitalize()}; whiskers are Wilson intervals at 95 %, the dashed line is "
-        "the 95 % that redistricting asks for.",
+        "the 95 % that redistricting asks for. Amber: below it.",
         Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
         guide=float(REQUIRED * 100),
     )

@@ -207,6 +207,8 @@ def test_that_shares_of_topdown_members_are_laid_beside_each_other() -> None:
     found = _cells(view, "Share of County")
     assert (found["Min"], found["Median"], found["Max"]) == (Fraction(3, 20), Fraction(1, 5), Fraction(3, 10))
     county = next(mark for mark in view.picture.marks if mark.name == "Share of County")
+    assert county.is_warned
+    assert "Amber: the smallest is less than 80 % of the largest" in view.picture.summary
     assert county.text == "15.00 % – 30.00 %"
     assert county.tip.endswith("15: 15.00 %\n20: 20.00 %\n30: 30.00 %")
 

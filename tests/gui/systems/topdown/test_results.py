@@ -103,6 +103,12 @@ def test_that_every_picture_is_filled(page):
         )  # no shapes, nothing kept, one run, no file of its data
 
 
+@pytest.mark.parametrize("tab", ["bias", "criterion"])
+def test_that_a_picture_says_what_its_amber_rows_are(page, tab):
+    page.tabs.show_tab(tab)
+    assert "Amber: " in page.charts[tab].plot.figure.summary
+
+
 def chosen(page, name):
     return page.choosers.fields[name].currentData()
 
