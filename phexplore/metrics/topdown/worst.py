@@ -47,22 +47,19 @@ class Reason(enum.Enum):
     SPREAD = "spread"
 
 
+_OFF, _PLAIN = "{unit}: {off}", "{unit}: {truth} {what}, published {estimate}"
 _SENTENCES = {
     Reason.EXACT: "{unit}: nothing is off.",
     Reason.FROM_NOTHING: "{unit} has no {what}; {estimate} were put there.",
     Reason.EMPTIED: "{unit}: none of {truth} {what} are published.",
-    Reason.BOTH_WAYS: (
-        "{unit}: {truth} {what}, published {estimate} on average, too high in some trials, too low in others ({cell})."
-    ),
-    Reason.ONE_CELL: "{unit}: {truth} {what}, published {estimate}; {share} of the error is in one cell ({cell}).",
-    Reason.ALL_RAISED: ("{unit}: {truth} {what}, published {estimate}; no group is published too low ({cell})."),
-    Reason.ALL_LOWERED: ("{unit}: {truth} {what}, published {estimate}; no group is published too high ({cell})."),
-    Reason.MOVED: "{unit}: {truth} {what}, published {estimate}; {what} moved between cells ({cell}).",
+    Reason.BOTH_WAYS: f"{_PLAIN} on average, too high in some trials, too low in others ({{cell}}).",
+    Reason.ONE_CELL: f"{_OFF}; {{share}} of the error is in one group ({{cell}}).",
+    Reason.ALL_RAISED: f"{_OFF}; no group lost ({{cell}}).",
+    Reason.ALL_LOWERED: f"{_OFF}; no group gained ({{cell}}).",
+    Reason.MOVED: f"{_PLAIN}; {{what}} moved between groups ({{cell}}).",
     Reason.SMALL: "{unit} is small: {truth} {what}, published {estimate} ({cell}).",
-    Reason.SPREAD: "{unit}: {truth} {what}, published {estimate}; the error is spread over many cells ({cell}).",
+    Reason.SPREAD: f"{_OFF}; the error is spread over many groups ({{cell}}).",
 }
-
-_ALONE = "{unit}: {truth} {what}, published {estimate}."
 
 _BRIEFLY = {
     Reason.EXACT: "nothing is off",
@@ -70,9 +67,9 @@ _BRIEFLY = {
     Reason.EMPTIED: "lost all its {what}",
     Reason.BOTH_WAYS: "too high in some trials, too low in others",
     Reason.ONE_CELL: "mostly {cell}",
-    Reason.ALL_RAISED: "no group too low",
-    Reason.ALL_LOWERED: "no group too high",
-    Reason.MOVED: "{what} moved between cells",
+    Reason.ALL_RAISED: "no group lost",
+    Reason.ALL_LOWERED: "no group gained",
+    Reason.MOVED: "{what} moved between groups",
     Reason.SMALL: "a small place",
     Reason.SPREAD: "spread over many groups",
 }
@@ -114,14 +111,25 @@ class WorstUnit:
         """
         template = _SENTENCES[self.reason]
         if len(cells) == 1:  # of one number there is no more to say than that
-            template = _ALONE if self.reason is Reason.ONE_CELL else template.replace(" ({cell})", "")
+            template = f"{_OFF}." if self.reason is Reason.ONE_CELL else template.replace(" ({cell})", "")
         return template.format(
             unit=unit,
+            off=self._off(what),
             what=what,
             truth=f"{self.truth:,}",
             estimate=_count(self.estimate),
             share=percent(self.cell_share, places=0),
             cell=f"{cells[self.cell]}: {self.cell_truth:,} became {_count(self.cell_estimate)}",
+        )
+
+    def _off(self, what: str) -> str:
+        """Return by how much the total is off, before it and after."""
+        change, totals = self.estimate - self.truth, f"{self.truth:,} → {_count(self.estimate)} {what}"
+        by = _count(abs(change))
+        return (
+            totals
+            if float(by.replace(",", "")) == 0
+            else f"published {by} too {'high' if change > 0 else 'low'} ({totals})"
         )
 
     def brief(self, cells: Sequence[str], what: str) -> str:

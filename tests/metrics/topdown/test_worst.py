@@ -52,11 +52,11 @@ def test_that_small_units_can_be_left_out(drawn):
     assert min(unit.truth for unit in found) >= 500
 
 
-@pytest.mark.parametrize("estimate", [600, 650])
-def test_that_one_number_is_not_mostly_itself(estimate):
+@pytest.mark.parametrize(("estimate", "said"), [(600, "40 too low"), (650, "10 too high")])
+def test_that_one_number_is_not_mostly_itself(estimate, said):
     (unit,) = worst_units(np.array([[640]]), np.array([[[estimate]]]), count=1)
     assert unit.reason is Reason.ONE_CELL
-    assert unit.sentence("X", ["all"], "people") == f"X: 640 people, published {estimate}."
+    assert unit.sentence("X", ["all"], "people") == f"X: published {said} (640 → {estimate} people)."
     assert unit.brief(["all"], "people") == f"640 → {estimate}"
 
 
@@ -66,12 +66,17 @@ def test_that_one_number_is_not_mostly_itself(estimate):
         ([9, 9, 9, 9], [9, 9, 9, 9], Reason.EXACT, "X: nothing is off."),
         ([0, 0, 0, 0], [0, 3, 4, 0], Reason.FROM_NOTHING, "X has no people; 7 were put there."),
         ([1, 2, 0, 0], [0, 0, 0, 0], Reason.EMPTIED, "X: none of 3 people are published."),
-        ([5, 5, 5, 5], [5, 25, 6, 4], Reason.ONE_CELL, "91 % of the error is in one cell (b: 5 became 25)"),
-        ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "published 33; no group is published too low ("),
-        ([9, 9, 9, 9], [6, 6, 6, 5], Reason.ALL_LOWERED, "published 23; no group is published too high ("),
-        ([90, 90, 90, 90], [96, 84, 95, 86], Reason.SPREAD, "spread over many cells"),  # says nothing about the total
+        (
+            [5, 5, 5, 5],
+            [5, 25, 6, 4],
+            Reason.ONE_CELL,
+            "published 20 too high (20 → 40 people); 91 % of the error is in one group (b: 5 became 25)",
+        ),
+        ([5, 5, 5, 5], [8, 8, 8, 9], Reason.ALL_RAISED, "published 13 too high (20 → 33 people); no group lost ("),
+        ([9, 9, 9, 9], [6, 6, 6, 5], Reason.ALL_LOWERED, "published 13 too low (36 → 23 people); no group gained ("),
+        ([90, 90, 90, 90], [96, 84, 95, 86], Reason.SPREAD, "spread over many groups"),  # says nothing about the total
         ([9, 9, 9, 9], [15, 15, 14, 5], Reason.SMALL, "X is small: 36 people, published 49"),
-        ([90, 90, 90, 90], [96, 96, 95, 86], Reason.SPREAD, "spread over many cells"),
+        ([90, 90, 90, 90], [96, 96, 95, 86], Reason.SPREAD, "spread over many groups"),
     ],
 )
 def test_that_every_unit_has_the_reason_that_fits(truth, estimate, reason, said):
@@ -96,7 +101,7 @@ def test_that_a_reason_is_about_what_is_measured(by):
     truth, one = np.array([[90, 90, 90, 90]]), [[96, 84, 95, 86]]
     is_of_cells = by in {WorstBy.CELLS, WorstBy.LARGEST_GROUP}
     (once,) = worst_units(truth, np.array([one]), by=by, count=1)
-    assert once.brief(LABELS, "people").startswith("people moved between cells" if is_of_cells else "spread over many")
+    assert once.brief(LABELS, "people").startswith("people moved between groups" if is_of_cells else "spread over many")
     (unit,) = worst_units(truth, np.array([[[100, 92, 97, 95]], [[81, 86, 84, 86]]]), by=by, count=1)
     assert (unit.reason is Reason.BOTH_WAYS) is not is_of_cells
     if not is_of_cells:
