@@ -97,7 +97,9 @@ def error_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         quantiles = tuple(errors.interpolated(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95))
         means = (errors.mean, errors.mean_absolute, errors.root_mean_square)
         spreads.append(
-            LevelSpread(level, fold.units, numbers, quantiles, *means, written_sigma(run.noise(level, query)))
+            LevelSpread(
+                level, fold.units, numbers, quantiles, *means, written_sigma(tabulated_noise(run, level, query))
+            )
         )
     trials = min(fold.trials for fold in folds)
     return spread_figure(spreads, (choice.level, choice.query), choice.size_words, trials, run.unit)
@@ -162,7 +164,7 @@ def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which:
                 "σ of a measurement",
             ),
             tuple(table),
-        ),
+        ).explained({"σ of a measurement": "The run does not measure this for units of the tabulation."}),
         guide=0.0,
     )
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,22 +18,22 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
 from phexplore.metrics.topdown.size_classes import TENS
-from phexplore.model.topdown import LevelQuery
 from phexplore.noise.distributions import Noise
 from phexplore.published.door import read_population
 from phexplore.runs.run_files import read_mark
-from phexplore.runs.spec import RunSpec
+from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, load_summary, present_trials, trial_file
+from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.settings import settings_of
 from phexplore.spine.tree import GeoTree, tree_of
 from phexplore.systems.topdown.area_names import names_in
-from phexplore.systems.topdown.forecast import forecast_topdown
+from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.measured_units import MeasuredUnits
 from phexplore.systems.topdown.measurements import measuring_run
-from phexplore.systems.topdown.reported_levels import reported_levels
+from phexplore.systems.topdown.reported_levels import reported_design, reported_levels
 from phexplore.systems.topdown.run_files import LeafFiles, StateFiles, open_leaf_files, schema_of, states_of
-from phexplore.systems.topdown.run_options import topdown_options
+from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.summary import answers, criterion_query
 from phexplore.systems.topdown.wording import counted
 from phexplore.workload.queries import MarginalQuery, catalogue, parse_query, total_query
@@ -204,9 +205,7 @@ class TopDownRun:
         self._cache = cache or TrialCache()
         self._broken: set[int] = set()
         self._folds: OrderedDict[Hashable, Fold] = OrderedDict()
-        scenario = self.spec.scenario
-        self.unit = counted(scenario.topdown.schema)
-        self._forecast = forecast_topdown(scenario.topdown, scenario.conventions).entries
+        self.unit = counted(self.spec.scenario.topdown.schema)
         self._summary: dict[str, Any] | None = None
 
     @property
@@ -220,6 +219,18 @@ class TopDownRun:
     def levels(self) -> tuple[str, ...]:
         """Names of the levels of the tree, widest first."""
         return tuple(level.name for level in self.tree.levels)
+
+    @cached_property
+    def design(self) -> Design:
+        """What is measured at every level, in the schema of the data. Bounds are left out: nothing is estimated here."""
+        method = self.spec.scenario.topdown
+
+        def noise(budget: Fraction) -> Noise:
+            return noise_of(method.framework, budget)[0]
+
+        names = [level for level in method.levels if level not in self.tree.dropped]
+        design = make_design(method, self.schema, names, noise, has_facilities=False)
+        return reported_design(design, self.levels) if design.has_outer_passes else design
 
     @cached_property
     def areas(self) -> Mapping[str, Areas]:
@@ -354,22 +365,33 @@ class TopDownRun:
         """Return the labels of the classes of population that have units."""
         return tuple(TENS.labels[place] for place in np.unique(TENS.class_of(self.people(level))).tolist())
 
-    def noise(self, level: str, query: MarginalQuery) -> Noise | None:
-        """Return the noise of one answer of a query as it is measured at a level, None where it is not measured there.
-
-        Args:
-            level: of the tree.
-            query: of the run's schema.
-        """
-        entries = (
-            entry for entry in self._forecast if entry.key.level == level and _is_asked(self.schema, entry.key, query)
-        )
-        return next((entry.noise for entry in entries), None)
-
 
 def written_sigma(noise: Noise | None) -> float | None:
     """Return σ as production writes it, None of no noise."""
     return None if noise is None else noise.reported_variance() ** 0.5
+
+
+def measured_noise(run: TopDownRun, level: str, query: MarginalQuery) -> Noise | None:
+    """Return the noise of one answer of a query as the run measures it at a level, None where it does not.
+
+    Data of a smaller schema are asked the images of the scenario's queries, with the budgets of all that have the same image.
+
+    Args:
+        run: the one looked at.
+        level: of its tree.
+        query: of its schema.
+    """
+    method, is_baseline = run.spec.scenario.topdown, topdown_options(run.spec).mechanism is Mechanism.BLOCK_BY_BLOCK
+    is_measured = level in method.levels and (level == run.levels[-1] or not is_baseline)
+    if run.spec.mode is not RunMode.PRIVATE or not is_measured:
+        return None
+    design = next(each for each in run.design.levels if each.name == level)
+    if query not in design.measured:
+        return None
+    budget = design.measuring.budgets[design.measured.index(query)]
+    if is_baseline:
+        budget *= method.total / design.measuring.spent
+    return noise_of(method.framework, budget)[0]
 
 
 def tabulated_noise(run: TopDownRun, level: str, query: MarginalQuery) -> Noise | None:
@@ -381,14 +403,7 @@ def tabulated_noise(run: TopDownRun, level: str, query: MarginalQuery) -> Noise 
         query: of its schema.
     """
     is_shaped = level == "Block_Group" and settings_of(run.spec.scenario.topdown.spine).shapes_block_groups
-    return None if is_shaped else run.noise(level, query)
-
-
-def _is_asked(schema: Schema, key: LevelQuery, query: MarginalQuery) -> bool:
-    try:
-        return parse_query(schema, key.query) == query
-    except PhexploreError:
-        return False  # the data are of a smaller schema, which cannot ask this query
+    return None if is_shaped else measured_noise(run, level, query)
 
 
 def measured_units(run: TopDownRun) -> MeasuredUnits | str:

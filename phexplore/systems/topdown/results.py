@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from phexplore.metrics.topdown.distribution import ErrorDistribution
 from phexplore.metrics.topdown.worst import WorstBy, WorstUnit
-from phexplore.noise.distributions import Noise
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (
@@ -23,12 +21,9 @@ from phexplore.runs.store import (
     present_trials,
     state_of,
 )
-from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.systems.topdown.error_pictures import answer_labels
 from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
-from phexplore.systems.topdown.forecast import noise_of
 from phexplore.systems.topdown.open_run import TopDownRun
-from phexplore.systems.topdown.reported_levels import reported_design
 from phexplore.systems.topdown.run_files import MOST_COLUMNS
 from phexplore.systems.topdown.summary import Tally, trial_errors
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
@@ -108,25 +103,13 @@ class TopDownResults:
         return run
 
     @cached_property
-    def design(self) -> Design:
-        """What was measured at every level. Bounds are left out: nothing is estimated here."""
-        method = self.spec.scenario.topdown
-
-        def noise(budget: Fraction) -> Noise:
-            return noise_of(method.framework, budget)[0]
-
-        names = [level for level in method.levels if level not in self.run.tree.dropped]
-        design = make_design(method, self.run.schema, names, noise, has_facilities=False)
-        return reported_design(design, self.run.levels) if design.has_outer_passes else design
-
-    @cached_property
     def tallies(self) -> tuple[Tally, ...]:
         """The errors of all trials per level, the root first; none before the first trial.
 
         Raises:
             RunUnreadableError: a trial cannot be read.
         """
-        run, levels = self.run, self.design.levels
+        run, levels = self.run, self.run.design.levels
         found = tuple(map(Tally, levels))
         for index in run.present:
             estimate = run.trial(index)
@@ -162,7 +145,7 @@ class TopDownResults:
 
     def distributions(self) -> Iterator[tuple[str, str, ErrorDistribution]]:
         """Yield level, query and errors of all trials, of everything that was measured and the totals."""
-        for level in self.design.levels:
+        for level in self.run.design.levels:
             for query in dict.fromkeys((total_query(self.run.schema), *level.plan.measured)):
                 errors = self.run.folded(ErrorsFold, level.name, query).errors
                 if errors is not None:

@@ -13,9 +13,14 @@ from topdown_runs import BLOCKS, WrittenRun, ask, records
 from phexplore.metrics.coverage import coverage_of
 from phexplore.metrics.topdown.bias import bias_by_size
 from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.model.topdown import LevelQuery
+from phexplore.runs.spec import RunMode
 from phexplore.runs.store import trial_file
+from phexplore.systems.registry import preset
 from phexplore.systems.topdown.error_pictures import _bias_title, criterion_title
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold
+from phexplore.systems.topdown.open_run import TopDownRun, measured_noise
+from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.run_reader import TopDownRunReader, _criterion_tile, _reliable_tile
 
 LEVELS = ("State", "County", "Tract", "Block_Group", "Block")
@@ -192,6 +197,36 @@ def test_that_noise_is_drawn_over_errors_of_units_that_are_measured(run):
     assert "the curve is the noise" in drawn["Tract"].summary
     assert "the curve is the noise" not in drawn["Block_Group"].summary
     assert len(drawn["Tract"].key) > len(drawn["Block_Group"].key)
+
+
+def test_that_the_noise_is_what_the_run_measures_in_the_schema_of_its_data(run):
+    """In 16 cells race alone becomes the total, and its budget is added to the total's: that noise is a half as wide."""
+    run.add_trial()
+    method = preset("pl94-2020-persons-us").scenario.topdown
+    shares = [method.query_shares[LevelQuery("Block", name)] for name in ("total", "cenrace")]
+    budget = method.total * method.level_shares["Block"] * sum(shares)
+    found = {row["Level"]: row["σ of a measurement"] for row in records(ask(run.directory, "errors").picture)}
+    assert found["Block"] == pytest.approx(float(budget) ** -0.5, rel=1e-6)
+    assert found["Block group"] is None
+    (race,) = (
+        row for row in records(ask(run.directory, "errors", query="race_ethnicity").picture) if row["Level"] == "Block"
+    )
+    budget = (
+        method.total * method.level_shares["Block"] * method.query_shares[LevelQuery("Block", "hispanic * cenrace")]
+    )
+    assert race["σ of a measurement"] == pytest.approx(float(budget) ** -0.5, rel=1e-6)
+
+
+def test_that_the_noise_of_exact_and_of_block_by_block_runs_is_theirs(run):
+    opened = TopDownRun(run.directory)
+    total, spec = opened.query("total"), opened.spec
+    usual = measured_noise(opened, "Block", total).reported_variance()
+    opened.spec = replace(spec, mode=RunMode.NO_NOISE, seed=None)
+    assert measured_noise(opened, "Block", total) is None
+    opened.spec = replace(spec, options=TopDownOptions(mechanism=Mechanism.BLOCK_BY_BLOCK))
+    assert measured_noise(opened, "Tract", total) is None
+    share = spec.scenario.topdown.level_shares["Block"]
+    assert measured_noise(opened, "Block", total).reported_variance() == pytest.approx(usual * float(share), rel=1e-3)
 
 
 def test_that_a_figure_that_cannot_be_says_why():

@@ -20,7 +20,7 @@ from phexplore.spine.settings import settings_for
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.area_names import area_name
 from phexplore.systems.topdown.measurements import measurement_file
-from phexplore.systems.topdown.open_run import NOT_KEPT, TopDownRun, written_sigma
+from phexplore.systems.topdown.open_run import NOT_KEPT, TopDownRun, measured_noise, written_sigma
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_choice import EVERY_QUERY
 from phexplore.systems.topdown.run_options import TopDownOptions
@@ -239,7 +239,7 @@ def test_that_noise_of_the_spines_own_units_is_not_shown_of_tabulated_ones(folde
     run = TopDownRun(folder / "plain")
     code = str(run.codes("Block_Group")[0])
     (mark,) = ask(folder / "plain", "place", unit=code, query="total").picture.marks
-    sigma = written_sigma(run.noise("Block_Group", run.query("total")))
+    sigma = written_sigma(measured_noise(run, "Block_Group", run.query("total")))
     assert mark.high - mark.tick > 2 * 1.645 * sigma
 
 
