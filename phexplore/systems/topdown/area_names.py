@@ -14,6 +14,8 @@ from phexplore.published.shapes import Outline
 from phexplore.spine.settings import BLOCK_GROUP
 
 _ENDING = "_name"
+_SUBDIVISION = 10
+"""Digits of the code of a county subdivision, of which five name its county."""
 _SHIPPED = frozenset({"state", "county", "tract", BLOCK_GROUP.lower()})
 """Classes and levels whose codes the shipped tables name."""
 _MOST_OFFERED = 5000
@@ -39,20 +41,35 @@ def names_in(path: Path) -> Mapping[str, str]:
     try:
         header = read_header(path)
         columns = [name for name in header.names if f"{name}{_ENDING}" in header.names]
-        found: dict[str, str] = {}
+        found: dict[str, dict[str, str]] = {column: {} for column in columns}
         for batch in read_batches(header, [], [each for name in columns for each in (name, f"{name}{_ENDING}")]):
             for column in columns:
                 codes, names = (batch.identifiers[each].to_pylist() for each in (column, f"{column}{_ENDING}"))
                 pairs = zip(map(str, codes), map(str, names), strict=True)
-                found |= {code.strip(): name.strip() for code, name in pairs if code.strip() and name.strip()}
+                found[column] |= {code.strip(): name.strip() for code, name in pairs if code.strip() and name.strip()}
     except (PhexploreError, OSError, ValueError):
         return {}
+    return {code: name for names in found.values() for code, name in _told_apart(names).items()}
+
+
+def _told_apart(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Return names by code; where several areas of a class have one name, with the state of each, its county, or else its code."""
+    alike: dict[str, list[str]] = {}
+    for code, name in names.items():
+        alike.setdefault(name, []).append(code)
+    found = dict(names)
+    for name, codes in alike.items():
+        states = [place(code[:2]) for code in codes]
+        counties = [place(code[:5]) if len(code) == _SUBDIVISION else "" for code in codes]
+        where = next((each for each in (states, counties) if all(each) and len(set(each)) == len(codes)), codes)
+        if len(codes) > 1:
+            found |= {code: f"{name}, {words}" for code, words in zip(codes, where, strict=True)}
     return found
 
 
 def names_of_shapes(outlines: Iterable[Outline]) -> Mapping[str, str]:
     """Return the names that a file of shapes gives its areas, by code."""
-    return {outline.code: outline.name for outline in outlines if outline.name}
+    return _told_apart({outline.code: outline.name for outline in outlines if outline.name})
 
 
 def area_name(kind: str, code: str, own: Mapping[str, str]) -> str:

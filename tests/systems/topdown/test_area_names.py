@@ -65,6 +65,30 @@ def test_that_a_district_with_the_digits_of_a_county_is_not_called_like_it(own) 
     assert [find_area(word, OFFERED, own) for word in ("nowhere", "Providence nowhere")] == [None, None]
 
 
+def test_that_areas_of_one_name_are_told_apart(tmp_path) -> None:
+    """Of several one was taken without a word: a viewer saw the numbers of another town."""
+    (tmp_path / "blocks.csv").write_text(
+        "geoid,place,place_name,cousub,cousub_name,pop\n"
+        "170010001001000,1772000,Springfield city,1700179345,Union township,5\n"
+        "250130001001000,2567000,Springfield city,1700379345,Union township,5\n"
+        "250130001001001,,,1700379346,Lake village,5\n"
+        "250130001001002,,,1700379347,Lake village,5\n",
+        encoding="utf-8",
+    )
+    own = names_in(tmp_path / "blocks.csv")
+    assert list(own.values()) == [
+        "Springfield city, Illinois",
+        "Springfield city, Massachusetts",
+        "Union township, Adams County, Illinois",
+        "Union township, Alexander County, Illinois",
+        "Lake village, 1700379346",
+        "Lake village, 1700379347",
+    ]
+    assert find_area("springfield massachusetts", {"place": ["1772000", "2567000"]}, own) == Area(
+        "place", "2567000", "Springfield city, Massachusetts"
+    )
+
+
 @pytest.mark.parametrize(
     ("leaves", "units", "partly", "words"),
     [
