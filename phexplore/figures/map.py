@@ -68,7 +68,8 @@ def map_figure(
     import numpy as np  # noqa: PLC0415 - the window starts without it
 
     values = np.array([abs(patch.value) for patch in patches if math.isfinite(patch.value)])
-    limit = max(float(np.quantile(values, _SHOWN)) if len(values) else 1.0, 1e-9)
+    shown = (float(np.quantile(values, _SHOWN)), float(values.max())) if len(values) else ()
+    limit = next(filter(None, shown), 1.0)
     left, right, bottom, top = bounds(tuple(patches))
     return Figure(
         identity,

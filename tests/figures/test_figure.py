@@ -7,8 +7,8 @@ import pytest
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, Tint
-from phexplore.figures.map import outer_edges, scale_words
-from phexplore.figures.marks import Bar, Box, Mark, Role
+from phexplore.figures.map import map_figure, outer_edges, scale_words
+from phexplore.figures.marks import Bar, Box, Mark, Patch, Role
 from phexplore.figures.table import Table
 
 WIDTH, LETTER = 600.0, 7.0
@@ -72,6 +72,13 @@ def test_that_the_border_of_polygons_side_by_side_has_no_line_between_them():
 def test_that_the_scale_says_that_farther_values_have_its_last_colour():
     assert scale_words(Tint("people", 61.24, is_signed=True)) == "−61.2 or less to +61.2 people or more"
     assert scale_words(Tint("points", 5.0, is_signed=False)) == "0 to 5 points or more"
+
+
+@pytest.mark.parametrize(("values", "limit"), [((0.0, 0.0), 1.0), ((), 1.0), ((0.0,) * 99 + (-7.0,), 7.0)])
+def test_that_a_map_on_which_nothing_is_off_has_a_scale_in_whole_units(values, limit) -> None:
+    patches = [Patch(str(number), (), value, "") for number, value in enumerate(values)]
+    found = map_figure("map", patches, "people", ("", ""), Table(()), is_signed=True)
+    assert found.tint == Tint("people", limit, is_signed=True)
 
 
 def test_that_no_tick_of_a_share_stands_beyond_all_of_it() -> None:
