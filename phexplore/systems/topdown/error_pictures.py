@@ -30,7 +30,7 @@ from phexplore.systems.topdown.open_run import TopDownRun, tabulated_noise, writ
 from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.summary import MOST_NUMBERS
-from phexplore.systems.topdown.wording import UNITS_OF_RESULTS, heading, level_title, query_title
+from phexplore.systems.topdown.wording import UNITS_OF_RESULTS, heading, level_title, plural_level, query_title
 from phexplore.workload.queries import MarginalQuery
 
 _BINS = 61
@@ -526,16 +526,18 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
         return nothing("map", "")
     words = {MapValue.ERROR: run.unit, MapValue.RELATIVE: "%", MapValue.SHARE: "points"}[choice.value]
     worst = max(values, key=lambda code: abs(values[code]))
-    level, what = level_title(choice.level).lower(), choice.value.value
+    level, what, units = level_title(choice.level).lower(), choice.value.value, plural_level(choice.level, len(values))
     mean = sum(abs(value) for value in values.values()) / len(values)
+    is_told = len(values) > 1 and values[worst]
+    most = f", most at {level} {worst} ({signed_people(values[worst])})" if is_told else ""
     signed = choice.value is not MapValue.SHARE
     return map_figure(
         "map",
         tuple(patches),
         words,
         (
-            f"{what}: {people(mean)} {words} on average, most at {level} {worst} ({signed_people(values[worst])})",
-            f"{len(values):,} units of the level {level} with shapes ({percent(sum(patch.key in place for patch in patches) / len(patches), places=0)} of the "
+            f"{what}: {people(mean)} {words} on average{most}",
+            f"{len(values):,} {units} with shapes ({percent(sum(patch.key in place for patch in patches) / len(patches), places=0)} of the "
             f"shapes), mean over {trials_words(trials)}{', in which too high and too low cancel' if signed and trials > 1 else ''}."
             + (" Blue: published too high. Orange: too low." if signed else ""),
         ),

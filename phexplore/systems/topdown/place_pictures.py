@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.names import place as name_of_place
 from phexplore.figures.axis import Axis, Scale, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
@@ -33,6 +34,8 @@ _OF_EACH = 4
 """Answers of each query that the picture of all queries shows; its table has the others."""
 _OF_ONE = 40
 _NORMAL_90 = 1.645
+_MOST_STATES = 4
+_NO_AREAS = "Towns, places and districts are not known here: the file of blocks has no codes of them, or was moved or altered since."
 
 Integers = NDArray[np.int64]
 
@@ -99,17 +102,19 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
     is_whole = bool((query.cell_map() >= 0).all())
     whole = predicted_margins(run, choice, total_query(run.schema)) if is_whole and before is not None else None
-    stands = "" if whole is None else _within_words(float(whole[0]), published.sum(axis=1) - truth.sum())
+    totals = published.sum(axis=1) - truth.sum()
+    stands = "" if whole is None else _within_words(float(whole[0]), totals)
     on_average = " on average" if trials > 1 else ""
     return row_figure(
         "place",
         tuple(rows),
         Axis(run.unit, Scale.COUNT),
         f"{name[:1].upper()}{name[1:]}: {with_unit(int(truth.sum()), run.unit)} {'is' if truth.sum() == 1 else 'are'} published as "
-        f"{people(float(published.sum(axis=1).mean()))}{on_average}{stands}",
+        f"{people(float(published.sum(axis=1).mean()))}{on_average} (error {people(_error(totals))}){stands}",
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
         + _whisker_words(noise, is_predicted=before is not None)
+        + (" The error is the root mean square over the trials." if trials > 1 else "")
         + _left_out(empty, small),
         Table(
             (
@@ -161,7 +166,10 @@ def _unit(run: TopDownRun, choice: TopDownChoice) -> int | str:
     codes = run.codes(choice.level)
     found = np.flatnonzero(codes == choice.unit)
     if not len(found):
-        return f"There is no unit {choice.unit!r} here, and no area of this name. Type words of a name, or a code such as {codes[0]}."
+        states = [name_of_place(code) for code in dict.fromkeys(str(code)[:2] for code in run.codes(run.levels[-1]))]
+        where = f" ({', '.join(states)})" if all(states) and len(states) <= _MOST_STATES else ""
+        more = "" if run.areas else f" {_NO_AREAS}"
+        return f"Nothing in the data of this run{where} is called {choice.unit!r}. Type words of a name, or a code such as {codes[0]}.{more}"
     return int(found[0])
 
 

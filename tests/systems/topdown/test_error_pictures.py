@@ -286,7 +286,7 @@ def test_that_one_place_shows_truth_and_every_trial(run):
         "no row is lost without a word"
     )
     missing = ask(run.directory, "place", level="Block", unit="999")
-    assert "no unit '999'" in missing.picture.summary
+    assert "is called '999'" in missing.picture.summary
     assert chooser(missing, "unit").chosen == "999"
 
 
@@ -309,9 +309,12 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
     code = picture.patches[0].key
     assert "are published as" in ask(run.directory, "map", level="Tract", shapes=str(path), unit=code).picture.title
     assert picture.patches[0].tip.startswith(f"Tract {code}: ")
+    tracts = len({piece.key for piece in picture.patches})
+    assert picture.summary.startswith(f"{tracts} tract{'s' if tracts > 1 else ''} with shapes")
     assert "too low cancel" not in picture.summary
     nowhere = ask(run.directory, "worst", level="Tract", shapes=str(path), find="xyzzy", **{"as": "map"}).picture
-    assert (nowhere.title, nowhere.summary[:42]) == ("", "There is no unit 'xyzzy' here, and no area")
+    assert (nowhere.title, "is called 'xyzzy'" in nowhere.summary) == ("", True)
+    assert "the file of blocks has no codes of them, or was moved" in nowhere.summary
     run.add_trial(2)
     assert (
         "in which too high and too low cancel"

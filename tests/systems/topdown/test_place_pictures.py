@@ -11,6 +11,7 @@ from topdown_runs import ask as ask_reader
 from topdown_runs import records
 
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+from phexplore.figures.wording import people
 from phexplore.runs.spec import RunMode, RunSpec, describe_blocks
 from phexplore.runs.store import close_run, prepare_directory, trial_file
 from phexplore.spine.building import build_spine
@@ -169,7 +170,7 @@ def test_that_a_lost_file_is_named_and_unknown_places_too(folder):
     picture = ask(folder / "kept", "path", level="Block").picture
     hidden.rename(path)
     assert "State.parquet cannot be read" in picture.summary
-    assert "no unit '999'" in ask(folder / "kept", "path", level="Block", unit="999").picture.summary
+    assert "is called '999'" in ask(folder / "kept", "path", level="Block", unit="999").picture.summary
 
 
 def test_that_a_town_shows_its_margin_before_and_its_error_after(folder):
@@ -184,6 +185,7 @@ def test_that_a_town_shows_its_margin_before_and_its_error_after(folder):
         (np.abs(errors) <= row["Margin before"]).sum()
     )  # like beside like: no root mean square beside a margin of 90 %
     assert answer.picture.title.endswith(f" in {held} of {len(errors)} trials")
+    assert f" on average (error {people(row['Error after, root mean square'])}), within" in answer.picture.title
     assert mark.high > row["True"]
     whole = ask(folder / "kept", "place", unit=code, query="race_ethnicity")
     assert answer.picture.title.partition(",")[2] == whole.picture.title.partition(",")[2]  # of the total in both
