@@ -209,11 +209,13 @@ class RowAxis(Axis):
     Attributes:
         labels: what stands before the rows.
         chosen: the row that is marked, None for none.
+        least_room: how wide the picture has to be for no label to be shortened.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._width = 0
+        self.least_room = 0.0
         self.labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
         self._shown: tuple[str, ...] = ()
@@ -242,6 +244,8 @@ class RowAxis(Axis):
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
         self._shown = _told_apart([each.name for each in self.labels], plain, most)
         names = max((plain.width(name) for name in self._shown), default=0)
+        whole = max((plain.width(label.name) for label in self.labels), default=0)
+        self.least_room = (whole + max(map(bold.width, counts), default=0)) / LABEL_PART
         around = (LOCK_SIZE if any(label.locked for label in self.labels) else 0) + (4 * GAP if names else 2 * GAP)
         self._width = round(groups + names + around)
         self.update()

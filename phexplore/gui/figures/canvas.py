@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from weakref import WeakMethod
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -25,6 +25,10 @@ from phexplore.gui.theme.metrics import HALF
 
 LEAST_WIDTH, LEAST_HEIGHT = 240, 140
 """In pixels; the height at normal text size."""
+MOST_MAGNIFIED = 1.6
+"""How many times as large letters and strokes of few rows become on a large screen, to be read from the back of a room."""
+_NARROWEST = 800
+"""Pixels that a magnified picture is wide at least: names and numbers keep their room."""
 _MOST_PARTS = 6
 """Exposed parts that are painted one by one; more are painted as one."""
 
@@ -52,6 +56,10 @@ class Canvas(QWidget):
 
     Signals:
         resized: the widget has another size.
+
+    Attributes:
+        view: what is seen, in places on the axes.
+        magnified: how many pixels of the screen one of the picture takes.
     """
 
     resized = Signal()
@@ -61,9 +69,10 @@ class Canvas(QWidget):
         self.bottom_axis = BottomAxis()
         self._left_values = LeftValueAxis()
         self._left: Axis = self._left_values
-        self._view = QRectF(0, 0, 1, 1)
+        self.view = QRectF(0, 0, 1, 1)
         self._grid_lines = (True, True)
         self._head = self._foot = 0
+        self.magnified = 1.0
         self._take: WeakMethod[Take] | None = None
         self._layers: dict[Layer, WeakMethod[Draw]] = {}
         for axis in (self.bottom_axis, self._left):
@@ -73,25 +82,26 @@ class Canvas(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     @property
+    def room(self) -> QRectF:
+        """The whole canvas in pixels of the picture, which are as large as it is magnified."""
+        return QRectF(0, 0, self.width() / self.magnified, self.height() / self.magnified)
+
+    @property
     def area(self) -> QRectF:
-        """The plot area, in whole pixels of the canvas."""
-        view = self._view
+        """The plot area, in whole pixels of the picture."""
+        view = self.view
         left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
         if self._left is self._left_values:  # the topmost label reaches above the plot area
             top = max(top, self._head + round(lettering().height / 2))
-        width = self.bottom_axis.length = max(self.width() - left - HALF, 0)
-        bottom = self.height() - self.bottom_axis.extent(view.left(), view.right()) - self._foot
+        room = self.room
+        width = self.bottom_axis.length = max(room.width() - left - HALF, 0)
+        bottom = room.height() - self.bottom_axis.extent(view.left(), view.right()) - self._foot
         return QRectF(left, top, width, max(bottom - top, 0))
 
     @property
     def pixels(self) -> Pixels:
         """The current map between values and pixels."""
-        return Pixels.between(self._view, self.area)
-
-    @property
-    def view(self) -> QRectF:
-        """What is seen, in places on the axes."""
-        return self._view
+        return Pixels.between(self.view, self.area)
 
     def use_axes(self, x: ScaleAxis, y: ScaleAxis, rows: Axis | None, *, vertical: bool, horizontal: bool) -> None:
         """Show these axes.
@@ -110,20 +120,25 @@ class Canvas(QWidget):
         self._grid_lines = (vertical, horizontal)
         self.update()
 
-    def leave_free(self, *, head: int | None = None, most: float | None = None) -> None:
+    def leave_free(self, *, head: int | None = None, most: float | None = None, least: float = 0.0) -> None:
         """Leave room around the plot area; what is not named stays.
 
         Args:
             head: pixels above it, where layers of the head paint.
-            most: pixels it may be high: what is left stays free below its axis.
+            most: pixels it may be high: what is left magnifies it, and stays free below its axis where that is too much.
+            least: pixels of the picture it stays wide when it is magnified.
         """
-        before = self._head, self._foot
+        before = self._head, self._foot, self.magnified
         if head is not None:
             self._head = head
         if most is not None:
-            self._foot = 0
+            self._foot, self.magnified = 0, 1.0
+            needed = most + self.height() - self.area.height()
+            self.magnified = max(
+                1.0, min(self.height() / needed, self.width() / max(least, _NARROWEST), MOST_MAGNIFIED)
+            )
             self._foot = max(0, round(self.area.height() - most)) if math.isfinite(most) else 0
-        if (self._head, self._foot) != before:
+        if (self._head, self._foot, self.magnified) != before:
             self.update()
 
     def set_layer(self, layer: Layer, draw: Draw) -> None:
@@ -148,16 +163,17 @@ class Canvas(QWidget):
         return super().event(event)
 
     def refresh(self, *parts: QRectF) -> None:
-        """Paint again at the next occasion: the plot area, or parts of it in pixels."""
-        area = self.area
+        """Paint again at the next occasion: the plot area, or parts of it in pixels of the picture."""
+        area, scale = self.area, self.magnified
         for part in parts or (area,):
-            self.update(part.intersected(area).toAlignedRect())
+            seen = part.intersected(area)
+            self.update(QRectF(seen.topLeft() * scale, seen.size() * scale).toAlignedRect())
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show exactly these ranges; nothing is painted when they are shown already."""
         view = QRectF(x[0], y[0], x[1] - x[0], y[1] - y[0])
-        if view != self._view:
-            self._view = view
+        if view != self.view:
+            self.view = view
             self.update()
 
     def recolour(self, _colours: Colours | None = None) -> None:
@@ -176,9 +192,11 @@ class Canvas(QWidget):
         region = event.region()
         parts: list[QRect] = list(region)  # type: ignore[call-overload]  # the stubs leave its iterator out
         painter = QPainter(self)
+        painter.scale(self.magnified, self.magnified)
         for part in parts if len(parts) <= _MOST_PARTS else [region.boundingRect()]:
-            painter.setClipRect(part)
-            self._paint(painter, QRectF(part))
+            exposed = QRectF(QPointF(part.topLeft()) / self.magnified, QSizeF(part.size()) / self.magnified)
+            painter.setClipRect(exposed)
+            self._paint(painter, exposed)
         if self.hasFocus():
             painter.setClipping(False)
             painter.setPen(QPen(QColor(appearance().colours.accent_ink), 1))
@@ -188,7 +206,8 @@ class Canvas(QWidget):
     def paint_on(self, painter: QPainter) -> None:
         """Paint everything, top left corner at the painter's origin, for pictures and files."""
         painter.save()
-        self._paint(painter, QRectF(self.rect()))
+        painter.scale(self.magnified, self.magnified)
+        self._paint(painter, self.room)
         painter.restore()
 
     def _repaint(self) -> None:
@@ -201,7 +220,7 @@ class Canvas(QWidget):
             return
         seen = exposed.intersected(area)
         if not seen.isEmpty():
-            pixels = Pixels.between(self._view, area, seen)
+            pixels = Pixels.between(self.view, area, seen)
             painter.save()
             painter.setClipRect(area.toRect(), Qt.ClipOperation.IntersectClip)
             self._paint_layer(painter, pixels, Layer.BELOW)
@@ -211,7 +230,7 @@ class Canvas(QWidget):
             self._paint_layer(painter, pixels, Layer.ABOVE)
             painter.restore()
         if exposed.left() < area.left() or exposed.bottom() > area.bottom() or exposed.top() < area.top():
-            self._paint_axes(painter, exposed, Pixels.between(self._view, area), colours)
+            self._paint_axes(painter, exposed, Pixels.between(self.view, area), colours)
 
     def _paint_axes(self, painter: QPainter, exposed: QRectF, pixels: Pixels, colours: Colours) -> None:
         area = pixels.area
@@ -220,11 +239,11 @@ class Canvas(QWidget):
         painter.drawLine(QPointF(area.left() - 0.5, area.bottom() + 0.5), QPointF(area.right(), area.bottom() + 0.5))
         painter.drawLine(QPointF(area.left() - 0.5, area.top()), QPointF(area.left() - 0.5, area.bottom() + 0.5))
         if exposed.left() < area.left():
-            self._left.paint(painter, QRectF(0, 0, area.left(), self.height()), pixels)
+            self._left.paint(painter, QRectF(0, 0, area.left(), self.room.height()), pixels)
         if self._head and exposed.top() < area.top():
             self._paint_layer(painter, pixels, Layer.HEAD)
         if exposed.bottom() > area.bottom():
-            below = QRectF(0, area.bottom(), self.width(), self.height() - area.bottom())
+            below = QRectF(0, area.bottom(), self.room.width(), self.room.height() - area.bottom())
             self.bottom_axis.paint(painter, below, pixels)
         painter.restore()
 

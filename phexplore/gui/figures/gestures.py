@@ -72,13 +72,13 @@ class Gestures(QObject):
         match event.type(), event:
             case QEvent.Type.MouseButtonPress, QMouseEvent() if event.button() is Qt.MouseButton.LeftButton:
                 self._canvas.setFocus(Qt.FocusReason.MouseFocusReason)
-                self.pointer_pressed(event.position())
+                self.pointer_pressed(event.position() / self._canvas.magnified)
             case QEvent.Type.MouseMove, QMouseEvent():
-                self.pointer_moved(event.position())
+                self.pointer_moved(event.position() / self._canvas.magnified)
             case QEvent.Type.MouseButtonRelease, QMouseEvent() if event.button() is Qt.MouseButton.LeftButton:
-                self.pointer_released(event.position())
+                self.pointer_released(event.position() / self._canvas.magnified)
             case QEvent.Type.MouseButtonDblClick, QMouseEvent():
-                self.pointer_double_clicked(event.position())
+                self.pointer_double_clicked(event.position() / self._canvas.magnified)
             case QEvent.Type.Leave, _:
                 self.pointer_left()
                 return False
@@ -218,7 +218,9 @@ class Gestures(QObject):
     def _say(self, words: str, point: QPointF) -> None:
         """Show a tool tip, or none."""
         if words:
-            QToolTip.showText(self._canvas.mapToGlobal(point.toPoint()), localised(words), self._canvas)
+            QToolTip.showText(
+                self._canvas.mapToGlobal((point * self._canvas.magnified).toPoint()), localised(words), self._canvas
+            )
         else:
             QToolTip.hideText()
 

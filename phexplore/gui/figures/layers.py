@@ -149,7 +149,7 @@ class FigureLayers:
         x, y = float(GAP), line / 2
         for entry in figure.key if figure is not None else ():
             needed = lettering().width(entry.text) + 5 * GAP
-            if x > GAP and x + needed > self._canvas.width():
+            if x > GAP and x + needed > self._canvas.room.width():
                 x, y = float(GAP), y + line
             found.append(QPointF(x, y))
             x += needed
@@ -161,7 +161,7 @@ class FigureLayers:
             room = QRectF(at.x(), at.y() - 6, _SIGN, 12)
             unit = Pixels(pixels.view, room, at.x(), _SIGN, at.y(), -12.0, room.top(), room.bottom())
             FigurePainter(painter, unit, _KEY_FIGURE, colours).paint_parts((entry.sign,))
-            left = max(self._canvas.width() - at.x() - 4 * GAP, 0.0)
+            left = max(self._canvas.room.width() - at.x() - 4 * GAP, 0.0)
             draw_text(painter, at + QPointF(_SIGN + HALF, 0), lettering().elided(entry.text, left), colours.text)
 
 

@@ -145,14 +145,15 @@ class Viewport(QObject):
     def fit(self) -> None:
         """Follow the size of the canvas and of letters."""
         self._whole_x = (-1.0, self._whole_x[1])
-        # Few rows do not grow into bars as high as the window: what is left stays free below them and their axis.
+        # Few rows do not grow into bars as high as the window: letters grow with them, and what is left stays free below.
         has_rows = self._figure is not None and self._figure.has_rows
-        self._canvas.leave_free(most=math.ceil(self._count * self._row_height * MOST_GROWTH) if has_rows else math.inf)
+        most = math.ceil(self._count * self._row_height * MOST_GROWTH) if has_rows else math.inf
+        self._canvas.leave_free(most=most, least=self._axis.least_room)
         page = self.page
         self._bar.setRange(0, max(0, self._count - page))
         self._bar.setPageStep(page)
         self._bar.setVisible(self.has_hidden_rows)
-        self._axis.set_room(self._canvas.width())
+        self._axis.set_room(self._canvas.room.width())
         self._show()
 
     @property

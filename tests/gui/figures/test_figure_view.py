@@ -30,6 +30,7 @@ from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Dot, Mark, Patch, Row
 from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.table import Table
+from phexplore.gui.figures.canvas import MOST_MAGNIFIED
 from phexplore.gui.figures.sheet import PictureError
 from phexplore.gui.figures.view import FigureView, FullPage
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -382,3 +383,24 @@ def test_that_a_chosen_row_stays_in_sight_when_the_picture_gets_smaller(shown):
     QApplication.processEvents()
     viewport = view.plot.viewport
     assert last in viewport.rows_to_paint(view.canvas.pixels)
+
+
+def test_that_few_rows_are_magnified_on_a_large_screen_and_found_where_they_are_painted(shown):
+    view = shown(FigureView("Test", "Later"), 1600, 800)
+    rows = tuple(Row(number, "", f"row {number}", value=float(number), is_linked=True) for number in range(4))
+    view.show_figure(row_figure("rows", rows, "count", "Finding", "Sentence.", TABLE))
+    canvas = view.canvas
+    assert canvas.magnified == MOST_MAGNIFIED
+    pixels = canvas.pixels
+    assert pixels.area.height() * canvas.magnified > 0.4 * canvas.height()
+    place = QPointF(pixels.x(3.0), pixels.y(-3.0)) * canvas.magnified
+    QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=place.toPoint())
+    assert view.chosen_key == 3
+    assert view.sheet.image(1.0).height() > canvas.height()
+    long = replace(rows[0], name="a check whose name takes more than half of the page " * 2)
+    view.show_figure(row_figure("long", (long, *rows[1:]), "count", "Finding", "Sentence.", TABLE))
+    assert 1.0 <= canvas.magnified < MOST_MAGNIFIED
+    assert "…" not in "".join(view.plot.axis._shown)
+    view.resize(700, 420)
+    QApplication.processEvents()
+    assert canvas.magnified == 1.0
