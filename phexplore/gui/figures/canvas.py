@@ -25,9 +25,9 @@ from phexplore.gui.theme.metrics import HALF
 
 LEAST_WIDTH, LEAST_HEIGHT = 240, 140
 """In pixels; the height at normal text size."""
-MOST_MAGNIFIED = 1.6
+MOST_MAGNIFIED = 2.0
 """How many times as large letters and strokes of few rows become on a large screen, to be read from the back of a room."""
-_NARROWEST = 800
+_NARROWEST = 560
 """Pixels that a magnified picture is wide at least: names and numbers keep their room."""
 _MOST_PARTS = 6
 """Exposed parts that are painted one by one; more are painted as one."""

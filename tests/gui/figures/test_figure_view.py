@@ -143,7 +143,7 @@ def test_that_dragging_moves_what_is_zoomed_never_beyond_the_whole_and_a_double_
 
 def test_that_a_line_across_the_figure_is_broken_at_a_number(shown):
     row, axis = Row("k", "", "n", value=10.0, text="9.5 % of 200"), Axis("percent", domain=(0.0, 100.0))
-    view = shown(FigureView("Test", "Later"), 700, 200)
+    view = shown(FigureView("Test", "Later"), 540, 200)
     view.show_figure(row_figure("rows", [row], axis, "Finding", "Sentence.", TABLE))
     bare, pixels = view.canvas.grab().toImage(), view.canvas.pixels
     at = pixels.value_x(pixels.x(10.0) + 15)
@@ -401,6 +401,6 @@ def test_that_few_rows_are_magnified_on_a_large_screen_and_found_where_they_are_
     view.show_figure(row_figure("long", (long, *rows[1:]), "count", "Finding", "Sentence.", TABLE))
     assert 1.0 <= canvas.magnified < MOST_MAGNIFIED
     assert "…" not in "".join(view.plot.axis._shown)
-    view.resize(700, 420)
+    view.resize(500, 420)
     QApplication.processEvents()
     assert canvas.magnified == 1.0
