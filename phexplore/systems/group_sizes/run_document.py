@@ -11,6 +11,7 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.figures.style import Chart
 from phexplore.files.spreadsheet import csv_bytes
+from phexplore.model.group_sizes import SIZE_MECHANISMS
 from phexplore.model.numbers import exact_text
 from phexplore.report.document import Column, Document, Part, TableView, Tile, figures, heading, table_of
 from phexplore.report.provenance import Section
@@ -88,7 +89,7 @@ def run_document(spec: RunSpec, summary: Summary, charts: tuple[Chart, ...], now
         parts.insert(0, Part("privacy", "What is protected, and what is not", sentences))
     violations = summary["violations"]["mean"]
     tiles = (
-        Tile("Trials", f"{summary['trials']:,}", f"mechanism {method.mechanism.value}"),
+        Tile("Trials", f"{summary['trials']:,}", f"mechanism: {SIZE_MECHANISMS[method.mechanism]}"),
         Tile(method.framework.symbol, exact_text(method.total), "one individual of a group more or less"),
         Tile(
             "Sums broken per trial",

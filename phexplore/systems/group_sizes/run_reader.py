@@ -289,7 +289,7 @@ def _by_truth(run: SizeRun, number: int) -> Figure:
         "by-truth",
         tuple(rows),
         Axis("released − true, groups", Scale.SIGNED_LOG, text=signed_text),
-        f"{name}: true counts of {_class_name(biased[0])} come out {signed_people(biased[1].mean)} on average",
+        f"{name}: true counts of {_class_name(biased[0])} are released {_off_words(biased[1].mean)} on average",
         f"Level {name}: thin line 90 %, thick half of the errors, dot the median, stroke the mean, by the true number of groups.",
         Table(
             ("True count", "Numbers", "Mean error", "Mean absolute error", "5 %", "25 %", "Median", "75 %", "95 %"),
@@ -297,6 +297,10 @@ def _by_truth(run: SizeRun, number: int) -> Figure:
         ),
         guide=0.0,
     )
+
+
+def _off_words(mean: float) -> str:
+    return f"{people(abs(mean))} groups too {'low' if mean < 0 else 'high'}" if mean else "right"
 
 
 def _class_name(place: int) -> str:
@@ -329,7 +333,7 @@ def _by_size(run: SizeRun, number: int) -> Figure:
         "by-size",
         tuple(rows),
         Axis("L1 error (sum of errors) over regions, groups per trial", Scale.COUNT),
-        f"{name}: groups of size {worst.key} are farthest off: {worst.text} groups, summed over regions",
+        f"{name}: groups of size {worst.key}{' together' if ' to ' in str(worst.key) else ''} are farthest off: {worst.text} groups, summed over regions",
         f"Level {name}, mean of {trials:,} trials.",
         Table(("Size", "True groups", "L1 error (sum of errors), groups", "Net error, groups"), tuple(table)),
     )

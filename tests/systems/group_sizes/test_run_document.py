@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -58,6 +59,8 @@ def test_that_the_report_says_what_is_protected_and_what_holds(finished, tmp_pat
     assert "published exactly" in text
     assert "groups of every level" in text
     assert "County" in text
+    assert "mechanism: C, approximate (Algorithm 2)" in text
+    assert re.search(r"true counts of .* are released [\d.]+ groups? too (low|high) on average", text)
 
 
 def test_that_pictures_fill_a_folder_or_one_file(finished, tmp_path):
