@@ -61,9 +61,10 @@ def _told_apart(names: Mapping[str, str]) -> Mapping[str, str]:
     for name, codes in alike.items():
         states = [place(code[:2]) for code in codes]
         counties = [place(code[:5]) if len(code) == _SUBDIVISION else "" for code in codes]
-        where = next((each for each in (states, counties) if all(each) and len(set(each)) == len(codes)), codes)
+        where = next((each for each in (states, counties) if all(each) and len(set(each)) == len(codes)), None)
+        ends = [f" ({code})" for code in codes] if where is None else [f", {words}" for words in where]
         if len(codes) > 1:
-            found |= {code: f"{name}, {words}" for code, words in zip(codes, where, strict=True)}
+            found |= {code: f"{name}{end}" for code, end in zip(codes, ends, strict=True)}
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -173,11 +172,9 @@ class SpineReader:
         return replace(tree_content(work), area_name=self._titles(work.look, (area,)).get(area, ""))
 
     def _titles(self, look: SpineStyle, codes: Iterable[str]) -> dict[str, str]:
-        """Return what people call areas of the class looked at, by code, as far as somebody knows; with the code where several have a name."""
+        """Return what people call areas of the class looked at, by code, as far as somebody knows."""
         own = self._own_names()
-        found = {code: name for code in codes if (name := area_name(look.name, code, own))}
-        areas = Counter(found.values())
-        return {code: name if areas[name] == 1 else f"{name} ({code})" for code, name in found.items()}
+        return {code: name for code in codes if (name := area_name(look.name, code, own))}
 
     def _own_names(self) -> Mapping[str, str]:
         return {**names_of_shapes(self._outlines[1]), **self._names}

@@ -452,16 +452,26 @@ def _block_text(value: float) -> str:
 
 
 def _finding(tree: SpineTree) -> str:
+    parts = tree.content.parts
+    made = f"{heading(tree.area)} is made up of {parts:,} unit{'' if parts == 1 else 's'} of this spine"
+    return made if tree.area else f"This spine has {_counts(tree)}"
+
+
+def _counts(tree: SpineTree) -> str:
     counts = []
     for level in tree.levels:
         tribal = sum(code[:1] == b"1" and len(code) == _LENGTHS.get(level.name) for code in level.codes.tolist())
         parts = f" ({tribal:,} of tribal areas)" if tribal else ""
         counts.append(f"{len(level.codes):,} {plural_level(level.name, len(level.codes))}{parts}")
-    return f"This spine has {', '.join(counts[1:] or counts)}"
+    return ", ".join(counts[1:] or counts)
 
 
 def _summary(tree: SpineTree) -> str:
     bypassed = sum(units for _, units in tree.content.bypassed)
     first = f"{taken_over(bypassed)}. " if bypassed else ""
-    area = f"{tree.content.parts:,} units make up {tree.area}. " if tree.area else ""
-    return f"{first}{area}One row per level from the root down to blocks, each unit as wide as the blocks it holds."
+    area = f"The spine has {_counts(tree)}. " if tree.area else ""
+    own = any(level.variance is not None for level in tree.levels)
+    last = " Margins of units are for the scenario's own cells, whatever the data of a run have." if own else ""
+    return (
+        f"{area}{first}One row per level from the root down to blocks, each unit as wide as the blocks it holds.{last}"
+    )

@@ -81,8 +81,8 @@ def test_that_areas_of_one_name_are_told_apart(tmp_path) -> None:
         "Springfield city, Massachusetts",
         "Union township, Adams County, Illinois",
         "Union township, Alexander County, Illinois",
-        "Lake village, 1700379346",
-        "Lake village, 1700379347",
+        "Lake village (1700379346)",
+        "Lake village (1700379347)",
     ]
     assert find_area("springfield massachusetts", {"place": ["1772000", "2567000"]}, own) == Area(
         "place", "2567000", "Springfield city, Massachusetts"

@@ -102,7 +102,7 @@ class SpinePage(QWidget):
         self.answer: SpineAnswer | None = None
         self.service = RequestService(reader_process(self, wording=BLOCKS), self, is_alone=True)
         self.finding, self.problem = Paragraph(bold=True), Paragraph(look="refused")
-        self._working = _Working(self.service, self.finding)
+        self._working = _Working(self.service, stacked(self.finding, self.problem))
         self.cancel = self._working.cancel
         self.cancel.clicked.connect(self._cancel)
         self._file = ElidedText("no file", look="muted")
@@ -132,13 +132,13 @@ class SpinePage(QWidget):
         file = row(Text("Blocks", bold=True), (self._file, 1))
         buttons = FlowRow(self.notes_shown, self.browse, self.demonstration, gap=GRID)
         head = LargeTextRows((file, 2), (self._working, 5), buttons)
-        parts = (head, self.problem, (body, 1))
-        column(*parts, of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
+        column(head, (body, 1), of=self, gap=HALF + 2, margins=(MARGIN, GRID, MARGIN, GRID))
         self.setAccessibleName("Spine")
         self.pictures.chosen.connect(self._share_shapes)
         self.pictures.failed.connect(self.failed)
         self.service.answered.connect(self._show_answer)
-        self.service.failed.connect(lambda error: self.problem.setText(error.full))
+        self.service.failed.connect(lambda error: self._tell(error.full))
+        self._tell("")
         self._seen = WhenSeen(self, self._ask, self.pictures.wanted, session.settled)
         data.left.connect(self.service.end)
         data.changed.connect(self._take_data)
@@ -180,7 +180,8 @@ class SpinePage(QWidget):
         self.path = self.answer = None
         self._file.setText("no file")
         self.browse.setToolTip("")
-        for text in (self.finding, self.problem, self.pictures.notes):
+        self._tell("")
+        for text in (self.finding, self.pictures.notes):
             text.setText("")
         self.notes_shown.hide()
         self._pages.setCurrentWidget(self.empty)
@@ -205,7 +206,13 @@ class SpinePage(QWidget):
         if self.answer is None:
             self._forget()
         else:
-            self.problem.setText("Cancelled: the pictures show the spine as it was before the last change.")
+            self._tell("Cancelled: the pictures show the spine as it was before the last change.")
+
+    def _tell(self, problem: str) -> None:
+        """Say what cannot be done in the place of the finding, so that nothing on the page moves; "" for nothing."""
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.finding.setVisible(not problem)
 
     def _show_answer(self, answer: SpineAnswer | BlocksRefused) -> None:
         if isinstance(answer, BlocksRefused):
@@ -218,7 +225,7 @@ class SpinePage(QWidget):
         self._pages.setCurrentWidget(self._scrolled)
         notes = [*filter(None, [answer.reason]), *answer.notes]
         self.finding.setText(answer.finding)
-        self.problem.setText(answer.problem)
+        self._tell(answer.problem)
         self.pictures.notes.setText("\n".join(notes))
         self.notes_shown.setText(f"Notes ({len(notes)})")
         self.notes_shown.setVisible(bool(notes))
@@ -233,7 +240,7 @@ class SpinePage(QWidget):
         self.answer = None
         several = "s" if len(answer.issues) != 1 else ""
         self.finding.setText(f"{answer.path.name} cannot be used: {len(answer.issues):,} problem{several}.")
-        self.problem.setText("")
+        self._tell("")
         rows = tuple((each.line or None, each.column or None, each.sentence, each.remedy) for each in answer.issues)
         self.refused.set_numbers(Table(("Line", "Column", "What is wrong", "What to do"), rows))
         self._pages.setCurrentWidget(self._unread)

@@ -262,10 +262,16 @@ def test_that_areas_the_blocks_lack_are_a_sentence_and_the_picture_stays(qtbot, 
     settled(qtbot, page)
     assert "no codes of school districts" in page.pictures.notes.text()
     page.editor.targets["cousub"].click()
+    before = page.pictures.mapTo(page, QPoint()).y()
     qtbot.waitUntil(lambda: "cousub" in page.problem.text(), timeout=WAIT_MS)
+    QApplication.processEvents()
+    assert page.problem.isVisible()
+    assert not page.finding.isVisible()
+    assert page.pictures.mapTo(page, QPoint()).y() == before
     page.editor.targets["cousub"].click()
     settled(qtbot, page)
     assert not page.problem.text()
+    assert page.finding.isVisible()
 
 
 @pytest.mark.parametrize("percent", [100, 200])
