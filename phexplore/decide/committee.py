@@ -16,7 +16,7 @@ from phexplore.model.comments import all_reasons, in_one_line
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
-from phexplore.systems.registry import budgets_of, system_of
+from phexplore.systems.registry import budgets_of, presets, system_of
 
 DRAFT, KEPT = "Consensus draft", "Kept "
 """What the names begin with of scenarios that no member proposes: the middle of proposals, and values kept in a meeting."""
@@ -192,7 +192,8 @@ def read_proposals(
 ) -> tuple[tuple[Scenario, ...], tuple[Issue, ...]]:
     """Return the proposals in members' files, and every problem of every file.
 
-    Each has its own name; one without, or called as another or as the scenario it started from, is called after its file.
+    Each has its own name; one without, or called as another, as the scenario it started from or as published parameters, is
+    called after its file. A proposal of another system is a problem: it would stand in no matrix.
 
     Args:
         paths: of the files.
@@ -203,16 +204,28 @@ def read_proposals(
     problems: list[Issue] = []
     for path in paths:
         try:
-            found.append((path, read(path, like)))
+            proposal = read(path, like)
         except InputProblemsError as error:
-            problems += [replace(each, path=(path.name, *each.path)) for each in error.issues]
+            problems += [replace(each, path=(path.name, *_inside(path, each))) for each in error.issues]
         except PhexploreError as error:
             problems.append(Issue((path.name,), error.sentence, error.remedy))
-    names = Counter([like.name, *(proposal.name for _, proposal in found)])
+        else:
+            if (theirs := system_of(proposal)) is (ours := system_of(like)):
+                found.append((path, proposal))
+            else:
+                sentence = f"This proposal is for {theirs.title}; the committee decides on {ours.title} here."
+                problems.append(Issue((path.name,), sentence, "Leave it out, or open it as a project of its own."))
+    published = (each.scenario.name for each in presets().values())
+    names = Counter([like.name, *published, *(proposal.name for _, proposal in found)])
     named = (
         proposal if names[proposal.name] == 1 else replace(proposal, name=_member(path)) for path, proposal in found
     )
     return tuple(named), tuple(problems)
+
+
+def _inside(path: Path, issue: Issue) -> tuple[str, ...]:
+    """Return the place of a problem within its file, without the name of the file."""
+    return issue.path[1:] if issue.path[:1] == (path.name,) else issue.path
 
 
 def _member(path: Path) -> str:

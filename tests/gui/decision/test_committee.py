@@ -151,13 +151,14 @@ def test_that_the_name_of_a_file_turns_no_line(us, files, tmp_path) -> None:
 
 def test_that_a_member_has_the_name_of_the_proposal_and_of_the_file_where_that_tells_nobody_apart(us, tmp_path) -> None:
     paths = []
-    for file, name in (("a", "Proposal of Ada"), ("b", "Draft"), ("c", "Draft"), ("d", us.name)):
+    published = preset("sdhc-2020-pr").scenario.name  # what is moved must not be called production
+    for file, name in (("a", "Proposal of Ada"), ("b", "Draft"), ("c", "Draft"), ("d", us.name), ("e", published)):
         project = Project.new(Workbook((replace(us, name=name),), name))
         project.save(tmp_path / f"{file}.phx")
         project.close()
         paths.append(tmp_path / f"{file}.phx")
     found, _ = read_proposals(paths, us, read_proposal)
-    assert [each.name for each in found] == ["Proposal of Ada", "b", "c", "d"]
+    assert [each.name for each in found] == ["Proposal of Ada", "b", "c", "d", "e"]
 
 
 def test_that_every_problem_of_every_file_is_kept_with_its_file_and_line(us, files, tmp_path) -> None:
@@ -168,6 +169,25 @@ def test_that_every_problem_of_every_file_is_kept_with_its_file_and_line(us, fil
     assert len(found) == 1
     assert {issue.path[0] for issue in problems} == {"bad.json", "missing.phx"}
     assert any("2" in issue.place for issue in problems if issue.path[0] == "bad.json")
+
+
+def test_that_a_proposal_of_another_system_is_a_problem(us, files, tmp_path) -> None:
+    """It was imported without a word and stood in no matrix: "Import 2 proposals", and "One proposal"."""
+    other = preset("pl94-2020-persons-us").scenario
+    project = Project.new(Workbook((other,), other.name))
+    project.save(tmp_path / "redistricting.phx")
+    project.close()
+    found, (problem,) = read_proposals([files[0], tmp_path / "redistricting.phx"], us, read_proposal)
+    assert len(found) == 1
+    assert problem.path == ("redistricting.phx",)
+    assert "TopDown" in problem.sentence
+
+
+def test_that_a_damaged_project_is_named_once(us, files) -> None:
+    files[0].write_text(files[0].read_text()[:2000])
+    _, (problem,) = read_proposals([files[0]], us, read_proposal)
+    assert problem.path == (files[0].name,)
+    assert "ask for it again" in problem.remedy
 
 
 def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals) -> None:
