@@ -244,7 +244,9 @@ def load_private_key(path: Path, ask: Callable[[str], bytes | None] = lambda _: 
             "Install bcrypt for OpenSSH keys with a passphrase, or write the key as PEM (PKCS #8).",
         ) from error
     except ValueError as error:
-        remedy = "Check the passphrase." if password else "Make one: openssl genpkey -algorithm ed25519 -out KEY."
+        if password:
+            raise SigningError(f"The passphrase does not open {path}.", "Type it again.") from error
+        remedy = "Make one: openssl genpkey -algorithm ed25519 -out KEY."
         raise SigningError(f"{path} holds no private key that can be read.", remedy) from error
     if not isinstance(key, Ed25519PrivateKey):
         raise SigningError(

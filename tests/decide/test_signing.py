@@ -81,9 +81,8 @@ def test_that_a_passphrase_is_asked_for_and_never_guessed(tmp_path):
     with pytest.raises(SigningError, match="has a passphrase"):
         load_private_key(path)
     assert public_bytes(load_private_key(path, lambda _: b"secret")) == public_bytes(KEYS[0])
-    with pytest.raises(SigningError) as caught:
+    with pytest.raises(SigningError, match="The passphrase does not open"):
         load_private_key(path, lambda _: b"wrong")
-    assert caught.value.remedy == "Check the passphrase."
 
 
 def test_that_other_files_are_no_keys(tmp_path):

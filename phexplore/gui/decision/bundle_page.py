@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from phexplore.decide.bundle_jobs import (
     report_lines,
 )
 from phexplore.decide.trusted_keys import trusted_keys
+from phexplore.decide.verifying import read_bundle
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
@@ -88,6 +90,8 @@ class BundleWork(QWidget):
         self.path = Paragraph(look="muted")
         self.lines: list[tuple[str, str]] = []
         self._report: BundleReport | None = None
+        self.unsigned: BundleReport | None = None
+        """What nobody signed yet: shown again after work that found nothing, so that a mistyped passphrase is typed once more."""
         self.list = QListWidget()
         self.list.setAccessibleName(f"{name}: what was found")
         self.list.setWordWrap(True)
@@ -102,7 +106,7 @@ class BundleWork(QWidget):
         for signal, act in (
             (process.progressed, self._on_began),
             (process.answered, self._on_done),
-            (process.failed, lambda error: self.reason.say(visible(error.full))),
+            (process.failed, self._on_failed),
             (process.busy_changed, self._on_busy),
         ):
             signal.connect(partial(self._if_mine, act))
@@ -139,6 +143,19 @@ class BundleWork(QWidget):
     def _on_done(self, report: object) -> None:
         if isinstance(report, BundleReport):
             self.show_report(report)
+        else:
+            self._show_unsigned()
+
+    def _on_failed(self, error: PhexploreError) -> None:
+        self.reason.say(visible(error.full))
+        self._show_unsigned()
+
+    def _show_unsigned(self) -> None:
+        """Show again what is to be signed, as long as it is that."""
+        if self.unsigned is not None and _is_unchanged(self.unsigned):
+            self.show_report(self.unsigned)
+        else:
+            self.unsigned = None
 
     def show_report(self, report: BundleReport) -> None:
         """Show what was found."""
@@ -154,7 +171,8 @@ class BundleWork(QWidget):
     def _on_busy(self, busy: object) -> None:
         if not busy:
             if self._focus_before is not None and self.window().focusWidget() is self.cancel:
-                self._focus_before.setFocus()
+                # Where the button has done its work, what came of it: the next key must not reach the top of the page.
+                (self._focus_before if self._focus_before.isEnabled() else self.list).setFocus()
             for widget in self._work:
                 widget.hide()
 
@@ -195,7 +213,6 @@ class BundlePage(Page):
         self._after_key: SignersEditor | None = None
         self._checked: Path | None = None
         self._inspected = False
-        self._to_sign: BundleReport | None = None
         self._intact: BundleReport | None = None
         self._key_passphrase = ""
         self.process.busy_changed.connect(lambda busy: self._enable(is_busy=bool(busy)))
@@ -220,7 +237,7 @@ class BundlePage(Page):
     def _forget(self) -> None:
         """Empty the page when another project was opened: what stands in it was about the one before."""
         self.clearance.clear()
-        self._checked = self._to_sign = None
+        self._checked = self.signing.unsigned = None
         self._offer_to_sign(None)
         for part in (self.signers, self.cosigners, self.writing, self.checking, self.signing):
             part.clear()
@@ -268,14 +285,14 @@ class BundlePage(Page):
 
     def show_before_signing(self, bundle: Path) -> None:
         """Check a bundle that somebody wants to sign and show what it states; only an intact one can be signed then."""
-        self._to_sign = None
+        self.signing.unsigned = None
         self._inspected = True
         self.signing.start(VerifyJob(bundle))
 
     def sign_checked(self) -> None:
         """Take the bundle that was checked as the one to sign: what was found there is what is signed."""
         if self._intact is not None and not self.process.is_busy:
-            self._to_sign = self._intact
+            self.signing.unsigned = self._intact
             self.signing.show_report(self._intact)
             self._enable()
             self.cosigners.add.setFocus()
@@ -286,8 +303,8 @@ class BundlePage(Page):
 
     def sign(self, bundle: Path, out: Path) -> None:
         """Add signatures to a bundle."""
-        sha256 = self._to_sign.sha256 if self._to_sign is not None else ""
-        self._to_sign, self._inspected = None, False
+        sha256 = self.signing.unsigned.sha256 if self.signing.unsigned is not None else ""
+        self._inspected = False
         self.signing.start(SignJob(bundle, out, self.cosigners.keys, sha256))
 
     def create_key(self, order: KeyJob, editor: SignersEditor) -> None:
@@ -353,8 +370,8 @@ class BundlePage(Page):
         ask_to_save(self, "Write the bundle", self.write_to, kinds=_BUNDLES, proposed=file)
 
     def _ask_where_to_sign(self) -> None:
-        if self._to_sign is not None:
-            path = self._to_sign.path
+        if self.signing.unsigned is not None:
+            path = self.signing.unsigned.path
             file = path.with_name(f"{path.stem}-signed{path.suffix}")
             ask_to_save(self, "Write the signed bundle", partial(self.sign, path), kinds=_BUNDLES, proposed=file)
 
@@ -363,7 +380,7 @@ class BundlePage(Page):
         for button in (self.write, self.choose, self.inspect, *keys):
             button.setEnabled(not is_busy)
         self.again.setEnabled(not is_busy and self._checked is not None)
-        self.cosign.setEnabled(not is_busy and self._to_sign is not None and bool(self.cosigners.rows))
+        self.cosign.setEnabled(not is_busy and self.signing.unsigned is not None and bool(self.cosigners.rows))
 
     def _on_done(self, result: object) -> None:
         if isinstance(result, KeyMade):
@@ -375,10 +392,21 @@ class BundlePage(Page):
         elif self.process.asker is self.checking:
             self._offer_to_sign(result)
         elif self._inspected:
-            self._to_sign = result if result.is_intact else None
+            self.signing.unsigned = result if result.is_intact else None
             self._inspected = False
             self._enable()
         elif result.is_intact:
             for editor in (self.signers, self.cosigners):
                 editor.forget_passphrases()
+            if self.process.asker is self.signing:
+                self.signing.unsigned = None
+                self._enable()
             self.written.emit(result.path)
+
+
+def _is_unchanged(report: BundleReport) -> bool:
+    """Return whether a bundle is the one that was checked."""
+    try:
+        return hashlib.sha256(read_bundle(report.path)).hexdigest() == report.sha256
+    except PhexploreError:
+        return False

@@ -311,6 +311,35 @@ def test_that_an_intact_bundle_that_was_checked_can_be_signed_without_choosing_i
     (tmp_path / "good.zip").write_bytes(b"another")
     with qtbot.waitSignal(page.process.failed):
         page.sign(tmp_path / "good.zip", tmp_path / "signed.zip")
+    qtbot.waitUntil(lambda: not page.process.is_busy)
+    assert not page.cosign.isEnabled(), "it is another file than the one that was shown"
+    assert not page.signing.list.isVisibleTo(page)
+
+
+def test_that_a_mistyped_passphrase_is_typed_again_beside_what_is_signed(qtbot, page, own_store, us, tmp_path) -> None:
+    """The page went to its top, with the focus on "Remove" of another key, and the bundle had to be chosen again."""
+    with qtbot.waitSignal(page.process.answered):
+        page.create_key(KeyJob(tmp_path / "ada.key", b"secret"), page.cosigners)
+    page.signers.add_key(tmp_path / "ben.key")
+    (tmp_path / "vote.zip").write_bytes(make_bundle(request(us, decisions=(), signers=())).packed())
+    with qtbot.waitSignal(page.process.answered):
+        page.show_before_signing(tmp_path / "vote.zip")
+    found, (row,) = page.signing.lines, page.cosigners.rows
+    row.passphrase.setText("wrong")
+    page.cosign.setFocus()
+    with qtbot.waitSignal(page.process.failed):
+        page.sign(tmp_path / "vote.zip", tmp_path / "signed.zip")
+    qtbot.waitUntil(lambda: not page.process.is_busy)
+    assert "passphrase does not open" in page.signing.reason.text()
+    assert page.signing.list.isVisibleTo(page)
+    assert page.signing.lines == found
+    assert page.window().focusWidget() is page.cosign
+    row.passphrase.setText("secret")
+    with qtbot.waitSignal(page.written):
+        page.sign(tmp_path / "vote.zip", tmp_path / "signed.zip")
+    qtbot.waitUntil(lambda: not page.process.is_busy)
+    assert not page.cosign.isEnabled()
+    assert page.window().focusWidget() is page.signing.list
 
 
 def test_that_a_bundle_written_over_one_that_was_checked_is_told_and_its_passphrases_forgotten(
