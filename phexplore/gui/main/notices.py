@@ -99,6 +99,11 @@ class Notices(NoticeBar):
         text = "New here? Seven stops show where everything is."
         self.say(text, action=SHOW_AROUND, run=take)
 
+    def leave_page(self) -> None:
+        """End what was told on the page that is left: it was read there. What deserves attention, goes on or is offered stays."""
+        if self.look == "card" and self._button.text() not in {SHOW_AROUND, STOP}:
+            self.hide()
+
     def _behind_attention(self, text: str) -> str:
         """Return a text behind what is being said with attention, e.g. that edits were brought back or a crash left a report."""
         return f"{self.text if self.look == 'attention' else ''} {text}".strip()

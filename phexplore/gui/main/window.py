@@ -249,7 +249,7 @@ class MainWindow(QMainWindow):
         session.opened.connect(notice.hide)
         session.updated.connect(lambda _update: notice.drop(look="refused"))
         session.updated.connect(lambda _update: notice.drop(action=SHOW_AROUND))  # who edits is at home
-        session.refused.connect(lambda refusal: notice.say(refusal.full, look="refused"))
+        session.refused.connect(lambda refusal: notice.say(refusal.full, look="refused", cause=session))
         session.troubled.connect(lambda trouble: notice.tell_trouble(trouble, self.files.choose_to_save))
         self.navigation.chosen.connect(self._go)
         self.issues.opened.connect(lambda issue: self.room.go_to_issue(issue))  # noqa: PLW0108 - of the room by then
@@ -306,8 +306,8 @@ class MainWindow(QMainWindow):
         if self._splitter.isAncestorOf(self.focusWidget()):  # else the focus falls on whatever follows what goes
             self.navigation.setFocus()
         page = self.pages.show_area(self.room.system.id, area)
-        if area is Area.RESULTS:
-            self.notice.drop(action=SHOW_RESULTS)
+        self.notice.leave_page()
+        self.notice.drop(cause=self.session)  # what was refused was typed there
         if not is_spoken:
             announce(page, self.room.titles.get(area, area.value))
         self._make_room()

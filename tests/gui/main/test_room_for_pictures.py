@@ -257,3 +257,23 @@ def test_that_the_names_of_scenario_and_reference_stay_readable_in_large_text(qt
     qtbot.waitUntil(lambda: all(each.width() > 0.3 * window.width() for each in names))
     appearance().set_scale(100)
     qtbot.waitUntil(lambda: header.run.y() < header.scenario.geometry().bottom())
+
+
+def test_that_what_was_told_on_a_page_ends_with_it_and_what_deserves_attention_does_not(window, query):
+    """It stood over the approval that a run was complete."""
+    notice, choose = window.notice, window.navigation.choose
+    choose(Area.RUNS)
+    notice.say("The run is complete.", action="Show results")
+    choose(Area.DECISION)
+    assert notice.text == ""
+    notice.say("Laying out…", action="Stop", steps=(1, 2))
+    choose(Area.BUDGETS)
+    assert notice.text == "Laying out…"
+    refusal = window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(-1)))
+    window.session.refused.emit(refusal)
+    assert notice.look == "refused"
+    choose(Area.TARGETS)
+    assert notice.text == ""
+    notice.warn("The program stopped unexpectedly last time.")
+    choose(Area.OVERVIEW)
+    assert notice.text
