@@ -62,6 +62,8 @@ class AskDialog(QDialog):
         """
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
         column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)
+        for field in self.findChildren(QLineEdit):
+            field.textEdited.connect(lambda: self.reason.say(""))  # what is being mended is refused no longer
 
     def refuse(self, reason: str) -> bool:
         """Show why it cannot be done, "" for nothing; return whether there is a reason."""

@@ -156,10 +156,12 @@ def test_that_passphrases_that_differ_are_refused(qtbot, tmp_path) -> None:
     qtbot.addWidget(dialog)
     asked = []
     dialog.ordered.connect(asked.append)
+    dialog.show()
     dialog.passphrase.setText("one")
     dialog.order()
     assert dialog.reason.text() == "The two passphrases differ."
-    dialog.again.setText("one")
+    qtbot.keyClicks(dialog.again, "one")
+    assert dialog.reason.isHidden(), "they differ no longer"
     dialog.order()
     assert asked == [KeyJob(tmp_path / "signing.key", b"one")]
 
