@@ -171,6 +171,7 @@ class MeetingView(InReadingOrder):
         ):
             QShortcut(QKeySequence(keys), self, activated=act)  # type: ignore[call-overload]
         for number, slider in enumerate(self.sliders, start=1):
+            slider.slider.taken.connect(self._show_noise)
             QShortcut(QKeySequence(str(number)), self, activated=slider.slider.setFocus)  # type: ignore[call-overload]
         session.select(None)  # a row marked at somebody's desk is not what the meeting is about
         session.settled.connect(self.refresh)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from weakref import ref
 
 from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QAccessible, QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from phexplore.gui.theme.appearance import appearance
@@ -28,10 +28,12 @@ class StopSlider(QSlider):
     Signals:
         moved: the stop under the handle, while it is dragged or stepped by the user.
         released: the user let go; what was moved since the last release is one step.
+        taken: it has the focus now.
     """
 
     moved = Signal(object)
     released = Signal()
+    taken = Signal()
 
     def __init__(
         self, name: str, stops: Sequence[Fraction], words: Callable[[Fraction], str], parent: QWidget | None = None
@@ -103,6 +105,10 @@ class StopSlider(QSlider):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # the wheel scrolls the page; it must not change a budget
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.taken.emit()
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         super().keyReleaseEvent(event)

@@ -109,6 +109,15 @@ def test_that_type_is_as_large_on_the_wall_whatever_the_projector_but_readable_o
     assert [projector_scale(height) for height in (600, 768, 1080, 1200)] == [120, 120, 150, 166]
 
 
+def test_that_the_noise_is_that_of_the_slider_in_hand_before_it_is_moved(qtbot, page) -> None:
+    page.tick("margin PH3/state_A-G", "margin PH4/state_A-G")
+    page.start()
+    page.view.activateWindow()
+    for number, title in enumerate(("PH3 (State, A-G)", "PH4 (State, A-G)", "PH3 (State, A-G)")):
+        page.view.sliders[number % 2].slider.setFocus()
+        qtbot.waitUntil(lambda title=title: page.view.noise.title.text() == f"Live noise: {title}")
+
+
 def test_that_a_laptop_shows_the_whole_noise_below_a_picture_that_has_more_than_half_of_the_height(qtbot, page) -> None:
     page.tick("margin PH3/state_A-G", "threshold PH4")
     page.start()
