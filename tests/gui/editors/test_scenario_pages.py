@@ -109,6 +109,17 @@ def test_that_framework_and_reader_are_chosen(make, session) -> None:
     assert session.scenario.phsafe.reader == "csv"
 
 
+def test_that_what_changed_in_people_stands_before_what_changed_by_less(session) -> None:
+    """After Solve a list of 27 lines hid the seven that a committee decides about, also on the sheet before a decision."""
+    first, *_, last = session.scenario.phsafe.budgets
+    for query, factor in ((first, Fraction(100_001, 100_000)), (last, Fraction(2))):
+        budget = session.scenario.phsafe.budgets[query]
+        session.edit("Edit", lambda scenario, query=query, to=budget * factor: set_budget(scenario, query, to))
+    lines = [line for line in change_lines(session.shown) if line.field == "budget"]
+    assert [line.key for line in lines] == [last, first]
+    assert "margin still" in lines[1].text
+
+
 def test_that_areas_are_all_some_or_puerto_rico(qtbot, make, session) -> None:
     field = make(StatesField)
     assert field.area.currentData() == "all"
