@@ -93,6 +93,8 @@ class SolveView(QuestionView):
         label = "Solve from targets" + (", as in 2020" if shown.request.as_in_2020 else "")
         if self._session.report(self._session.edit_workbook(label, lambda book: applied(book, solved))):
             self._solution = self._session.scenario
+            if self.panel.apply.hasFocus():  # it goes, and keys must not reach the chooser of scenarios
+                self.solves.setFocus()
             self.panel.show_applied()
             self._refresh()
             self.noted.emit(f"The solution was applied. {APPLIED}")
@@ -218,7 +220,7 @@ class SolveView(QuestionView):
 
     def _lay_out(self) -> None:
         edits, report = self.edits, self._session.report
-        solves = TextButton("Solve", look="primary", symbol="run", run=self.solve)
+        self.solves = TextButton("Solve", look="primary", symbol="run", run=self.solve)
         tip = "Normal margins, z = 1.645, rounded to the nearest millionth: the published budgets"
         name = "Solve as in 2020"
         self.as_in_2020 = TextButton("As in 2020", name=name, tip=tip, run=lambda: self.solve(as_in_2020=True))
@@ -230,7 +232,7 @@ class SolveView(QuestionView):
         bases = [(basis.value, basis) for basis in Basis]
         self.basis = Chooser("Whose margins the goals are about", tip=_BASIS_TIP, options=bases, run=self._on_basis)
         self._expert = (*files, forget)
-        top = FlowRow(solves, self.as_in_2020, self.basis, self.spend, *files, forget, gap=GRID)
+        top = FlowRow(self.solves, self.as_in_2020, self.basis, self.spend, *files, forget, gap=GRID)
         self.scope = Chooser("Queries the line speaks of", letters=20)
         margin = ExactField("Margin of error at most, for the queries chosen",
                             partial(self.take_for_chosen, GoalColumn.TARGET), width=9 * GRID)  # fmt: skip

@@ -90,7 +90,9 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     ]  # its target is why: nothing is said after it
     assert session.scenario is before
     steps = session.project.cursor
+    view.panel.apply.setFocus()
     view.apply()
+    assert view.window().focusWidget() is view.solves, "not whatever follows the button, which goes"
     assert session.project.cursor == steps + 1
     assert session.scenario.phsafe.budgets[query] == wanted
     assert session.scenario.phsafe.targets[query] == 30
