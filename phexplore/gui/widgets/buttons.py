@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSignalBlocker, QSize, Qt, SignalInstance
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QPaintEvent, QPalette, QShowEvent, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPaintEvent, QPalette, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -146,6 +146,11 @@ class TextButton(QPushButton):
             super().keyPressEvent(event)
         elif not event.isAutoRepeat():
             self.click()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Start work once, also for somebody who double clicks everything."""
+        if self._symbol != "run":
+            super().mouseDoubleClickEvent(event)
 
     def _restyle(self) -> None:
         role = "accent_text" if self._look == "primary" else "text"
