@@ -34,10 +34,12 @@ def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:
         trials: how many the run has.
     """
     cut = sum(1 for each in numbers if each.reason in {Reason.TRUNCATION, Reason.BOTH})
+    why = (
+        f"truncation makes up much of the error of {cut} of them" if cut else "truncation explains none of these errors"
+    )
     return (
-        f"The {len(numbers)} published numbers with the largest mean error over {trials:,} "
-        f"{'trial' if trials == 1 else 'trials'}, against production's exact count, each once though another table may repeat it; truncation makes up "
-        f"much of the error of {cut or 'none'} of them."
+        f"The {len(numbers)} published numbers with the largest mean error over {trials:,} {'trial' if trials == 1 else 'trials'}, "
+        f"against production's exact count; a number that several tables repeat is listed once; {why}."
     )
 
 
