@@ -265,7 +265,11 @@ def path_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         f"crosses measured, dots published (large: their mean), whiskers hold 90 % of the noise; at the right true → measured → "
         f"published of the first trial. The {most} largest answers of a query "
         f"at a level; the table has {len(lines):,}.{left_out}"
-        + (" Amber: the first trial's noise is over three standard deviations." if any(row.is_warned for row in rows[:_MOST_ROWS]) else ""),
+        + (
+            " Amber: the first trial's noise is over three standard deviations."
+            if any(row.is_warned for row in rows[:_MOST_ROWS])
+            else ""
+        ),
         Table(
             (
                 "Level",
