@@ -80,7 +80,7 @@ class FigureFormat(enum.Enum):
 
 PNG_DPI = 160
 
-_TITLE_INCHES = 0.34
+TITLE_INCHES = 0.34
 """Height of one line of a title."""
 
 _METADATA: dict[FigureFormat, dict[str, Any]] = {
@@ -150,7 +150,7 @@ def sheet_bytes(charts: Sequence[Chart], form: FigureFormat, *, titled: bool = T
         raise ValueError("a figure needs at least one chart")
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures pay; no pyplot state
 
-    heights = [chart.height + (_TITLE_INCHES * (1 + chart.finding.count("\n")) if titled else 0) for chart in charts]
+    heights = [chart.height + (TITLE_INCHES * (1 + chart.finding.count("\n")) if titled else 0) for chart in charts]
     metadata = {**_METADATA[form], **({} if form is FigureFormat.PNG else {"Title": charts[0].finding})}
     buffer = io.BytesIO()
     with figure_style():

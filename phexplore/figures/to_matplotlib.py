@@ -43,6 +43,7 @@ from phexplore.figures.style import (
     MUTED,
     PAGE_WIDTH,
     PNG_DPI,
+    TITLE_INCHES,
     Chart,
     FigureFormat,
     chart_bytes,
@@ -84,6 +85,8 @@ _POINTS_PER_PIXEL = 0.72
 """A stroke of one pixel on the screen beside text of 13 pixels, beside text of 8.5 points in a file."""
 _ROW, _FRAME, _PLANE, _PAGE = 0.21, 0.75, 3.2, 9.7
 """Inches of a row, of everything around rows, of a plane, and of rows that a page shows with letters that can be read."""
+_LINE = 0.13
+"""Inches of another line of a name."""
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
 _BELOW = 0.5
@@ -137,7 +140,9 @@ def figure_bytes(figure: Figure, form: FigureFormat, *, wide: bool = False) -> b
     if not wide:
         return chart_bytes(chart_of(figure), form)
     figure = in_chosen_words(figure)
-    chart = Chart(figure.id, figure.title, figure.summary, WIDE[0], WIDE[1] - 0.34, partial(draw, figure=figure))
+    title = wrap(figure.title, int(_MOST_TITLE * WIDE[0] / PAGE_WIDTH)) or [""]
+    high = WIDE[1] - TITLE_INCHES * len(title)
+    chart = Chart(figure.id, "\n".join(title), figure.summary, WIDE[0], high, partial(draw, figure=figure))
     return chart_bytes(chart, form)
 
 
@@ -208,6 +213,7 @@ def _inches(figure: Figure) -> float:
     key = 0.25 * (1 + len(figure.key) // 5) if figure.key else 0.0
     if figure.has_rows:
         rows = max(len(figure.rows), 1)
+        key += _LINE * max((name.count(" ") for name in figure.columns), default=0)
         high = _ROW * max(0.8, figure.stretch) * rows
         return _FRAME + key + (min(high, max(_PAGE, _ROW * rows)) if figure.stretch > 1 else high)
     return _PLANE + key
@@ -272,7 +278,10 @@ class _Drawing:
             _ticks(figure.y, bottom, top, axes.yaxis)
             axes.grid(visible=True, axis="y")
         if figure.cells:
-            axes.set_xticks([number + 0.5 for number in range(len(figure.columns))], list(figure.columns), color=INK)
+            names = [
+                name.replace(" ", "\n") for name in figure.columns
+            ]  # a word is narrower than a column, a name is not
+            axes.set_xticks([number + 0.5 for number in range(len(names))], names, color=INK, fontsize=7.5)
             axes.xaxis.tick_top()
             axes.tick_params(length=0)
             axes.spines["bottom"].set_visible(False)

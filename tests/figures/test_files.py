@@ -15,13 +15,14 @@ import openpyxl
 import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from phexplore.figures import to_matplotlib
 from phexplore.figures.axis import Axis, Scale, Tick
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel, bar_figure, row_figure
 from phexplore.figures.histogram import error_histogram, normal_curve
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Bar, Box, Cell, Dot, Fill, Mark, Patch, Path, Role, Row, Rule, Shape, Span, Words
 from phexplore.figures.scatter import Series, scatter_figure
-from phexplore.figures.style import PNG_DPI, FigureFormat, figure_style
+from phexplore.figures.style import PNG_DPI, TITLE_INCHES, FigureFormat, figure_style
 from phexplore.figures.table import Table, shortened
 from phexplore.figures.table_files import TableFileError, write_table
 from phexplore.figures.to_matplotlib import draw, figure_bytes, inches
@@ -143,6 +144,32 @@ def test_that_names_of_columns_have_lines_where_they_have_no_room_beside_each_ot
         boxes = [label.get_window_extent() for label in labels]
     assert [label.get_text().replace("\n", " ") for label in labels] == names
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_that_names_over_a_heat_table_are_whole_and_apart():
+    names = ("US", "State", "County", "Primitive area", "Tract subset group", "Tract subset", "Block group", "Block")
+    cells = tuple(Cell(name, 0, place, "1.0", 0.5) for place, name in enumerate(names))
+    figure = Figure("heat", "t", "s", Axis("share", domain=(0, 8)), ROWS, (), TABLE, cells=cells,
+                    labels=(RowLabel("", "three age groups × householder, member or group quarters"),), columns=names)  # fmt: skip
+    with figure_style():
+        draw(target := MatplotlibFigure(figsize=inches(figure), layout="constrained"), figure)
+        target.draw_without_rendering()
+        labels = target.axes[0].get_xticklabels()
+        boxes = [label.get_window_extent() for label in labels]
+    assert [label.get_text().replace("\n", " ") for label in labels] == list(names)
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_that_a_long_finding_ends_inside_a_slide_of_the_same_size(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(to_matplotlib, "chart_bytes", lambda chart, _form: drawn.append(chart) or b"")
+    for title in ("Short", "A long finding that needs more than a line of a slide " * 4):
+        figure_bytes(replace(next(every_kind()), title=title), FigureFormat.PNG, wide=True)
+    lines = [chart.finding.split("\n") for chart in drawn]
+    assert [len(each) for each in lines] == [1, 2]
+    assert {round(chart.height + TITLE_INCHES * len(each), 9) for chart, each in zip(drawn, lines, strict=True)} == {
+        7.2
+    }
 
 
 def test_that_high_rows_stay_on_a_page_with_letters_that_can_be_read():

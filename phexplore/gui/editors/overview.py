@@ -60,6 +60,7 @@ class Overview(QWidget):
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.
             chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+            chart.canvas.resized.connect(self._fit)  # names of columns stand up or lie down with its width
         appearance().changed.connect(self._fit)
         self._fit()
 
@@ -121,7 +122,9 @@ class Overview(QWidget):
                     text = _LINES * scale // 100 if self._is_low else 0
                     own = least if isinstance(part, LiveFigure) else text
                     whole = room - _PEEK if self._is_low and place == 0 else 0
-                    part.setMinimumHeight(max(own, _STACKED * scale // 100 if is_narrow else whole))
+                    names = part.plot.upright if isinstance(part, LiveFigure) else 0
+                    stacked = _STACKED * scale // 100 if is_narrow else 0
+                    part.setMinimumHeight(max(max(own, stacked) + names, 0 if is_narrow else whole))
 
     def _height(self, least: int, is_wide: bool) -> int:
         """Return how high the highest column is, where pictures have their least height, on a large screen side by side."""

@@ -23,7 +23,7 @@ from phexplore.gui.theme.metrics import GAP, HALF
 
 _UPRIGHT = 2
 """A label of so many letters is not turned."""
-_HIGHEST = 6
+_HIGHEST = 8
 """Lines of text that an upright name may be high."""
 TICK_LENGTH = 4
 """In pixels, outside the plot area."""
@@ -116,34 +116,72 @@ class BottomAxis(ValueAxis):
 
     Attributes:
         length: pixels of the plot area.
+        names_above: the names stand above the plot area, as over a table: its first rows are seen with them.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.length = 0.0
+        self.names_above = False
         self._fitted: tuple[tuple[object, ...], tuple[str, ...]] = ((), ())
 
     def extent(self, low: float, high: float) -> int:
-        line, upright = lettering().height, self._upright(low, high)
-        names = max(map(lettering().width, upright), default=line)
-        return round(TICK_LENGTH + HALF + names + (line if self.label else 0)) + HALF
+        names = 0 if self.names_above else self._names_height(low, high)
+        return round(TICK_LENGTH + HALF + names + (lettering().height if self.label else 0)) + HALF
+
+    def rise(self, low: float, high: float) -> int:
+        """Return the room it takes above the plot area when this range is visible, in whole pixels."""
+        return round(self._names_height(low, high)) + HALF if self.names_above else 0
+
+    def _names_height(self, low: float, high: float) -> float:
+        upright: float = max(map(lettering().width, self._upright(low, high)), default=lettering().height)
+        return upright
 
     def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
         colours, letters, area = appearance().colours, lettering(), pixels.area
-        painter.setPen(QPen(QColor(colours.border), 1))
+        names = 0.0
+        if not self.names_above:
+            self._paint_ticks(painter, pixels)
+            self._paint_names(painter, room, pixels)
+            names = self._names_height(pixels.view.left(), pixels.view.right())
+        if self.label:
+            words = self._fitting(room.width() - GAP)
+            left = min(
+                max(area.center().x() - letters.width(words) / 2, HALF), room.right() - letters.width(words) - HALF
+            )
+            y = area.bottom() + TICK_LENGTH + HALF / 2 + names + letters.height / 2
+            draw_text(painter, QPointF(left, y), words, colours.muted)
+
+    def paint_above(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
+        """Paint what stands above the plot area.
+
+        Args:
+            painter: smooth edges are on.
+            room: from the upper edge of the picture to the plot area, and along its whole side.
+            pixels: the map of the plot area.
+        """
+        if self.names_above:
+            self._paint_names(painter, room, pixels)
+
+    def _paint_ticks(self, painter: QPainter, pixels: Pixels) -> None:
+        painter.setPen(QPen(QColor(appearance().colours.border), 1))
+        top = pixels.area.bottom()
+        for tick in self.ticks(pixels.view.left(), pixels.view.right()):
+            x = round(pixels.x(tick.position)) + 0.5
+            painter.drawLine(QPointF(x, top), QPointF(x, top + TICK_LENGTH))
+
+    def _paint_names(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
+        """Write the names of the ticks, upright where they have no room beside each other."""
+        colours, letters, area = appearance().colours, lettering(), pixels.area
         ticks = self.ticks(pixels.view.left(), pixels.view.right())
         middles = [pixels.x(tick.position) for tick in ticks]
-        for x in middles:
-            painter.drawLine(
-                QPointF(round(x) + 0.5, area.bottom()), QPointF(round(x) + 0.5, area.bottom() + TICK_LENGTH)
-            )
-        top = area.bottom() + TICK_LENGTH + HALF / 2
+        near = area.top() - HALF / 2 if self.names_above else area.bottom() + TICK_LENGTH + HALF / 2
         upright = self._upright(pixels.view.left(), pixels.view.right())
         for x, name in zip(middles, upright, strict=False):
             painter.save()
-            painter.translate(x, top)
+            painter.translate(x, near)
             painter.rotate(-90)
-            draw_text(painter, QPointF(0, 0), name, colours.muted, align=1)
+            draw_text(painter, QPointF(0, 0), name, colours.muted, align=0 if self.names_above else 1)
             painter.restore()
         texts = [] if upright else [tick.text for tick in ticks]
         widths = [letters.width(text) for text in texts]
@@ -151,15 +189,9 @@ class BottomAxis(ValueAxis):
             min(max(x - width / 2, room.left() + 1), room.right() - 1 - width)
             for x, width in zip(middles, widths, strict=False)
         ]
+        middle = near + letters.height * (-0.5 if self.names_above else 0.5)
         for index in _apart([(left, left + width) for left, width in zip(lefts, widths, strict=True)]):
-            draw_text(painter, QPointF(lefts[index], top + letters.height / 2), texts[index], colours.muted)
-        if self.label:
-            words = self._fitting(room.width() - GAP)
-            left = min(
-                max(area.center().x() - letters.width(words) / 2, HALF), room.right() - letters.width(words) - HALF
-            )
-            y = top + max(map(letters.width, upright), default=letters.height) + letters.height / 2
-            draw_text(painter, QPointF(left, y), words, colours.muted)
+            draw_text(painter, QPointF(lefts[index], middle), texts[index], colours.muted)
 
     def _upright(self, low: float, high: float) -> tuple[str, ...]:
         """Return the names of columns where one of them would be missed beside the others, cut to their height."""
@@ -214,7 +246,7 @@ class RowAxis(Axis):
 
     def __init__(self) -> None:
         super().__init__()
-        self._width = 0
+        self._width, self._names = 0, 0.0
         self.least_room = 0.0
         self.labels: tuple[RowLabel, ...] = ()
         self._room = 1000.0
@@ -237,8 +269,12 @@ class RowAxis(Axis):
     def fit(self) -> None:
         """Make room for the longest label in the current font."""
         plain, bold = lettering(), lettering(bold=True)
-        room = self._room * (GROUP_PART if any(label.name for label in self.labels) else LABEL_PART)
         counts = Counter(label.group for label in self.labels)
+        names = max((plain.width(label.name) for label in self.labels), default=0)
+        room = self._room * (GROUP_PART if names else LABEL_PART)
+        # Where names leave it, the group of a single row has the room of its words: it cannot go on beside another row.
+        alone = max((bold.width(group) for group, rows in counts.items() if rows == 1), default=0)
+        room = max(room, min(alone, self._room * LABEL_PART - names))
         self._groups = {group: bold.lines(group, room, rows) for group, rows in counts.items()}
         groups = max((bold.width(each) for lines in self._groups.values() for each in lines), default=0)
         most = max(self._room * LABEL_PART - groups, 8 * plain.height)
@@ -247,11 +283,16 @@ class RowAxis(Axis):
         whole = max((plain.width(label.name) for label in self.labels), default=0)
         self.least_room = (whole + max(map(bold.width, counts), default=0)) / LABEL_PART
         around = (LOCK_SIZE if any(label.locked for label in self.labels) else 0) + (4 * GAP if names else 2 * GAP)
-        self._width = round(groups + names + around)
+        self._width, self._names = round(groups + names + around), names + 2 * GAP
         self.update()
 
     def extent(self, _low: float, _high: float) -> int:
         return self._width
+
+    def has_bold_room(self, row: int) -> bool:
+        """Return whether the name of a row is whole in bold letters, too, when it is chosen; else its colour says so."""
+        room: bool = lettering(bold=True).width(self._shown[row]) <= self._names
+        return room
 
     def paint(self, painter: QPainter, room: QRectF, pixels: Pixels) -> None:
         """Draw the labels of the visible rows."""
@@ -269,10 +310,10 @@ class RowAxis(Axis):
             if line < len(lines := self._groups[label.group]):
                 draw_text(painter, QPointF(left, y), lines[line], colours.text, bold=True)
             ink = colours.accent_ink if chosen else colours.text
-            name = self._shown[index]
-            draw_text(painter, QPointF(right, y), name, ink, align=1, bold=chosen)
+            name, is_bold = self._shown[index], chosen and self.has_bold_room(index)
+            draw_text(painter, QPointF(right, y), name, ink, align=1, bold=is_bold)
             if label.locked:
-                width = lettering(bold=chosen).width(name)
+                width = lettering(bold=is_bold).width(name)
                 mark = pixmap("locked", colours.muted, 2 * LOCK_SIZE)
                 place = QRectF(right - width - LOCK_SIZE - HALF, y - LOCK_SIZE / 2, LOCK_SIZE, LOCK_SIZE)
                 painter.drawPixmap(place, mark, QRectF(mark.rect()))

@@ -95,6 +95,7 @@ class Canvas(QWidget):
             top = max(top, self._head + round(lettering().height / 2))
         room = self.room
         width = self.bottom_axis.length = max(room.width() - left - HALF, 0)
+        top += self.bottom_axis.rise(view.left(), view.right())
         bottom = room.height() - self.bottom_axis.extent(view.left(), view.right()) - self._foot
         return QRectF(left, top, width, max(bottom - top, 0))
 
@@ -103,7 +104,16 @@ class Canvas(QWidget):
         """The current map between values and pixels."""
         return Pixels.between(self.view, self.area)
 
-    def use_axes(self, x: ScaleAxis, y: ScaleAxis, rows: Axis | None, *, vertical: bool, horizontal: bool) -> None:
+    def use_axes(
+        self,
+        x: ScaleAxis,
+        y: ScaleAxis,
+        rows: Axis | None,
+        *,
+        vertical: bool,
+        horizontal: bool,
+        names_above: bool = False,
+    ) -> None:
         """Show these axes.
 
         Args:
@@ -112,8 +122,10 @@ class Canvas(QWidget):
             rows: stands at the left instead of `y`.
             vertical: grid lines at the ticks of `x` are drawn.
             horizontal: grid lines at the ticks of `y` are drawn.
+            names_above: the words of the ticks of `x` stand above, as those of the columns of a table.
         """
         self.bottom_axis.use(x)
+        self.bottom_axis.names_above = names_above
         self._left_values.use(y)
         self._left = rows or self._left_values
         self._left.attach(self._repaint)
@@ -240,8 +252,10 @@ class Canvas(QWidget):
         painter.drawLine(QPointF(area.left() - 0.5, area.top()), QPointF(area.left() - 0.5, area.bottom() + 0.5))
         if exposed.left() < area.left():
             self._left.paint(painter, QRectF(0, 0, area.left(), self.room.height()), pixels)
-        if self._head and exposed.top() < area.top():
-            self._paint_layer(painter, pixels, Layer.HEAD)
+        if exposed.top() < area.top():
+            if self._head:
+                self._paint_layer(painter, pixels, Layer.HEAD)
+            self.bottom_axis.paint_above(painter, QRectF(0, 0, self.room.width(), area.top()), pixels)
         if exposed.bottom() > area.bottom():
             below = QRectF(0, area.bottom(), self.room.width(), self.room.height() - area.bottom())
             self.bottom_axis.paint(painter, below, pixels)

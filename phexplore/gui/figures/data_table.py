@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWi
 from phexplore.figures.figure import Figure
 from phexplore.figures.table import UNTOUCHED, Look, Table, common_places, is_number, plain, shown
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.metrics import GRID, ROW_PADDING
+from phexplore.gui.theme.metrics import GRID, HALF, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
-from phexplore.gui.widgets.cell_text import CellText
+from phexplore.gui.widgets.cell_text import CellText, WrappedText
 from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.when_seen import WhenSeen
 
@@ -157,10 +157,17 @@ class NumbersTable(QTableView):
 
     row_chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, is_wrapped: bool = False) -> None:
+        """Make the table.
+
+        Args:
+            parent: owner.
+            is_wrapped: whether a long name goes on in another line instead of being cut; for a few rows.
+        """
         super().__init__(parent)
         self._following = False
         self._is_held_back = False
+        self._is_wrapped = is_wrapped
         self._wanted: list[int] = []
         self._model = NumbersModel(self)
         self.setModel(self._model)
@@ -169,7 +176,7 @@ class NumbersTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
-        self.setItemDelegate(CellText(self))
+        self.setItemDelegate(WrappedText(self) if is_wrapped else CellText(self))
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)
@@ -265,6 +272,7 @@ class NumbersTable(QTableView):
 
     def _fit_columns(self) -> None:
         """Measure once per shape: measuring on every change costs more than the picture (desktop.md, section 2)."""
+        self.setWordWrap(False)
         self.resizeColumnsToContents()
         # A number is short, but a column of numbers can be called like a member who has a name of 300 letters.
         most = self.fontMetrics().averageCharWidth() * _LETTERS[-1]
@@ -291,6 +299,20 @@ class NumbersTable(QTableView):
             widths[:1] = [min(self._wanted[0], max(widths[0], int(_FIRST * room)))]
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width)
+        if self._is_wrapped:
+            self._fit_rows(is_cut=any(width < wanted for width, wanted in zip(widths, self._wanted, strict=True)))
+
+    def _fit_rows(self, *, is_cut: bool) -> None:
+        """Give every row the lines that its names need.
+
+        Args:
+            is_cut: whether a name is wider than its column.
+        """
+        self.setWordWrap(is_cut)
+        one = self.verticalHeader().defaultSectionSize()
+        for row in range(self._model.rowCount()):
+            wanted = self.sizeHintForRow(row) + HALF if is_cut else one
+            self.setRowHeight(row, max(one, wanted))
 
 
 class TableTwin(QObject):

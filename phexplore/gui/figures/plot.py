@@ -21,6 +21,8 @@ from phexplore.gui.figures.row_bar import RowBar
 from phexplore.gui.figures.viewport import Viewport
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.colours import Colours
+from phexplore.gui.theme.lettering import lettering
+from phexplore.gui.theme.metrics import HALF
 from phexplore.gui.widgets.labels import describe
 from phexplore.gui.widgets.speech import Spoken, announce, speak_as
 
@@ -60,6 +62,12 @@ class Plot(QWidget):
     # What is shown
 
     @property
+    def upright(self) -> int:
+        """Pixels that names of columns take above the rows, beyond one line of text."""
+        view, axis = self.canvas.view, self.canvas.bottom_axis
+        return max(0, axis.rise(view.left(), view.right()) - HALF - round(lettering().height))
+
+    @property
     def figure(self) -> Figure | None:
         """What is shown."""
         return self._choice.figure
@@ -85,7 +93,8 @@ class Plot(QWidget):
         is_other = before is None or before.id != figure.id or before.has_rows is not figure.has_rows
         if before is None or (before.x, before.y) != (figure.x, figure.y):
             is_plain, rows = not (figure.cells or figure.patches), self.axis if figure.has_rows else None
-            canvas.use_axes(figure.x, figure.y, rows, vertical=is_plain, horizontal=is_plain and rows is None)
+            lines = {"vertical": is_plain, "horizontal": is_plain and rows is None}
+            canvas.use_axes(figure.x, figure.y, rows, **lines, names_above=bool(figure.cells))
         self._choice.use(figure, is_other=is_other)
         self._layers.use(figure)
         self.bar.use(figure)

@@ -25,6 +25,7 @@ from phexplore.figures.marks import AnyMark
 from phexplore.figures.style import FigureFormat
 from phexplore.figures.table import Table
 from phexplore.figures.table_files import write_table
+from phexplore.figures.wording import sentence
 from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.figures.data_table import NumbersTable, TableTwin
 from phexplore.gui.figures.plot import Plot
@@ -174,7 +175,7 @@ class FigureView(QFrame):
             self.show_empty(figure.summary)
             return
         self.plot.show_figure(figure)
-        self._say(figure.title, figure.summary, f"{figure.title}. {figure.summary}", figure)
+        self._say(figure.title, figure.summary, f"{sentence(figure.title)} {figure.summary}".strip(), figure)
         self._show_page()
 
     def show_empty(self, sentence: str = "") -> None:

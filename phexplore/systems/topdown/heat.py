@@ -9,7 +9,7 @@ from functools import partial
 from phexplore.figures.axis import Axis, Tick
 from phexplore.figures.figure import ROWS, Figure, RowLabel, nothing
 from phexplore.figures.marks import Cell
-from phexplore.figures.table import Table
+from phexplore.figures.table import Share, Table
 from phexplore.figures.wording import bound_text, margin_word, people
 from phexplore.model.rounded import percent
 from phexplore.model.topdown import LevelQuery
@@ -23,7 +23,7 @@ from phexplore.systems.topdown.share_cells import (
     text,
     tip,
 )
-from phexplore.systems.topdown.wording import counted, heading, place_title, query_title, short_level
+from phexplore.systems.topdown.wording import counted, heading, level_title, place_title, query_title
 
 QUANTITIES = (Quantity.OF_TOTAL, Quantity.MARGIN, Quantity.SIGMA)
 """What the heat table can show."""
@@ -50,7 +50,7 @@ def heat_figure(shown: Version, quantity: Quantity) -> Figure:
         Axis(
             _axis(quantity, shown),
             domain=(0.0, float(len(method.levels))),
-            ticks=tuple(Tick(column + 0.5, short_level(level)) for column, level in enumerate(method.levels)),
+            ticks=tuple(Tick(column + 0.5, level_title(level)) for column, level in enumerate(method.levels)),
         ),
         ROWS,
         (),
@@ -61,7 +61,7 @@ def heat_figure(shown: Version, quantity: Quantity) -> Figure:
             for column, cell in enumerate(line)
         ),
         labels=tuple(RowLabel("", query_title(query)) for query in queries),
-        columns=tuple(short_level(level) for level in method.levels),
+        columns=tuple(level_title(level) for level in method.levels),
         stretch=1.0,
     )
 
@@ -87,8 +87,8 @@ def heat_numbers(shown: Version) -> Table:
                 entry.key.level,
                 entry.key.query,
                 entry.cells,
-                entry.share,
-                entry.share_of_total,
+                Share(entry.share),
+                Share(entry.share_of_total),
                 entry.budget,
                 entry.sigma,
                 None if entry.margins is None else entry.margins.by(convention),

@@ -48,16 +48,6 @@ def level_title(level: str) -> str:
     return _LEVELS.get(level, level.replace("_", " "))
 
 
-def short_level(level: str) -> str:
-    """Return a level in a few letters for narrow columns."""
-    return {
-        "Tract_Subset_Group": "TS group",
-        "Tract_Subset": "T subset",
-        "Prim": "Prim",
-        "Block_Group": "Bl. group",
-    }.get(level, level_title(level))
-
-
 def query_title(query: str) -> str:
     """Return the name of a query group for people, e.g. "hispanic × cenrace"."""
     return query.replace(" * ", " × ")

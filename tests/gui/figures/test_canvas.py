@@ -149,6 +149,19 @@ def test_that_long_names_of_rows_stay_apart_where_only_their_ends_differ(qapp) -
     assert shown[2].endswith("…")
 
 
+def test_that_the_group_of_a_single_row_is_whole_where_names_leave_it_room(qapp) -> None:
+    axis = RowAxis()
+    axis.set_room(780.0)
+    axis.set_labels((RowLabel("Children by household type, whatever", "State, by race"), RowLabel("People", "Nation")))
+    assert axis._groups["Children by household type, whatever"] == ("Children by household type, whatever",)
+
+
+def test_that_the_name_of_a_chosen_row_is_bold_only_where_it_is_whole_then(qapp) -> None:
+    axis = RowAxis()
+    axis.set_labels((RowLabel("", "Block group 2, tract 107.02, Providence County, RI " * 2), RowLabel("", "Short")))
+    assert [axis.has_bold_room(row) for row in (0, 1)] == [False, True]
+
+
 def test_that_dots_grow_with_the_text(qapp) -> None:
     def inked() -> int:
         image = QImage(40, 40, QImage.Format.Format_RGB32)

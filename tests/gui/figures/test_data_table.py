@@ -129,6 +129,21 @@ def test_that_names_are_whole_where_there_is_room_and_give_way_to_numbers_where_
     qtbot.waitUntil(lambda: table.columnWidth(0) > whole)
 
 
+def test_that_long_names_of_a_few_rows_go_on_in_another_line(qtbot) -> None:
+    table = NumbersTable(is_wrapped=True)
+    qtbot.addWidget(table)
+    table.resize(420, 300)
+    table.show()
+    table.set_numbers(
+        Table(("Parameter", "A"), (("Bounded ρ of children by household type (State, by race)" * 2, 0.8), ("τ", 9)))
+    )
+    one = table.verticalHeader().defaultSectionSize()
+    assert table.rowHeight(0) > one
+    assert table.rowHeight(1) >= one
+    table.resize(1400, 300)
+    assert [table.rowHeight(row) for row in (0, 1)] == [one, one]
+
+
 def test_that_a_longer_name_in_the_same_place_is_whole_where_there_is_room(qtbot) -> None:
     table = NumbersTable()
     qtbot.addWidget(table)

@@ -56,6 +56,12 @@ def seen(view):
     return shown.width(), shown.height()
 
 
+def test_that_a_finding_that_is_a_sentence_has_one_full_stop_where_it_is_spoken(view):
+    for title in ("Finding", "Finding."):
+        view.show_figure(replace(plane(), title=title))
+        assert "Finding. Sentence." in view.canvas.accessibleDescription()
+
+
 def test_that_keys_zoom_at_the_chosen_mark_move_and_show_all_again(view):
     whole = seen(view)
     QTest.keyClick(view.canvas, Qt.Key.Key_Right)

@@ -13,6 +13,7 @@ from phexplore.figures.histogram import Counts, paired_histograms
 from phexplore.figures.map import map_figure, tint_of
 from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
+from phexplore.figures.table import shown as written
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.systems.topdown.spine_panel import SpineTreeView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
@@ -229,6 +230,7 @@ def test_that_what_bypassing_freed_is_said_exactly(qtbot):
     assert "US (14.29 %)" in rows.summary
     assert "lists the first 1" in rows.summary
     assert rows.table.rows == (("Tract", "T1", 1, Fraction(1, 7), Fraction(2, 7)),)
+    assert written(rows.table.rows[0][3]) == "14.29 %", "as in its sentence"
     assert [row.text for row in rows.marks] == ["0 of 1", "3 of 9, moved 14.29 % of the total each on average"]
     chart = FigureView("Bypassed", "Later")
     qtbot.addWidget(chart)

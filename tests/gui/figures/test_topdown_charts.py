@@ -35,9 +35,9 @@ from phexplore.systems.topdown.heat import heat_figure
 from phexplore.systems.topdown.share_cells import Quantity
 
 
-def version(change=lambda scenario: scenario):
-    scenario = change(replace(preset("pl94-2020-persons-us").scenario, name="Proposal"))
-    return topdown_shown(shown(Workbook((scenario,), "Proposal", "pl94-2020-persons-us")))
+def version(change=lambda scenario: scenario, name="pl94-2020-persons-us"):
+    scenario = change(replace(preset(name).scenario, name="Proposal"))
+    return topdown_shown(shown(Workbook((scenario,), "Proposal", name)))
 
 
 def levels(shown):
@@ -122,20 +122,32 @@ def test_that_what_is_proven_stands_short_beside_every_part():
     assert "brackets" not in semantics_figure(version().figures).summary
 
 
-def test_that_every_column_of_a_narrow_heat_table_keeps_a_name(qtbot):
+def test_that_every_column_of_a_narrow_heat_table_keeps_its_whole_name_above_it(qtbot):
     axis = BottomAxis()
     axis.use(heat_figure(version(), Quantity.OF_TOTAL).x)
     names = [tick.text for tick in axis.ticks(0.0, 6.0)]
-    assert names[4] == "Bl. group"
-    before = axis.extent(0.0, 6.0)
+    assert names[4] == "Block group"
+    below = axis.extent(0.0, 6.0)
     axis.length = 38.0 * 6
     assert axis._upright(0.0, 6.0) == tuple(names), "whole, and upright"
-    assert axis.extent(0.0, 6.0) == before + round(max(map(lettering().width, names)) - lettering().height)
+    tallest = max(map(lettering().width, names))
+    assert axis.extent(0.0, 6.0) == below + round(tallest - lettering().height)
+    axis.names_above = True
+    assert axis.rise(0.0, 6.0) == round(tallest) + HALF
+    assert axis.extent(0.0, 6.0) < below, "and not below, too"
     axis.length = 6.0 * 6
     assert axis._upright(0.0, 6.0) == (), "columns narrower than a line"
     wide = max((lettering().width(name) + lettering().width("County")) / 2 for name in names) + HALF
     axis.length = wide * 6
     assert axis._upright(0.0, 6.0) == (), "a longer one beside shorter ones has room"
+
+
+def test_that_no_column_of_a_heat_table_is_called_by_a_code(qtbot):
+    figure = heat_figure(version(name="dhc-2020-persons-us"), Quantity.MARGIN)
+    assert {"Primitive area", "Tract subset group", "Tract subset", "Block group"} <= set(figure.columns)
+    chart = put(qtbot, FigureView("Heat", "x"))
+    chart.show_figure(figure)
+    assert chart.canvas.area.top() > chart.plot.upright > 0, "names stand above the rows"
 
 
 def test_that_the_end_of_a_bar_is_dragged_and_escape_gives_it_back(qtbot):

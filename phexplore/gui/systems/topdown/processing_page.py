@@ -37,7 +37,7 @@ from phexplore.systems.topdown.pass_order import (
     without_empty,
 )
 from phexplore.systems.topdown.rules import Rule, constraint_rule, constraint_rules, invariant_rule, invariant_rules
-from phexplore.systems.topdown.wording import level_title, query_title, short_level
+from phexplore.systems.topdown.wording import level_title, query_title
 from phexplore.workload.schema import load_schema
 
 _NAME_WIDTH = 20 * GRID
@@ -305,9 +305,7 @@ class RulesEditor(QWidget):
             describe(tick, tip=tip)
 
     def _build(self, levels: tuple[str, ...], rules: tuple[Rule, ...], *, is_narrow: bool) -> None:
-        heads = [Text(short_level(level), look="muted") for level in levels]
-        for head, level in zip(heads, levels, strict=True):
-            head.setToolTip(level_title(level))
+        heads = [Text("\n".join(level_title(level).split(" ")), look="muted") for level in levels]
         self.grid.fill(heads, [self._line(rule, levels) for rule in rules], is_narrow=is_narrow)
         if not is_narrow:
             self.grid.addWidget(Text("What it forces", look="muted"), 0, len(levels) + 1)
