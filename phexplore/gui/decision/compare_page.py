@@ -64,7 +64,9 @@ class ComparePage(TickPage):
         self.details = QTabWidget()
         self.details.setAccessibleName("Tables of the comparison")
         self.details.setDocumentMode(True)
-        self.tables: Mapping[Detail, NumbersTable] = {detail: NumbersTable() for detail in Detail}
+        self.tables: Mapping[Detail, NumbersTable] = {
+            detail: NumbersTable(is_wrapped=detail is Detail.PARAMETERS) for detail in Detail
+        }
         for detail, table in self.tables.items():
             table.setAccessibleName(detail.value)
             self.details.addTab(table, detail.value)

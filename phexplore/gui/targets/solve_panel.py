@@ -137,8 +137,10 @@ class SolvePanel(QFrame):
         self._ways = QWidget()
         self._way_column = column(of=self._ways, gap=HALF)
         self._caps = CompactList("Caps and how much of them is used")
-        self._changes = CompactList("What changes", is_wrapped=True)
-        self._directions = CompactList("Budgets that depend on the direction of rounding", is_wrapped=True)
+        self._changes = CompactList("What changes", is_stacked=True, is_wrapped=True)
+        self._directions = CompactList(
+            "Budgets that depend on the direction of rounding", is_stacked=True, is_wrapped=True
+        )
         self._parts = (
             (Text("In conflict", bold=True), self._conflict),
             (Text("Ways out: choose one", bold=True), self._ways),

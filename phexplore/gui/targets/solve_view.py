@@ -37,7 +37,7 @@ from phexplore.opening import read_bytes
 from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.systems.registry import budgets_of, system_of
 
-_TABLE_PART, _SIDE_PART = 90 * GRID, 54 * GRID
+_TABLE_PART, _SIDE_PART = 104 * GRID, 40 * GRID
 """Widths of table and result where nobody has moved the line between them."""
 _BASIS_TIP = (
     "By itself, a query has the margin of its own noise. After least squares all measurements help; on the spine of 2020 with "
@@ -266,4 +266,4 @@ class SolveView(QuestionView):
         self._caps = stacked(Text("Caps", bold=True), self.caps)
         side = stacked(self._caps, self.panel, 1, gap=GRID + HALF, margins=margins)
         parts = (goals, scrolling("Caps and result", side))
-        column(Beside("Solve from targets", *parts, shares=(3, 2), sizes=(_TABLE_PART, _SIDE_PART)), of=self)
+        column(Beside("Solve from targets", *parts, shares=(3, 1), sizes=(_TABLE_PART, _SIDE_PART)), of=self)

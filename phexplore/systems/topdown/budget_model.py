@@ -24,7 +24,7 @@ from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.systems.topdown.forecast import noise_of, query_of
 from phexplore.systems.topdown.ini_writing import exact_scale
 from phexplore.systems.topdown.proven_loss import parts_of, possible_halves
-from phexplore.systems.topdown.wording import counted, level_title, place_title
+from phexplore.systems.topdown.wording import counted, level_title, place_title, query_title
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -160,9 +160,9 @@ class TopDownBudgets(ScenarioBudgets):
         keys = tuple(self.method.query_shares)
         found: dict[str, tuple[Key, ...]] = {"All queries": keys}
         for name in dict.fromkeys(key.level for key in keys):
-            found[f"Level {name}"] = tuple(key for key in keys if key.level == name)
+            found[f"Level {level_title(name)}"] = tuple(key for key in keys if key.level == name)
         for name in dict.fromkeys(key.query for key in keys):
-            found[f"{name}, all levels"] = tuple(key for key in keys if key.query == name)
+            found[f"{query_title(name)}, all levels"] = tuple(key for key in keys if key.query == name)
         return {title: chosen for title, chosen in found.items() if chosen}
 
     def with_solved(

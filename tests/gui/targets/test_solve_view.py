@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from phexplore.accuracy.solving_separable import solve
+from phexplore.catalog.names import Naming, called
 from phexplore.decide.solving import Basis, change_lines
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
@@ -65,6 +66,20 @@ def _solve(qtbot, view, **how):
 def _cell(view, query, column):
     row = [each.key for each in view.table.rows].index(query)
     return view.table.index(row, column)
+
+
+def test_that_names_of_queries_are_whole_beside_the_caps_of_a_small_window(view) -> None:
+    with called(Naming.NAMES):
+        view.view.widths.measure()
+        wanted = QFontMetrics(appearance().font()).horizontalAdvance("People in households by age (Nation, all races)")
+        assert view.view.columnWidth(0) > wanted
+    view.view.widths.measure()
+
+
+def test_that_caps_of_topdown_are_over_levels_and_queries_by_name(topdown) -> None:
+    with called(Naming.NAMES):
+        titles = budgets_of(topdown._session.scenario).scopes()
+    assert {"Level Block group", "votingage × hispanic, all levels"} <= set(titles)
 
 
 def test_that_as_in_2020_gives_all_published_budgets_with_one_click(qtbot, view, session) -> None:

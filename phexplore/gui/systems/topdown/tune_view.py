@@ -44,6 +44,7 @@ from phexplore.systems.topdown.tune_answers import (
     strategies,
     strategy_words,
 )
+from phexplore.systems.topdown.wording import level_title
 
 _TEACHING = (
     "Every simulated setting appears here with the share of areas that are near enough. Choose block data and a starting "
@@ -155,7 +156,7 @@ class TuneSettings(QWidget):
                 tick.setChecked(name == names[0])
                 self._ticks.addWidget(tick)
         usual = "Block_Group" if "Block_Group" in method.levels else method.levels[-1]
-        self.level.offer([(level, level) for level in method.levels], first=usual)
+        self.level.offer([(level_title(level), level) for level in method.levels], first=usual)
 
 
 class TuneView(QWidget):
