@@ -305,7 +305,7 @@ def _pattern() -> re.Pattern[str]:
         ),
         (
             rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?=:| does not fit)"
-            r"|(?<=evel share )Prim(?!\w)|(?<=hare of )Prim(?!\w))"
+            r"|(?<=evel share )Prim(?!\w)|(?<=evel )Prim(?!\w)|(?<=hare of )Prim(?!\w)|^Prim$)"
         ),
         rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",

@@ -128,6 +128,19 @@ def people(value: float | Fraction) -> str:
     return to_places(number, 1 if abs(number) >= 10 else 2)
 
 
+def with_error(value: float, error: float, *, is_signed: bool = False) -> str:
+    """Return a number and what it may be off by with the same decimals, e.g. ``2.50 ± 1.00``.
+
+    Args:
+        value: in people, finite.
+        error: of it, in people, finite.
+        is_signed: whether the number is a difference, with its sign.
+    """
+    places = min(2, max(len(people(each).partition(".")[2]) for each in (value, error)))
+    sign = "" if not is_signed or not value else "+" if value > 0 else "−"
+    return f"{sign}{to_places(abs(value) if is_signed else value, places)} ± {to_places(error, places)}"
+
+
 def mean_text(mean: float) -> str:
     """Return a mean of whole numbers: with two decimals of any size, so that the count it is of and the error add up to it."""
     return f"{mean:,.{0 if mean == round(mean) else 2}f}".replace("-", "−")

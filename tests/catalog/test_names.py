@@ -101,6 +101,12 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ),
         ("Prim and proper", "Prim and proper"),
         ("Level share Prim", "Level share Primitive area"),
+        ("Prim", "Primitive area"),
+        (
+            "Nothing says how many units the level Prim has.",
+            "Nothing says how many units the level Primitive area has.",
+        ),
+        ("Constraints left out: nurse_nva_0.", "Constraints left out: nobody under 18 in nursing facilities."),
         ("Share of Prim: 5 % → 6 %", "Share of Primitive area: 5 % → 6 %"),
         ("Prim: total; Prim: detailed", "Primitive area: total; Primitive area: every cell"),
         ("a detailed list, detailed", "a detailed list, every cell"),

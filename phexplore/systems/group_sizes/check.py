@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from phexplore.accounting.group_sizes_noise import noise_of
 from phexplore.model.conventions import MarginConvention
-from phexplore.model.group_sizes import GroupSizes, SizeMechanism
+from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
@@ -99,14 +99,14 @@ def _mechanism(method: GroupSizes) -> Iterator[Issue]:
         yield Issue(
             ("mechanism",),
             "This baseline rounds every value by itself: regions will not add up, nor groups to their total.",
-            "Choose tree, cumulative-tree, chain or topdown for a release.",
+            f"Choose another mechanism for a release, e.g. “{SIZE_MECHANISMS[SizeMechanism.CUMULATIVE_TREE]}”.",
             Severity.WARNING,
         )
     if method.mechanism is SizeMechanism.CHAIN:
         yield Issue(
             ("mechanism",),
             "The paper's chain is more accurate because its noise costs more than declared; with noise that keeps the budget "
-            "it is less accurate than cumulative-tree at most settings.",
-            "Compare both in a run; cumulative-tree keeps the same budget.",
+            f"it is less accurate than “{SIZE_MECHANISMS[SizeMechanism.CUMULATIVE_TREE]}” at most settings.",
+            "Compare both in a run; the other keeps the same budget.",
             Severity.WARNING,
         )

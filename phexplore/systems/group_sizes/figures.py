@@ -8,7 +8,7 @@ from dataclasses import replace
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure, bar_figure, row_figure
 from phexplore.figures.marks import Bar, Row
-from phexplore.figures.table import Table, Value
+from phexplore.figures.table import Share, Table, Value
 from phexplore.figures.wording import STROKE, margin_word, people, share_percent, significant
 from phexplore.model.conventions import MarginConvention
 from phexplore.model.group_sizes import SIZE_MECHANISMS, GroupSizes, SizeMechanism
@@ -164,7 +164,7 @@ def levels_figure(method: GroupSizes, reference: GroupSizes | None = None) -> Fi
                 level in method.locked_levels,
             )
         )
-        rows.append((level, share, budget, before))
+        rows.append((level, Share(share), budget, None if before is None else Share(before)))
     equal = len(set(method.level_shares.values())) == 1
     return bar_figure(
         "levels",

@@ -17,7 +17,7 @@ from phexplore.figures.histogram import curve_of, error_histogram
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
-from phexplore.figures.wording import people, signed_people, with_unit
+from phexplore.figures.wording import people, signed_people, with_error, with_unit
 from phexplore.metrics.coverage import Coverage
 from phexplore.metrics.topdown.bias import BiasBySize
 from phexplore.metrics.topdown.distribution import ErrorDistribution
@@ -267,8 +267,12 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 inner_high=high,
                 text=f"{percent(bias.raised[place], places=0)} raised, {percent(bias.lowered[place], places=0)} lowered",
                 tip=f"True counts {label}: {int(bias.numbers[place]):,} numbers per trial\n"
-                f"mean error {signed_people(mean)}"
-                + (f" ± {people(2 * error)} (two standard errors)" if known else "")
+                "mean error "
+                + (
+                    f"{with_error(mean, 2 * error, is_signed=True)} (two standard errors)"
+                    if known
+                    else signed_people(mean)
+                )
                 + f", spread ± {people(spread)}",
                 is_warned=known and abs(mean) > 4 * error and abs(mean) >= 0.5,
             )

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar, Handle
-from phexplore.figures.table import AtMost, Table, Value
+from phexplore.figures.table import AtMost, Share, Table, Value
 from phexplore.figures.wording import CONVERTED, STROKE, conversion_title, power_text, share_percent, significant
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import epsilon_bound, percent, rounded_up
@@ -48,7 +48,7 @@ def level_figure(method: TopDown, reference: TopDown | None = None) -> Figure:
                 None if level in method.locked_levels else Handle(float(share) * 100, step=_SHARE_STEP),
             )
         )
-        rows.append((level, share, budget, before))
+        rows.append((level, Share(share), budget, None if before is None else Share(before)))
     most = sorted(method.level_shares.items(), key=lambda pair: -pair[1])[:2]
     words = " and ".join(level_title(level) for level, _share in most)
     taken = sum((share for _level, share in most), Fraction(0))

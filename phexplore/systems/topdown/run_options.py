@@ -163,7 +163,7 @@ class TopDownOptions(Declared):
         option="--microdata-text",
         is_omitted=True,
         title="microdata of states as text",
-        doc="With --microdata, by state: write text, 49 bytes a person, where columns (Parquet) take less than one.",
+        doc="Microdata that are written by state are text, 49 bytes a person; columns (Parquet) take less than one.",
         said="as text",
     )
     keep_measurements: KeptAnswers = parameter(

@@ -210,9 +210,9 @@ def tip(cell: ShareCell, shown: Version) -> str:
     if cell.share is None:
         return f"{title}\nNot measured. Type a share to measure it (25, 25 % or 0.25), or press Space."
     lines = [title, f"Share {share_exact(cell.share)} = {share_percent(cell.share)}"]
-    lines.append(
-        f"{symbol} {budget_text(cell.budget)} = {exact_text(cell.budget)}, {percent(cell.of_total, places=2)} of all"
-    )
+    rounded = budget_text(cell.budget)
+    exact = f" = {exact_text(cell.budget)}" if "…" in rounded else ""
+    lines.append(f"{symbol} {rounded}{exact}, {percent(cell.of_total, places=2)} of all")
     if cell.entry is not None and cell.entry.sigma is not None:
         margin = margin_of(cell, shown)
         word = counted(shown.scenario.topdown.schema)

@@ -17,7 +17,7 @@ from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.histogram import Counts, paired_histograms
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
-from phexplore.figures.table import Table, Value, grouped
+from phexplore.figures.table import Share, Table, Value, grouped
 from phexplore.figures.wording import people, share_percent
 from phexplore.runs.store import started_words
 from phexplore.systems.topdown.areas_on_maps import Holding
@@ -274,7 +274,7 @@ def bypass_rows(content: BypassContent) -> Figure:
     if len(content.listed) < content.count:
         summary += f" The table lists the first {len(content.listed):,}."
     table = tuple(
-        (level_title(each.level), each.code, each.children, each.share, each.share * content.total)
+        (level_title(each.level), each.code, each.children, Share(each.share), each.share * content.total)
         for each in content.listed
     )
     headers = ("Level", "Bypassed unit", "Children", "Share that moved", f"{content.symbol} that moved")

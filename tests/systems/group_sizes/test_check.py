@@ -51,6 +51,12 @@ def test_that_baselines_and_the_chain_are_warned_about(mechanism):
     assert not has_errors(issues)
 
 
+def test_that_mechanisms_are_called_by_their_names_and_not_by_the_words_of_files() -> None:
+    said = [f"{issue.sentence} {issue.remedy}" for each in SizeMechanism for issue in check(changed(mechanism=each))]
+    assert said
+    assert not any("-tree" in text or "topdown" in text for text in said)
+
+
 def test_that_a_release_has_a_level() -> None:
     with pytest.raises(ValueError, match="at least one level"):
         GroupSizes((), (), Fraction(1), {}, 5)
