@@ -20,7 +20,7 @@ from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.beside import Beside
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton, take_turns
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.labels import ElidedText, Text, field_label
 from phexplore.gui.widgets.layout import card, column, form, row, stacked
@@ -291,8 +291,7 @@ class ExperimentPage(QWidget):
         self.failed.emit(error)
 
     def _on_busy(self, busy: bool) -> None:
-        self.start.setEnabled(not busy)
-        self.cancel.setEnabled(busy)
+        take_turns(self.start, self.cancel, is_first=not busy)
         self.bar.setVisible(busy)
         self.bar.setRange(0, 0)
         if busy and self._running is not None:

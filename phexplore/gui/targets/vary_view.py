@@ -22,7 +22,7 @@ from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.beside import Beside
-from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
+from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox, take_turns
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Reason, Text, labelled
@@ -248,8 +248,7 @@ class VaryView(QWidget):
         self._run_fields.setVisible(self.runs.isChecked())
 
     def _follow_work(self, busy: bool) -> None:
-        self.start_button.setEnabled(not busy)
-        self.cancel_button.setEnabled(busy)
+        take_turns(self.start_button, self.cancel_button, is_first=not busy)
         self.progress.setVisible(busy)
         if busy:
             self.progress.setRange(0, 0)

@@ -157,6 +157,21 @@ class TextButton(QPushButton):
         self.setIcon(icon(self._symbol, appearance().colours, role=role))
 
 
+def take_turns(first: QWidget, second: QWidget, *, is_first: bool) -> None:
+    """Enable one of two buttons and disable the other, which gives it the focus: keys must not reach what is next on the page.
+
+    Args:
+        first: starts something.
+        second: ends it.
+        is_first: whether the first can be pressed now.
+    """
+    now, before = (first, second) if is_first else (second, first)
+    now.setEnabled(True)
+    if before.hasFocus():
+        now.setFocus()
+    before.setEnabled(False)
+
+
 TICK_SIDE = 16
 """Of a box to tick at normal text size, with its border."""
 

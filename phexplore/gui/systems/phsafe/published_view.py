@@ -20,7 +20,7 @@ from phexplore.gui.figures.view import FigureView
 from phexplore.gui.targets.project_runs import ListedRun, ProjectRuns, listed_title
 from phexplore.gui.theme.metrics import GRID, MARGIN
 from phexplore.gui.widgets.beside import Beside
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton, take_turns
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.file_dialogs import ask_for_folder
 from phexplore.gui.widgets.flow import FlowRow
@@ -186,8 +186,7 @@ class PublishedView(QWidget):
         self.chart.show_figure(published_figure(f"{table}, {cell_words(table, cell)}", unit, rows))
 
     def _on_busy(self, busy: bool) -> None:
-        self.publish_button.setEnabled(not busy)
-        self.stop_button.setEnabled(busy)
+        take_turns(self.publish_button, self.stop_button, is_first=not busy)
 
     def _on_failed(self, error: PhexploreError) -> None:
         self.words.setText("")

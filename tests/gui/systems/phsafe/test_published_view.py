@@ -128,11 +128,14 @@ def test_that_failures_are_said_with_their_reason(qtbot, make) -> None:
 
 def test_that_publishing_is_stopped(qtbot, make) -> None:
     view = make("import time\ntime.sleep(60)")
+    view.publish_button.setFocus()
     view.publish()
+    assert view.window().focusWidget() is view.stop_button, "not the chooser of scenarios, which was next"
     qtbot.waitUntil(lambda: view.process.process_id > 0)
     with qtbot.waitSignal(view.process.stopped):
         view.process.stop()
     assert "Stopped" in view.words.text()
+    qtbot.waitUntil(lambda: view.window().focusWidget() is view.publish_button)
 
 
 def test_that_bars_mark_ninety_per_cent() -> None:
