@@ -19,7 +19,7 @@ from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.beside import Beside
-from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox
+from phexplore.gui.widgets.buttons import Chooser, TextButton, TickBox, take_turns
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Paragraph, Reason, Text, labelled
@@ -62,7 +62,7 @@ _ABOUT = (
 
 _LINES = {
     "data": ("Block data", "Block data", _DEMO, 26),
-    "at-least": ("At least, %", "Per cent of the areas that must meet the criterion", "95", 6),
+    "at-least": ("At least", "Per cent of the areas that must meet the criterion", "95", 6),
     "within": ("within ± points", "Points by which the largest group's share may be off", "5", 6),
     "people": ("with people ≥", "People of an area that counts", "500", 7),
 }
@@ -101,7 +101,7 @@ class TuneSettings(QWidget):
             FlowRow(labels["data"], TextButton("Choose…", name="Choose the block data", run=browse), gap=GRID),
             FlowRow(
                 labels["at-least"],
-                labelled("of the areas of level", self.level),
+                labelled("% of the areas of level", self.level),
                 labels["people"],
                 labels["within"],
                 gap=GRID,
@@ -338,8 +338,7 @@ class TuneView(QWidget):
         self.failed.emit(error)
 
     def _on_busy(self, busy: bool) -> None:
-        self.start_button.setEnabled(not busy)
-        self.pause_button.setEnabled(busy)
+        take_turns(self.start_button, self.pause_button, is_first=not busy)
         self.settings.setEnabled(not busy)
 
     def _refresh(self, _signal: object = None) -> None:
