@@ -34,6 +34,8 @@ _LETTERS = 18
 _HIGHEST = 10_000
 _MNEMONIC = int(Qt.TextFlag.TextShowMnemonic)
 _BROKEN = _MNEMONIC | int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_ONCE = {"run", "plus"}
+"""What a button does whose second click of a double click does nothing: another run would start, a rule stand twice."""
 _DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 
 
@@ -148,8 +150,8 @@ class TextButton(QPushButton):
             self.click()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Start work once, also for somebody who double clicks everything."""
-        if self._symbol != "run":
+        """Start work, or add what is entered, once, also for somebody who double clicks everything."""
+        if self._symbol not in _ONCE:
             super().mouseDoubleClickEvent(event)
 
     def _restyle(self) -> None:

@@ -153,11 +153,11 @@ def test_that_enter_presses_the_button_in_hand_and_not_the_main_one(qtbot) -> No
 
 def test_that_a_double_click_starts_work_once_and_presses_other_buttons_twice(qtbot, shown) -> None:
     pressed = []
-    for text, symbol in (("Start run", "run"), ("Step", "")):
+    for text, symbol in (("Start run", "run"), ("Add as new rule", "plus"), ("Step", "")):
         button = shown(TextButton(text, symbol=symbol, run=lambda *_, said=text: pressed.append(said)))
         for press in (qtbot.mouseClick, qtbot.mouseDClick, qtbot.mouseRelease):
             press(button, Qt.MouseButton.LeftButton)
-    assert pressed == ["Start run", "Step", "Step"]
+    assert pressed == ["Start run", "Add as new rule", "Step", "Step"]
 
 
 def test_that_text_follows_size_and_theme(shown) -> None:
