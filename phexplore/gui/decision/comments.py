@@ -73,7 +73,7 @@ class CommentDialog(AskDialog):
         self.text.setAccessibleName("Comment")
         self.text.setTabChangesFocus(True)
         self.text.setFixedHeight(_HEIGHT)
-        self.text.textChanged.connect(lambda: self.reason.say(""))
+        self.text.textChanged.connect(self.forgive)
         self.add = TextButton("Add the comment", look="primary", run=self._add)
         rows = form(("&About", self.about), self.said, ("&Who", self.who), ("&Comment", self.text))
         self.lay_out(rows, buttons=(1, TextButton("Cancel", name="Cancel the comment", run=self.reject), self.add))

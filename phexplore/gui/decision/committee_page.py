@@ -42,8 +42,8 @@ from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import presets
 
 _TEACHING = (
-    "Import the members' files – projects, workbooks or production's parameter files – or tick scenarios of this project: "
-    "the matrix shows who moves what, where they agree, and drafts the middle."
+    "Import the members' files (projects, workbooks or production's files), or tick scenarios of this project: a table shows "
+    "who changes what and where they agree, and one click drafts the middle."
 )
 FILES = "Proposals (*.phx *.json *.ini *.csv *.xlsx *.zip);;All files (*)"
 
@@ -156,7 +156,7 @@ class CommitteePage(TickPage):
     def _take(self, read: tuple[tuple[Scenario, ...], tuple[Issue, ...]]) -> None:
         proposals, problems = read
         if problems:
-            show_problems(self, "Some files cannot be read", problems)
+            show_problems(self, "Some files cannot be used", problems)
             return
         count = len(proposals)
         label = f"Import {count} proposal" + ("" if count == 1 else "s")

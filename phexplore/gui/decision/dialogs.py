@@ -63,13 +63,17 @@ class AskDialog(QDialog):
         margins = (MARGIN, MARGIN, MARGIN, MARGIN)
         column(*self._head, *parts, self.reason, row(*buttons), of=self, margins=margins)
         for field in self.findChildren(QLineEdit):
-            field.textEdited.connect(lambda: self.reason.say(""))  # what is being mended is refused no longer
+            field.textEdited.connect(self.forgive)
 
     def refuse(self, reason: str) -> bool:
         """Show why it cannot be done, "" for nothing; return whether there is a reason."""
         is_refused = self.reason.say(reason)
         self._grow()
         return is_refused
+
+    def forgive(self) -> None:
+        """Say no more why it was refused: it is being mended. The place of the reason stays, so that no field moves meanwhile."""
+        self.reason.setText("")
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -36,7 +36,7 @@ def test_that_a_comment_on_the_selected_number_is_a_step_that_is_seen(qtbot, win
     assert dialog.reason.text()
     assert window.session.scenario.comments == ()
     dialog.text.setPlainText("Schools need it")
-    assert dialog.reason.isHidden(), "what was refused is being mended"
+    assert not dialog.reason.text(), "what was refused is being mended"
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
     (comment,) = window.session.scenario.comments
     assert (comment.who, comment.about, comment.text) == ("Anna Member", "PH3/usa_A-G", "Schools need it")
