@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
@@ -57,10 +58,13 @@ class Overview(QWidget):
         self._page = scrolling("Overview", content)
         self._page.setProperty("look", "page")
         column(self._page, of=self)
+        # Once the layout that resizes a picture is done: parts taken out of it meanwhile brought the program down.
+        self._after_layout = QTimer(self, singleShot=True, interval=0)
+        self._after_layout.timeout.connect(self._fit)
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.
             chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-            chart.canvas.resized.connect(self._fit)  # names of columns stand up or lie down with its width
+            chart.canvas.resized.connect(self._after_layout.start)  # names stand up or lie down with its width
         appearance().changed.connect(self._fit)
         self._fit()
 

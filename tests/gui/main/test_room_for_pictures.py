@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
@@ -13,6 +15,7 @@ from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.tasks import Latest, Tasks
 from phexplore.gui.decision.status import DecisionTab
+from phexplore.gui.editors.overview import Overview
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
@@ -277,3 +280,22 @@ def test_that_what_was_told_on_a_page_ends_with_it_and_what_deserves_attention_d
     notice.warn("The program stopped unexpectedly last time.")
     choose(Area.OVERVIEW)
     assert notice.text
+
+
+def test_that_no_part_of_the_overview_moves_while_a_picture_is_laid_out(qtbot, window, monkeypatch):
+    """A part that left a layout within it brought the program down: maximised at 200 %, every time."""
+    during, lay_low = set(), Overview._lay_low
+
+    def watched(overview, is_low):
+        files = {Path(frame.filename).name for frame in traceback.extract_stack()}
+        during.update(files)
+        if "canvas.py" not in files:
+            lay_low(overview, is_low)
+
+    monkeypatch.setattr(Overview, "_lay_low", watched)
+    appearance().set_scale(200)
+    for width in (1680, 1920, 1680):
+        window.resize(width, 1000)
+        qtbot.wait(50)
+    assert "overview.py" in during
+    assert "canvas.py" not in during
