@@ -29,7 +29,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import Chooser, TextButton
 from phexplore.gui.widgets.flow import LargeTextRows
-from phexplore.gui.widgets.labels import Paragraph, Reason, Text
+from phexplore.gui.widgets.labels import Paragraph, Reason, Text, describe
 from phexplore.gui.widgets.layout import form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Page, Section
@@ -341,7 +341,7 @@ class ApprovePage(Page):
             return
         self.button.setToolTip("")
         self.button.setText(f"{DEEDS[status]}…")
-        self.button.setAccessibleName(DEEDS[status])
+        describe(self.button, name=DEEDS[status])
         is_clean = self._session.project.is_clean
         self._hint.setText("" if is_clean else "The project is saved first: a decision counts when it is on disk.")
 

@@ -22,7 +22,7 @@ from phexplore.gui.theme.appearance import SMALLEST_SCALE, appearance
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.widgets.buttons import Chooser, SymbolButton, TextButton
 from phexplore.gui.widgets.flow import LARGE_TEXT, FlowRow
-from phexplore.gui.widgets.labels import ElidedText, Text, line
+from phexplore.gui.widgets.labels import ElidedText, Text, describe, line
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.speech import announce
 from phexplore.gui.widgets.tile import Tile, TileLine, fit_lines
@@ -337,8 +337,8 @@ class BottomBar(QFrame):
         is_expert = appearance().is_expert
         self.depth_switch.setText("Expert" if is_expert else "Committee")
         tip = "Show what a committee asks" if is_expert else "Show everything an expert may set"
-        self.depth_switch.setToolTip(f"{tip} (Ctrl+Shift+D)")
-        self.depth_switch.setAccessibleName(f"{self.depth_switch.text()}: {tip.lower()}")
+        name = f"{self.depth_switch.text()}: {tip.lower()}"
+        describe(self.depth_switch, name=name, tip=f"{tip} (Ctrl+Shift+D)")
 
     def say(self, text: str) -> None:
         """Show a short message for a while."""
@@ -365,7 +365,7 @@ class BottomBar(QFrame):
         named = ((errors, "error"), (warnings, "warning"))
         text = ", ".join(counted(count, noun) for count, noun in named if count) or "No issues"
         self.issues.setText(text)
-        self.issues.setAccessibleName(f"Show the issues: {text}")
+        describe(self.issues, name=f"Show the issues: {text}")
         symbol, role = ("error", "refused") if errors else ("warning", "attention") if warnings else ("tick", "good")
         self.issues.set_symbol(symbol, role=role)
 

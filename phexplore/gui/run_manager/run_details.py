@@ -22,7 +22,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import ElidedText, Text
+from phexplore.gui.widgets.labels import ElidedText, Text, describe
 from phexplore.gui.widgets.layout import column, row
 from phexplore.runs.states import RunState
 
@@ -216,8 +216,8 @@ class RunStrip(QWidget):
         self._words.setText(" · ".join(part for part in (state_words(self._row), progress_words(self._row)) if part))
         resting = self._row.state is RunState.PAUSED
         self.pause.set_symbol("run" if resting else "pause")
-        self.pause.setAccessibleName("Resume the run" if resting else "Pause the run")
-        self.pause.setToolTip(self.pause.accessibleName())
+        name = "Resume the run" if resting else "Pause the run"
+        describe(self.pause, name=name, tip=name)
         self.pause.setEnabled(self._row.state in {RunState.RUNNING, RunState.PAUSED})
         self.cancel.setEnabled(self._row.state is not RunState.CANCELLING)
 

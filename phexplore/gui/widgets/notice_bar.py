@@ -13,7 +13,7 @@ from phexplore.gui.theme.icons import pixmap
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton
-from phexplore.gui.widgets.labels import Text
+from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import row
 from phexplore.gui.widgets.speech import Spoken, announce_notice, speak_as
 
@@ -87,7 +87,7 @@ class NoticeBar(QFrame):
         self._look, self._action, self._cause = look, run, cause
         self._text.setText(text)
         self._button.setText(action)
-        self._button.setAccessibleName(action or "Act on the notice")
+        describe(self._button, name=action or "Act on the notice")
         self._button.setVisible(bool(action))
         self.setProperty("look", look if look == "card" else f"notice-{look}")
         self.setAccessibleName(localised(text))

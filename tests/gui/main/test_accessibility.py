@@ -40,6 +40,7 @@ from phexplore.gui.main.window import MainWindow
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import MARGIN
+from phexplore.gui.widgets.labels import rewrite_labels
 from phexplore.gui.widgets.page import Sideways
 from phexplore.gui.widgets.reading_order import put_in_order
 from phexplore.gui.widgets.stack import LazyTabs
@@ -152,6 +153,15 @@ def test_that_every_control_is_named_and_reached_by_the_tab_key(opened, system, 
         if w.isEnabled() and w.focusPolicy() == Qt.FocusPolicy.NoFocus and not is_served_otherwise(w)
     ]
     assert unreachable == []
+
+
+@pytest.mark.parametrize("system", list(CHOSEN))
+def test_that_names_say_what_is_written_after_texts_were_written_anew(opened, system) -> None:
+    window = opened(system, Area.OVERVIEW)
+    before = {w: spoken(w) for w in controls(window)}
+    rewrite_labels()
+    assert {w: spoken(w) for w in before} == before
+    assert misnamed(window) == []
 
 
 @pytest.mark.defect("S6")
