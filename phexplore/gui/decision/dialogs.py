@@ -180,6 +180,7 @@ def _summary(entries: Sequence[SummaryEntry]) -> QWidget:
 
 _LINES = 6
 """Height of the list of keys, in keys."""
+_NOBODY = "No key yet. Choose a public key below, and say whose it is."
 
 
 class KeyDialog(AskDialog):
@@ -269,11 +270,12 @@ class TrustedKeysDialog(AskDialog):
         self.owner = LineField("Whose key it is", example="name of the person")
         self.choose = TextButton("Choose a public key…", run=self._choose)
         self.chosen = Text("No key chosen yet", look="muted", wrap=True)
-        self.chosen.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        selectable = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        self.chosen.setTextInteractionFlags(selectable)
         self.add = TextButton("Trust this key", look="primary", run=self.add_key)
         self.add.setEnabled(False)
         self.remove = TextButton("Remove", name="Remove the selected key", run=self.remove_selected)
-        self.list.currentRowChanged.connect(lambda row: self.remove.setEnabled(row >= 0))
+        self.list.currentRowChanged.connect(self._on_row)
         fields = form(("&Public key", row((self.chosen, 1), self.choose), self.choose), ("&Whose key", self.owner))
         close = TextButton("Close", run=self.close)
         self.lay_out(self.list, fields, buttons=(self.remove, 1, self.add, close))
@@ -287,9 +289,9 @@ class TrustedKeysDialog(AskDialog):
             self._refuse(error)
         self.list.clear()
         self.list.addItems([f"{visible(key.name)}\n{key.fingerprint}" for key in self._keys])
+        describe(self.list, more="" if self._keys else _NOBODY)  # a line that cannot be chosen is not read
         if not self._keys:
-            nobody = QListWidgetItem("No key yet. Choose a public key below, and say whose it is.", self.list)
-            nobody.setFlags(Qt.ItemFlag.NoItemFlags)
+            QListWidgetItem(_NOBODY, self.list).setFlags(Qt.ItemFlag.NoItemFlags)
         self.list.setFixedHeight(_LINES * 5 * GRID)
         self.remove.setEnabled(False)
 
@@ -303,13 +305,22 @@ class TrustedKeysDialog(AskDialog):
 
     def add_key(self) -> None:
         """Trust the key that is shown, under the name in the field."""
-        if self._changed(lambda: trust_key(self.owner.text(), self._chosen)):
+        if not self.owner.text().strip():
+            self.refuse("Say whose key it is.")
+            self.owner.setFocus()
+        elif self._changed(lambda: trust_key(self.owner.text(), self._chosen)):
             self.owner.clear()
+            self.list.setFocus()  # where the key stands now: the button goes out of use
             self._show_chosen(b"")
 
     def remove_selected(self) -> None:
         """Remove the selected key."""
         self._changed(lambda: forget_key(self._keys[self.list.currentRow()].fingerprint))
+        self.list.setFocus()  # the button goes out of use
+
+    def _on_row(self, row: int) -> None:
+        self.remove.setEnabled(row >= 0)
+        self.list.setCurrentRow(row)  # the toolkit goes to the first line with the focus, and chooses none
 
     def _changed(self, change: Callable[[], object]) -> bool:
         try:
@@ -324,6 +335,8 @@ class TrustedKeysDialog(AskDialog):
     def _show_chosen(self, key: bytes) -> None:
         self._chosen = key
         self.chosen.setText(f"Fingerprint: {key_id_of(key)}" if key else "No key chosen yet")
+        self.chosen.setFocusPolicy(Qt.FocusPolicy.StrongFocus if key else Qt.FocusPolicy.NoFocus)
+        describe(self.choose, more=self.chosen.text())  # the focus comes back to it
         self.add.setEnabled(bool(key))
         self.reason.hide()
 

@@ -259,12 +259,15 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     assert not dialog.add.isEnabled()
     dialog.show_key(public)
     assert made.signatures[0].key_id in dialog.chosen.text()
+    assert dialog.chosen.text() == dialog.choose.accessibleDescription()  # heard where the focus comes back
+    assert dialog.chosen.focusPolicy() & Qt.FocusPolicy.TabFocus  # and read and copied by keyboard
     dialog.add.click()
-    assert "name of its owner" in dialog.reason.text()
+    assert dialog.reason.text() == "Say whose key it is."  # not by which option of the command line
     dialog.owner.setText("Ada Lovelace")
     with qtbot.waitSignal(page.process.answered):
         dialog.add.click()
     assert dialog.list.count() == 1
+    assert dialog.focusWidget() is dialog.list
     assert "Signed with the key of Ada Lovelace" in " ".join(sentence for _, sentence in report.lines)
     assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 1).title.text().startswith("Intact, signed by an")
     assert _checked(qtbot, page, tmp_path / "a.zip", made.packed(), 2).title.text().startswith("Intact, but not signed")
@@ -276,6 +279,8 @@ def test_that_the_page_counts_keys_of_the_store_and_shows_unknown_ones_neutrally
     with qtbot.waitSignal(page.process.answered):
         dialog.remove_selected()
     assert dialog.list.item(0).text().startswith("No key yet.")
+    assert dialog.list.accessibleDescription() == dialog.list.item(0).text()
+    assert dialog.focusWidget() is dialog.list
 
 
 @pytest.mark.defect("F2")
