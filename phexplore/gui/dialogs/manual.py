@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import (
+    QAccessible,
     QBrush,
     QColor,
     QImage,
@@ -27,6 +28,7 @@ from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row, split, stacked
 from phexplore.gui.widgets.list_field import ListField
+from phexplore.gui.widgets.speech import say_beside
 from phexplore.resources import manual_root
 
 _PLACE = Qt.ItemDataRole.UserRole
@@ -43,6 +45,7 @@ class PageView(QTextBrowser):
         super().__init__()
         self.setOpenLinks(False)
         self.setAccessibleName("Page of the manual")
+        self.highlighted.connect(self._say_link)
         self.page = ""
         appearance().changed.connect(self._restyle)
 
@@ -51,6 +54,8 @@ class PageView(QTextBrowser):
         if page != self.page:
             self.page = page
             self._draw()
+        if QAccessible.isActive():  # a reader follows a cursor, which others would move before the page scrolls
+            self.setTextInteractionFlags(self.textInteractionFlags() | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         self._go_to(anchor)
 
     def loadResource(self, kind: int, address: QUrl | str) -> Any:
@@ -92,6 +97,11 @@ class PageView(QTextBrowser):
         top = self.document().documentLayout().blockBoundingRect(block).top() if block.blockNumber() else 0.0
         self.verticalScrollBar().setValue(round(top) - GRID)
 
+    def _say_link(self, address: QUrl) -> None:
+        words = self.textCursor().selectedText()
+        if words and not address.isEmpty():  # the Tab key has come to it, which the toolkit does not tell
+            say_beside(self, f"{words}, link")
+
     def _restyle(self, _colours: object = None) -> None:
         if self.page:
             at = self.verticalScrollBar().value()
@@ -126,7 +136,7 @@ class ManualWindow(QDialog):
         column((parts, 1), of=self, margins=(GRID, GRID, GRID, GRID))
         self.search.textChanged.connect(self._fill)
         self.search.returnPressed.connect(self._take_chosen)
-        self.list.itemActivated.connect(self._take)
+        self.list.itemActivated.connect(self._read)
         self.list.itemClicked.connect(self._take)
         self.view.anchorClicked.connect(self._follow)
         for keys, act in (
@@ -222,6 +232,10 @@ class ManualWindow(QDialog):
         """Open the place that is marked in the list."""
         if (item := self.list.currentItem()) is not None:
             self._take(item)
+
+    def _read(self, item: QListWidgetItem) -> None:
+        self._take(item)
+        self.view.setFocus()
 
     def _take(self, item: QListWidgetItem) -> None:
         place = item.data(_PLACE)

@@ -7,15 +7,24 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QAccessibleValueInterface
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleEvent,
+    QAccessibleValueInterface,
+    QGuiApplication,
+)
+from PySide6.QtWidgets import QAccessibleWidget, QApplication, QListView, QTableView, QWidget
 from shiboken6 import VoidPtr, isValid
 
 from phexplore.gui.theme.number_style import localised
 
 _FRACTION = re.compile(r" = \d{7,}/\d{7,}")
 """An exact value behind its decimals: nobody follows twenty digits by ear; the table beside a picture has them."""
+
+_AT_SPI = frozenset({"xcb", "wayland"})
+"""Platforms of screens where the reader may be an Orca that knows no announcements."""
 
 _DECIMALS = re.compile(r"\d\.(\d+)")
 """Of the first number in some words, as they are before they are written for a country."""
@@ -34,8 +43,27 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
         text: what.
         is_urgent: it interrupts what is being said.
     """
+    _announce(widget, said(text), is_urgent=is_urgent)
+
+
+def say_beside(widget: QWidget, shown: str) -> None:
+    """Let a screen reader say what came of what is done with a control: it is the control's description from now on.
+
+    Orca 43 knows no announcements, but says another description of what has the focus. Elsewhere, and of another control, it is
+    announced.
+
+    Args:
+        widget: the control.
+        shown: what came of it, as it is shown.
+    """
+    widget.setAccessibleDescription(shown)
+    if QGuiApplication.platformName() not in _AT_SPI or not widget.hasFocus():
+        _announce(widget, shown)
+
+
+def _announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
     if text and QAccessible.isActive():
-        event = QAccessibleAnnouncementEvent(widget, said(text))
+        event = QAccessibleAnnouncementEvent(widget, text)
         politeness = QAccessible.AnnouncementPoliteness
         event.setPoliteness(politeness.Assertive if is_urgent else politeness.Polite)
         QAccessible.updateAccessibility(event)
@@ -50,6 +78,27 @@ def tell(widget: QWidget, event: QAccessible.Event) -> None:
     """
     if QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleEvent(widget, event))
+
+
+def tell_place(_before: QWidget | None, now: QWidget | None) -> None:
+    """Let a screen reader know where in a table or list the focus is: the toolkit names the whole last, after which no line is read.
+
+    Args:
+        now: what has the focus.
+    """
+    if isinstance(now, QTableView | QListView) and QAccessible.isActive():
+        QTimer.singleShot(0, now, lambda: _tell_place(now))  # once the toolkit has told of the whole
+
+
+def _tell_place(view: QTableView | QListView) -> None:
+    here, event = view.currentIndex(), QAccessibleEvent(view, QAccessible.Event.Focus)
+    if not here.isValid() or not view.hasFocus():
+        return
+    if isinstance(view, QTableView):
+        event.setChild((here.row() + 1) * (here.model().columnCount() + 1) + here.column() + 1)  # headers count, too
+    elif not view.selectionModel().isSelected(here):  # a chosen line is read with its list
+        event.setChild(here.row())
+    QAccessible.updateAccessibility(event)
 
 
 def announce_notice(notice: QWidget, text: str, *, is_shown: bool, is_urgent: bool) -> None:
@@ -144,6 +193,8 @@ def speak_as(kind: type[QWidget], make: Callable[[Any], Spoken]) -> None:
     """
     if not _SPOKEN:
         QAccessible.installFactory(_speak)
+        if isinstance(application := QApplication.instance(), QApplication):
+            application.focusChanged.connect(tell_place)
     _SPOKEN[kind] = make
 
 

@@ -53,6 +53,20 @@ def test_that_the_title_bar_of_the_manual_stays_on_the_screen(qtbot) -> None:
     assert viewer.geometry().top() >= room.top() + FRAME_HEIGHT
 
 
+def test_that_a_screen_reader_reads_a_page_line_by_line_and_hears_its_links(qtbot, viewer, monkeypatch) -> None:
+    caret = Qt.TextInteractionFlag.TextSelectableByKeyboard
+    assert not viewer.view.textInteractionFlags() & caret  # without a reader, arrows scroll at once
+    monkeypatch.setattr("phexplore.gui.dialogs.manual.QAccessible", type("Active", (), {"isActive": lambda: True}))
+    viewer.show()
+    with qtbot.waitActive(viewer):
+        viewer.activateWindow()
+    viewer.list.itemActivated.emit(viewer.list.item(2))  # behind a heading
+    assert viewer.view.textInteractionFlags() & caret
+    assert viewer.focusWidget() is viewer.view
+    qtbot.keyClick(viewer.view, Qt.Key.Key_Tab)
+    assert viewer.view.accessibleDescription() == f"{viewer.view.textCursor().selectedText()}, link"
+
+
 def test_that_links_lead_on_and_keys_lead_back(qtbot, viewer) -> None:
     viewer.view.anchorClicked.emit(QUrl("decisions_of_committees.md#trade-offs"))
     assert viewer.here == ("docs/decisions_of_committees.md", "trade-offs")
