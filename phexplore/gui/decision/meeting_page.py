@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QCloseEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
+from shiboken6 import isValid
 
 from phexplore.decide.committee import KEPT
 from phexplore.figures.tile import TileContent
@@ -276,6 +277,7 @@ class MeetingPage(QWidget):
         self._listed: object = None
         self._chosen: dict[type, tuple[str, ...]] = {}
         self.view: MeetingView | None = None
+        self._before: tuple[Hashable, QWidget | None] = None, None
         self.search = LineField("Search the parameters", example="search by table, query or level")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
@@ -325,6 +327,7 @@ class MeetingPage(QWidget):
         if self.view is not None:
             self.view.raise_()
             return
+        self._before = self._session.selection, QApplication.focusWidget()
         make = self._pictures().get(str(self.chart.currentData()))
         self.view = MeetingView(self._session, self.chosen, make, self._tiles)
         self.view.left.connect(self._on_left)
@@ -337,7 +340,10 @@ class MeetingPage(QWidget):
             self.view.close()
 
     def _on_left(self) -> None:
-        self.view = None
+        self.view, (selected, focused) = None, self._before
+        self._session.select(selected)
+        if focused is not None and isValid(focused):
+            focused.setFocus()
 
     def _fill(self, ticked: tuple[str, ...]) -> None:
         self.list.show_entries([TickEntry(key, each.title) for key, each in self._offers.items()], ticked)

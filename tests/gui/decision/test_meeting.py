@@ -142,6 +142,15 @@ def test_that_a_row_marked_before_is_not_marked_in_the_meeting(session, page, qu
     assert session.selection is None
 
 
+def test_that_row_and_focus_are_where_they_were_after_the_meeting(qtbot, session, page, query) -> None:
+    session.select(query)
+    page.search.setFocus()
+    page.start()
+    page.view.close()
+    assert session.selection == query
+    assert page.window().focusWidget() is page.search
+
+
 def test_that_digits_choose_a_slider_arrows_move_it_and_undo_takes_back(qtbot, session, view, query) -> None:
     before = session.scenario
     view.activateWindow()
