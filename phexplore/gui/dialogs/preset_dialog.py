@@ -17,7 +17,6 @@ from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.list_field import ListField
 from phexplore.gui.widgets.pointers import PAGE
-from phexplore.gui.widgets.speech import announce
 from phexplore.library import KINDS, left_out, library_folder, reread
 from phexplore.systems.own_library import read_library
 from phexplore.systems.protocol import System
@@ -132,8 +131,6 @@ class PresetDialog(QDialog):
             about = system_of(preset.scenario).summary
             source = f"\n{preset.product}. Source: {preset.source}.{printed}" if appearance().is_expert else ""
             self._about.setText(f"{about}{source}")
-            if self.search.hasFocus():  # the list is moved in from there, and says nothing itself
-                announce(self.list, self.list.currentItem().data(Qt.ItemDataRole.AccessibleTextRole))
             # More words leave the list less room: the chosen row stays in sight.
             QTimer.singleShot(0, self.list, lambda: self.list.scrollToItem(self.list.currentItem()))
 

@@ -17,10 +17,10 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.exact_field import CheckedField
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import Paragraph, labelled
+from phexplore.gui.widgets.labels import Paragraph, describe, labelled
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.number_field import NumberField
-from phexplore.gui.widgets.speech import Spoken, announce, speak_as
+from phexplore.gui.widgets.speech import Spoken, said, say_beside, speak_as
 from phexplore.model.rounded import percent
 from phexplore.noise.draws import DrawRequest, Draws, NoisyAnswer
 
@@ -157,7 +157,7 @@ class LiveNoise(QWidget):
     def _switch(self) -> None:
         if self.is_playing:
             self.stop()
-            announce(self, self.held.text())
+            say_beside(self.play, said(self.held.text()))
         else:
             self._beat.start()
             self._tell()
@@ -166,7 +166,7 @@ class LiveNoise(QWidget):
         """Say what the button does now; a screen reader has one sentence while draws follow each other."""
         text = "Stop" if self.is_playing else "Start"
         self.play.setText(text)
-        self.play.setAccessibleName(f"{text} the live noise")
+        describe(self.play, name=f"{text} the live noise")
         for line in (self.found, self.held):
             line.speak_instead(_PLAYING if self.is_playing else "")
 
@@ -175,6 +175,8 @@ class LiveNoise(QWidget):
         self._place = self._chunk = self._inside = self._drawn = 0
         self.strip.trail.clear()
         self.draws = None
+        for button in (self.play, self.step):
+            button.setAccessibleDescription("")  # what was found of it
         self._say()
 
     def _request(self) -> DrawRequest | None:
@@ -207,7 +209,7 @@ class LiveNoise(QWidget):
         self._say()
         if self._wants_one:
             self._wants_one = False
-            announce(self, self.found.text())
+            say_beside(self.step, said(self.found.text()))
         if self._place == len(self.draws.errors):
             self._chunk += 1
             self.draws = None

@@ -126,7 +126,8 @@ class NumbersModel(QAbstractTableModel):
                 return side | Qt.AlignmentFlag.AlignVCenter
             case Qt.ItemDataRole.AccessibleTextRole:
                 words = self._detail(index) or localised(shown(value))
-                return localised(f"{plain(self.numbers.headers[index.column()])}: {words}")
+                header = plain(self.numbers.headers[index.column()])
+                return localised(f"{header}: {words}" if header else words)
         return _look(self.numbers.looks.get((index.row(), index.column())), role)
 
     def _detail(self, index: Index) -> str:

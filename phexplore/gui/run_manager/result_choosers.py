@@ -13,10 +13,10 @@ from phexplore.catalog.names import Naming, chosen_naming, typed_first
 from phexplore.gui.run_manager.run_rows import RunRow, run_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.buttons import Chooser, TextButton
+from phexplore.gui.widgets.buttons import Chooser, TextButton, spoken_name
 from phexplore.gui.widgets.file_dialogs import ask_to_open
 from phexplore.gui.widgets.flow import FlowRow
-from phexplore.gui.widgets.labels import field_label
+from phexplore.gui.widgets.labels import describe, field_label
 from phexplore.gui.widgets.layout import column, row
 from phexplore.gui.widgets.number_field import Line
 from phexplore.gui.widgets.reading_order import put_in_order
@@ -148,6 +148,7 @@ class FileField(TextButton):
         """Show the name of the file."""
         self._offer = offer
         self.setText(Path(str(offer.chosen)).name if offer.chosen else offer.options[0].words)
+        describe(self, name=spoken_name(self.text(), offer.name))
 
     def _browse(self) -> None:
         kinds = f"{self._offer.hint};;All files (*)"
@@ -201,6 +202,7 @@ class RunsField(TextButton):
     def _say(self) -> None:
         count = len(self.chosen)
         self.setText(f"Compare with {count}…" if count else "Compare with…")
+        describe(self, name=spoken_name(self.text(), self._offer.name))
         for action in self.runs.actions():
             action.setEnabled(action.isChecked() or count < self._offer.most)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from phexplore.catalog.names import chosen_naming
 from phexplore.errors import PhexploreError
@@ -25,6 +25,7 @@ from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.labels import Paragraph, Text, field_label
 from phexplore.gui.widgets.layout import column, row, stacked
 from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.speech import said, say_beside
 from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.gui.widgets.tile import tile_sentence
 from phexplore.systems.protocol import System
@@ -79,7 +80,7 @@ class ResultsPage(QWidget):
         self.reader = service or RequestService(reader_process(self), self, is_alone=True)
         self.choices: dict[str, Choice] = {}
         """What a person chose, by id."""
-        self._is_stale = False
+        self._is_stale = self._is_awaited = False
         self._shown_on: dict[str, Path] = {}
         self.answer: RunAnswer | None = None
         self._unreadable: PhexploreError | None = None
@@ -166,6 +167,7 @@ class ResultsPage(QWidget):
 
     def _connect(self) -> None:
         def take(name: str, value: Choice, drops: tuple[str, ...]) -> None:
+            self._is_awaited = True
             self.choose({name: value}, drops)
             self.chosen.emit(name, value)
 
@@ -267,7 +269,15 @@ class ResultsPage(QWidget):
         if asked.tab:
             self._shown_on[asked.tab] = asked.directory
             _show_picture(self.charts[asked.tab], answer)
+            self._say_found(answer)
         self.read.emit(answer)
+
+    def _say_found(self, answer: RunAnswer) -> None:
+        """Let a screen reader say what the chooser that was used leads to, once: e.g. how a town that was typed comes out."""
+        chooser = QApplication.focusWidget()
+        if self._is_awaited and chooser is not None and self.choosers.isAncestorOf(chooser):
+            say_beside(chooser, said(answer.reason if answer.picture is None else answer.picture.title))
+        self._is_awaited = False
 
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.sentence.setText("")  # the figures of another run, or of this one before, are not its own

@@ -6,11 +6,13 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.widgets.layout import Lean
 from phexplore.gui.widgets.reading_order import put_in_order
+from phexplore.gui.widgets.speech import Spoken, speak_as
 
 Make = Callable[[QWidget], QWidget]
 """Makes the content of a tab as a child of this widget."""
@@ -23,6 +25,9 @@ class Stack(QStackedWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        speak_as(
+            QStackedWidget, lambda stack: Spoken(stack, QAccessible.Role.Client)
+        )  # else "layered pane" before each page
         self._claims: dict[QWidget, QSizePolicy] = {}
         self._in_front: QWidget | None = None
         self.currentChanged.connect(self._give_room)

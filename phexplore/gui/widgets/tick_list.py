@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
@@ -89,6 +90,12 @@ class TickList(QListWidget):
             for item, entry in zip(self._items(), self._entries, strict=True):
                 if entry.key is not None:
                     item.setCheckState(_TICKED if entry.is_open and entry.key in keys else _FREE)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Begin with the first line that has a tick: the toolkit stays nowhere where a heading comes first."""
+        if self.currentRow() < 0:
+            self.setCurrentRow(next((row for row, entry in enumerate(self._entries) if entry.key is not None), -1))
+        super().focusInEvent(event)
 
     def rewrite(self) -> None:
         """Show the same lines again, after another style of numbers or names was chosen."""

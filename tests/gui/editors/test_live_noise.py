@@ -55,6 +55,9 @@ def test_that_it_draws_after_start_stops_and_steps(qtbot, live) -> None:
     live.step.click()
     assert list(live.strip.trail) == list(expected[: len(seen) + 1])
     assert f"{1000 + expected[len(seen)]:,}" in live.found.text()
+    # Orca 43 says these; it knows no announcements.
+    assert live.play.accessibleDescription().startswith(f"{sum(abs(each) <= ANSWER.margin for each in seen)} of ")
+    assert live.step.accessibleDescription() == live.found.text()
     assert BEAT_MS * 20 == 1000
 
 
@@ -63,6 +66,7 @@ def test_that_another_margin_begins_anew_and_hiding_ends_the_process(qtbot, live
     qtbot.waitUntil(lambda: len(live.strip.trail) == 1, timeout=60_000)
     live.show_answer(NoisyAnswer("a count", (DiscreteGaussian(Fraction(9)),), 5.0, Fraction(9, 10)))
     assert not live.strip.trail
+    assert live.step.accessibleDescription() == ""
     live.play.click()
     qtbot.waitUntil(lambda: len(live.strip.trail) > 0, timeout=60_000)
     assert live.service.process_id

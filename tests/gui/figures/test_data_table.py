@@ -34,6 +34,8 @@ def test_that_cells_are_worded_for_eyes_and_for_screen_readers(table):
     assert index.data() == "500"
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "people: 500"
     assert index.data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
+    table.set_numbers(Table(("", "people"), (("A", 500),)))
+    assert table.model().index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole) == "A"  # of no header
 
 
 def test_that_new_numbers_of_the_same_shape_change_only_their_rows(table, qtbot):

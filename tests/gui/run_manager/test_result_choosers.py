@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from phexplore.gui.run_manager.result_choosers import ResultChoosers, RunsField
+from phexplore.gui.run_manager.result_choosers import FileField, ResultChoosers, RunsField
 from phexplore.systems.run_results import NAMES, Asks, Chooser, Option
 from phexplore.systems.topdown.run_choice import MOST_RUNS
 
@@ -25,10 +25,21 @@ def test_that_the_button_keeps_its_ticks_and_says_how_many(qtbot, tmp_path):
     button.runs.actions()[3].setChecked(True)
     assert told == [(runs[0], runs[3])]
     assert button.text() == "Compare with 2…"
+    assert button.accessibleName() == "Compare with 2: Runs"
     for action in button.runs.actions():
         if action.isEnabled():
             action.setChecked(True)
     assert len(button.chosen) == MOST_RUNS - 1
+
+
+def test_that_the_button_of_a_file_is_called_by_what_stands_on_it(qtbot, tmp_path):
+    offer = Chooser(
+        "shapes", "", "Choose the file of the shapes", (Option(""),), str(tmp_path / "ri.geojson"), Asks.FILE
+    )
+    button = FileField(offer, print)
+    qtbot.addWidget(button)
+    button.show_offer(offer, {})
+    assert button.accessibleName() == "ri.geojson: Choose the file of the shapes"
 
 
 def test_that_names_are_asked_for_and_offered_while_somebody_types(qtbot):

@@ -167,6 +167,22 @@ def test_that_a_choice_of_numbers_is_read(page_of, write_run, reader):
     assert page.charts["errors"].summary.startswith("Noise errors of PH3 (State, A-G), Other relatives")
 
 
+def test_that_a_chooser_says_once_what_it_leads_to(page_of, write_run, reader, qtbot):
+    page = page_of(write_run())
+    reader.answer()
+    table = page.choosers.fields["table"]
+    with qtbot.waitActive(page):
+        page.activateWindow()
+    table.setFocus()
+    table.setCurrentText("PH3")
+    reader.answer()
+    assert table.accessibleDescription() == page.answer.picture.title
+    table.setAccessibleDescription("")
+    page.choose(PH3)  # by what is chosen elsewhere
+    reader.answer()
+    assert table.accessibleDescription() == ""
+
+
 def test_that_a_query_chosen_elsewhere_is_looked_at(page_of, write_run, reader):
     page = page_of(write_run())
     reader.answer()

@@ -8,10 +8,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QLineEdit,
+    QListWidget,
     QListWidgetItem,
     QStyle,
     QStyleOptionComboBox,
     QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
     QToolTip,
     QVBoxLayout,
     QWidget,
@@ -27,12 +30,13 @@ from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.empty_place import EmptyPlace
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.interval_picture import IntervalPicture
-from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Reason, Text
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, Reason, Text, rewrite_labels
 from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.list_field import ListField
 from phexplore.gui.widgets.notice_bar import NoticeBar
 from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
-from phexplore.gui.widgets.speech import said
+from phexplore.gui.widgets.speech import said, say_beside, tell_place
 from phexplore.gui.widgets.tick_list import TickEntry, TickList
 from phexplore.gui.widgets.tile import Saying, Tile, TileLine, fit_lines
 
@@ -47,6 +51,24 @@ def shown(qtbot):
         return widget
 
     return show
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """What a screen reader would be told."""
+    told = []
+
+    class Active(QAccessible):
+        @staticmethod
+        def isActive():
+            return True
+
+        @staticmethod
+        def updateAccessibility(event):
+            told.append(event)
+
+    monkeypatch.setattr("phexplore.gui.widgets.speech.QAccessible", Active)
+    return told
 
 
 def test_that_a_tile_speaks_all_it_shows(shown) -> None:
@@ -99,6 +121,66 @@ def test_that_a_refusal_is_a_notification_each_time_there_is_another(shown, monk
     assert told == []  # the toolkit tells that it is shown
     reason.say("There is no passphrase.")
     assert told == [QAccessible.Event.ObjectShow]
+
+
+@pytest.mark.parametrize(("is_chosen", "child"), [(True, -1), (False, 1)])
+def test_that_the_line_of_a_list_is_told_after_the_list_unless_it_is_read_with_it(
+    shown, qtbot, heard, is_chosen, child
+) -> None:
+    found = shown(QListWidget())
+    found.addItems(["a", "b"])
+    found.setCurrentRow(1)
+    found.item(1).setSelected(is_chosen)
+    found.setFocus()
+    tell_place(None, found)
+    qtbot.waitUntil(lambda: bool(heard))
+    assert [(event.type(), event.child()) for event in heard] == [(QAccessible.Event.Focus, child)] * len(heard)
+
+
+def test_that_the_cell_of_a_table_is_told_after_the_table(shown, qtbot, heard) -> None:
+    found = shown(QTableWidget(3, 2))
+    found.setItem(2, 1, QTableWidgetItem("68 people"))
+    found.setCurrentCell(2, 1)
+    found.setFocus()
+    tell_place(None, found)
+    qtbot.waitUntil(lambda: bool(heard))
+    cell = QAccessible.queryAccessibleInterface(found).child(heard[-1].child())
+    assert cell.text(QAccessible.Text.Name) == "68 people"
+
+
+def test_that_what_a_control_leads_to_is_its_description_and_announced_elsewhere(shown, heard) -> None:
+    field = shown(LineField("Search"))
+    say_beside(field, "8 of 46 rows")
+    assert field.accessibleDescription() == "8 of 46 rows"
+    assert [event.message() for event in heard if event.type() is QAccessible.Event.Announcement] == ["8 of 46 rows"]
+
+
+def test_that_a_field_over_a_list_says_the_line_that_enter_takes(shown, qtbot) -> None:
+    found = QListWidget()
+    field = shown(ListField("What to do", "", found))
+    found.addItems(["Open", "Export"])
+    found.setCurrentRow(0)
+    qtbot.waitUntil(lambda: field.accessibleDescription() == "Open")
+    qtbot.keyClick(field, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: field.accessibleDescription() == "Export")
+    found.clear()
+    qtbot.waitUntil(lambda: field.accessibleDescription() == "")
+
+
+def test_that_the_focus_begins_with_the_first_line_to_tick(shown) -> None:
+    found = shown(TickList("What is compared"))
+    found.show_entries([TickEntry(None, "This project"), TickEntry("a", "A")], ["a"])
+    assert found.currentRow() == -1  # nothing is marked before
+    QApplication.sendEvent(found, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+    assert found.currentItem().text() == "A"
+
+
+def test_that_a_notice_keeps_the_name_of_its_action_when_texts_are_written_anew(shown) -> None:
+    bar = shown(NoticeBar())
+    bar.say("New here?", action="Show me around")
+    rewrite_labels()
+    (button,) = [each for each in bar.findChildren(TextButton) if each.text()]
+    assert button.accessibleName() == "Show me around"
 
 
 def test_that_the_cursor_of_an_empty_field_does_not_move_when_the_field_is_reached_first(shown) -> None:

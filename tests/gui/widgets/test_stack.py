@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from phexplore.gui.widgets.stack import Stack
@@ -31,6 +32,13 @@ def test_that_a_wide_page_out_of_sight_does_not_widen_the_stack(qtbot, page) -> 
     qtbot.waitUntil(lambda: around.minimumSizeHint().width() >= 900)
     stack.setCurrentWidget(narrow)
     qtbot.waitUntil(lambda: around.minimumSizeHint().width() < 200)
+
+
+def test_that_a_reader_says_nothing_of_the_stack_before_the_words_of_a_page(qtbot, page) -> None:
+    stack = Stack()
+    qtbot.addWidget(stack)
+    stack.addWidget(page(100))
+    assert QAccessible.queryAccessibleInterface(stack).role() is QAccessible.Role.Client
 
 
 def test_that_pages_fill_the_stack(qtbot, page) -> None:

@@ -27,7 +27,7 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, line
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
-from phexplore.gui.widgets.speech import announce
+from phexplore.gui.widgets.speech import say_beside
 from phexplore.model.edits import set_item
 from phexplore.model.keys import LEVELS, QueryKey
 from phexplore.model.scenario import Scenario
@@ -166,7 +166,7 @@ class BudgetsEditor(QWidget):
 
         self.table.show_only(accepts)
         self._count_rows()
-        announce(self._count, f"{len(self.table.rows)} of {len(self.table.table.rows)} rows")
+        say_beside(self.search, f"{len(self.table.rows)} of {len(self.table.table.rows)} rows")
 
     def _count_rows(self, _update: object = None) -> None:
         shown, total = len(self.table.rows), len(self.table.table.rows)
