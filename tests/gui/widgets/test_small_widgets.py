@@ -123,9 +123,9 @@ def test_that_a_refusal_is_a_notification_each_time_there_is_another(shown, monk
     assert told == [QAccessible.Event.ObjectShow]
 
 
-@pytest.mark.parametrize(("is_chosen", "child"), [(True, -1), (False, 1)])
+@pytest.mark.parametrize("is_chosen", [True, False])
 def test_that_the_line_of_a_list_is_told_after_the_list_unless_it_is_read_with_it(
-    shown, qtbot, heard, is_chosen, child
+    shown, qtbot, heard, is_chosen
 ) -> None:
     found = shown(QListWidget())
     found.addItems(["a", "b"])
@@ -133,8 +133,10 @@ def test_that_the_line_of_a_list_is_told_after_the_list_unless_it_is_read_with_i
     found.item(1).setSelected(is_chosen)
     found.setFocus()
     tell_place(None, found)
-    qtbot.waitUntil(lambda: bool(heard))
-    assert [(event.type(), event.child()) for event in heard] == [(QAccessible.Event.Focus, child)] * len(heard)
+    qtbot.wait(1)
+    assert {(event.type(), event.child()) for event in heard} == (
+        set() if is_chosen else {(QAccessible.Event.Focus, 1)}
+    )
 
 
 def test_that_the_cell_of_a_table_is_told_after_the_table(shown, qtbot, heard) -> None:
