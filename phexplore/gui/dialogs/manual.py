@@ -45,7 +45,6 @@ class PageView(QTextBrowser):
         super().__init__()
         self.setOpenLinks(False)
         self.setAccessibleName("Page of the manual")
-        self.highlighted.connect(self._say_link)
         self.page = ""
         appearance().changed.connect(self._restyle)
 
@@ -97,10 +96,12 @@ class PageView(QTextBrowser):
         top = self.document().documentLayout().blockBoundingRect(block).top() if block.blockNumber() else 0.0
         self.verticalScrollBar().setValue(round(top) - GRID)
 
-    def _say_link(self, address: QUrl) -> None:
-        words = self.textCursor().selectedText()
-        if words and not address.isEmpty():  # the Tab key has come to it, which the toolkit does not tell
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Go to the next link of the page, and let a screen reader say it: the toolkit tells nothing of it."""
+        is_link = super().focusNextPrevChild(forward)
+        if is_link and self.hasFocus() and (words := self.textCursor().selectedText()):
             say_beside(self, f"{words}, link")
+        return is_link
 
     def _restyle(self, _colours: object = None) -> None:
         if self.page:

@@ -269,21 +269,23 @@ class ResultsPage(QWidget):
         if asked.tab:
             self._shown_on[asked.tab] = asked.directory
             _show_picture(self.charts[asked.tab], answer)
-            self._say_found(answer)
+            if self._is_awaited:
+                _say_found(self.choosers, answer)
+            self._is_awaited = False
         self.read.emit(answer)
-
-    def _say_found(self, answer: RunAnswer) -> None:
-        """Let a screen reader say what the chooser that was used leads to, once: e.g. how a town that was typed comes out."""
-        chooser = QApplication.focusWidget()
-        if self._is_awaited and chooser is not None and self.choosers.isAncestorOf(chooser):
-            say_beside(chooser, said(answer.reason if answer.picture is None else answer.picture.title))
-        self._is_awaited = False
 
     def _on_unreadable(self, error: PhexploreError) -> None:
         self.sentence.setText("")  # the figures of another run, or of this one before, are not its own
         self.charts[self.tab].show_empty(error.full)
         self._unreadable = error
         self.failed.emit(error)
+
+
+def _say_found(choosers: QWidget, answer: RunAnswer) -> None:
+    """Let a screen reader say what the chooser that was used leads to: e.g. how a town that was typed comes out."""
+    used = QApplication.focusWidget()
+    if used is not None and choosers.isAncestorOf(used):
+        say_beside(used, said(answer.reason if answer.picture is None else answer.picture.title))
 
 
 def _maker(tab: ResultTab) -> MakeChart:

@@ -92,11 +92,14 @@ def tell_place(_before: QWidget | None, now: QWidget | None) -> None:
 
 def _tell_place(view: QTableView | QListView) -> None:
     here, event = view.currentIndex(), QAccessibleEvent(view, QAccessible.Event.Focus)
-    is_list = isinstance(view, QListView)
-    if not here.isValid() or not view.hasFocus() or (is_list and view.selectionModel().isSelected(here)):
+    if not here.isValid() or not view.hasFocus():
+        return
+    if isinstance(view, QTableView):
+        event.setChild((here.row() + 1) * (here.model().columnCount() + 1) + here.column() + 1)  # headers count, too
+    elif view.selectionModel().isSelected(here):
         return  # a chosen line is read with its list
-    in_table = (here.row() + 1) * (here.model().columnCount() + 1) + here.column() + 1  # headers count, too
-    event.setChild(here.row() if is_list else in_table)
+    else:
+        event.setChild(here.row())
     QAccessible.updateAccessibility(event)
 
 
