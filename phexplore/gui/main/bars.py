@@ -252,8 +252,8 @@ class HeadlineBar(QWidget):
         if self._seen is self.tiles:
             return
         room = self.width() - (len(self._lines) + 2) * MARGIN
-        # Larger text breaks the line before it leaves anything out.
-        fit_lines(self._lines, room, breaks=appearance().scale > SMALLEST_SCALE)
+        # On the overview larger text breaks the line before it leaves anything out; elsewhere tabs would move with every note.
+        fit_lines(self._lines, room, breaks=self._is_large and appearance().scale > SMALLEST_SCALE)
 
     def prove(self) -> None:
         """Say the proven ε beside the loss as soon as it is there: the frame of an edit, and the start, do without."""

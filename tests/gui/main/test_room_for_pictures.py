@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtWidgets import QApplication
 
+from phexplore.catalog.names import Naming
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.request_service import RequestService
 from phexplore.gui.binding.tasks import Latest, Tasks
@@ -21,6 +22,7 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.depth import Depth
+from phexplore.gui.widgets.tile import TileLine
 from phexplore.model.edits import set_item
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.registry import preset
@@ -299,3 +301,17 @@ def test_that_no_part_of_the_overview_moves_while_a_picture_is_laid_out(qtbot, w
         qtbot.wait(50)
     assert "overview.py" in during
     assert "canvas.py" not in during
+
+
+def test_that_no_tab_moves_in_large_text_where_a_target_is_missed(qtbot, window, query):
+    """The headline took a second line for the miss, and the next click hit it instead of the tabs."""
+    window.resize(1680, 970)
+    appearance().set_scale(200)
+    appearance().show_depth(Depth.COMMITTEE)
+    appearance().call_things(Naming.NAMES)
+    window.navigation.choose(Area.DECISION)
+    window.session.report(window.session.edit("Edit", lambda scenario: edit_margin(scenario, query, Fraction(600))))
+    qtbot.wait(50)
+    lines = window.headline.findChildren(TileLine)
+    assert window.session.shown.issues
+    assert sum(line.fontMetrics().horizontalAdvance(line.text()) for line in lines) < window.width()
