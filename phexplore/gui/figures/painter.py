@@ -535,7 +535,7 @@ _DOT, _REACH, _NEAR = 5.5, 11.0, 7.0
 def _beside(dot: float, ends: list[float], width: float, room: tuple[float, float]) -> float:
     """Return where the number of a dot starts: right of it, or left where a mark, its line or the edge is in the way.
 
-    Where neither side has room it lies over the line, inside the picture: cut off it would be another number.
+    Where the edge is too near for that, it lies over the line, before the mark that is in the way. Where neither side has room it lies over the line, inside the picture: cut off it would be another number.
     """
     near = [dot, *(end for end in ends if abs(end - dot) <= _NEAR)]
     marks = [end for end in ends if abs(end - dot) > _NEAR]
@@ -547,6 +547,9 @@ def _beside(dot: float, ends: list[float], width: float, room: tuple[float, floa
     left = min(near) - _REACH - width
     if left > first and all(mark > dot - _DOT for mark in marks):
         return left
+    between = max(near) + _REACH
+    if in_the_way and between + width + _REACH <= min(in_the_way):
+        return between  # beyond what is in the way it would be read as the number of that
     if right + width <= last:
         return right
     beyond = min([dot, *marks]) - _REACH - width

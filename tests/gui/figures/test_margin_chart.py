@@ -333,3 +333,22 @@ def test_that_a_number_left_of_its_dot_keeps_off_the_ring_beside_it(shown, monke
     pixels = chart.canvas.pixels
     assert pixels.x(90.0) - pixels.x(88.7) < 7
     assert drawn["591  +91.0 people"] < pixels.x(88.7) - ring.size
+
+
+def test_that_the_number_of_a_dot_at_the_edge_stands_before_the_ring_and_not_beyond_it(shown, monkeypatch):
+    """Beyond it, it was read as the number of the reference."""
+    drawn = {}
+    monkeypatch.setattr(
+        Lettering, "draw", lambda face, _painter, place, text, *_: drawn.update({text: (place.x(), face.width(text))})
+    )
+    chart = shown(FigureView("Margins of error", TEACHING), 576, 300)
+    parts = (Span(80.0, 2.0, ink=Role.REFERENCE), Dot(80.0, ink=Role.REFERENCE, is_hollow=True), Dot(2.0))
+    figure = Figure(
+        "f", "", "", Axis(domain=(0.0, 100.0)), ROWS, (Mark("a", parts, "", "a", "20.0", anchor=2.0),), Table(())
+    )
+    chart.show_figure(figure)
+    drawn.clear()
+    chart.grab()
+    pixels, (left, width) = chart.canvas.pixels, drawn["20.0"]
+    assert pixels.x(2.0) < left
+    assert left + width < pixels.x(80.0) - 5.5
