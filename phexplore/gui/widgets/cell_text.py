@@ -10,6 +10,8 @@ from phexplore.gui.theme.metrics import GRID
 
 _AROUND = 4 * GRID
 """More than a cell keeps free around its words, in pixels."""
+_LINE = "\u2028"
+"""What Qt puts between the lines of a cell before it shows them."""
 _WIDE = 10_000
 """More than any line is wide, in pixels."""
 
@@ -26,8 +28,8 @@ class CellText(QStyledItemDelegate):
         style = option.widget.style()
         margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, option.widget) + 1
         room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget).width() - 2 * margin
-        lines = option.text.split("\n")
-        option.text = "\n".join(elided(option.fontMetrics, line, room, option.textElideMode) for line in lines)
+        lines = option.text.split(_LINE)
+        option.text = _LINE.join(elided(option.fontMetrics, line, room, option.textElideMode) for line in lines)
 
 
 class WrappedText(QStyledItemDelegate):

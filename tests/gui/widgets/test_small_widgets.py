@@ -611,3 +611,17 @@ def test_that_a_paragraph_keeps_its_line_breaks(qtbot) -> None:
 def test_that_nobody_hears_a_fraction_of_many_digits() -> None:
     exact = "privacy loss 0.826998… = 177339451520/214437516707, 32.35 % of all; share 3773/4097 = 92.09 %"
     assert said(exact) == "privacy loss 0.826998…, 32.35 % of all; share 3773/4097 = 92.09 %"
+
+
+def test_that_each_line_of_a_step_is_cut_by_itself(shown) -> None:
+    """The value that a step gave was cut with the name of the step: "Consensus draft of …, target 20"."""
+    steps = shown(CompactList("Steps", is_stacked=True))
+    steps.resize(240, 80)
+    steps.show_lines([("Consensus draft of Ada proposal, Grace config, Alan workbook", "margin 23.0, target 20")])
+    option, index = QStyleOptionViewItem(), steps.model().index(0, 0)
+    steps.initViewItemOption(option)
+    option.rect = steps.visualRect(index)
+    steps.itemDelegate().initStyleOption(option, index)
+    name, value = option.text.splitlines()
+    assert "…" in name
+    assert value == "margin 23.0, target 20"
