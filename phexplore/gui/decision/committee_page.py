@@ -72,6 +72,7 @@ class CommitteePage(TickPage):
         """
         super().__init__(session, "Committee", "Members' proposals")
         self._read, self._folder = read, folder
+        self._from: Path | None = None
         self._matrix: CommitteeMatrix | None = None
         self._tasks = Tasks(self)
         self._tasks.failed.connect(self.refuse)
@@ -116,6 +117,7 @@ class CommitteePage(TickPage):
     def import_files(self, paths: Sequence[Path]) -> None:
         """Add the members' files to the project as one step; nothing of them where one cannot be read: a matrix without a member misleads."""
         like, read = self._session.scenario, self._read
+        self._from = paths[0].parent
         self._tasks.do(lambda: read_proposals(paths, like, read), self._take)
 
     def refresh(self) -> None:
@@ -222,4 +224,5 @@ class CommitteePage(TickPage):
         self.compared.emit([f"scenario:{each.name}" for each in self.members])
 
     def _choose(self) -> None:
-        ask_for_several(self, "The members' files", self.import_files, kinds=FILES, folder=self._folder())
+        folder = self._from or self._folder()  # where the files of before lay, also those that were refused
+        ask_for_several(self, "The members' files", self.import_files, kinds=FILES, folder=folder)

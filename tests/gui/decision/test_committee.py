@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from statistics import median
 
 import pytest
+from PySide6.QtWidgets import QFileDialog
 
 from phexplore.decide.committee import KEPT, committee_matrix, consensus, read_proposals, with_proposals
 from phexplore.decide.matrix_view import matrix_view
@@ -275,6 +277,10 @@ def test_that_nothing_is_imported_where_a_member_cannot_be_read(qtbot, page, ses
     page.import_files([*files, tmp_path / "Edsger.json"])
     qtbot.waitUntil(lambda: page.findChild(Message) is not None)
     assert "Nothing was loaded or changed" in page.findChild(Message).sentence.text()
+    page.add.click()
+    dialog = page.findChild(QFileDialog)
+    assert Path(dialog.directory().absolutePath()) == tmp_path, "whoever mends the choice looks in the same folder"
+    dialog.close()
     assert session.project.workbook.names == ("Proposal",)
     page.findChild(Message).close()
 
