@@ -15,6 +15,7 @@ This is what simulated errors agree with where counts are large; `variance.predi
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,7 +67,12 @@ def top_down_again(shape: Shape, tree: GeoTree, method: TopDown) -> Prediction:
     found = []
     for place, matrices in enumerate(shape.matrices):
         own = _own_covariances(shape, place, matrices, precisions, apart)
-        found.append(_descend(shape, place, own))
+        below, known = own
+        informed, finite = (
+            np.ones(count, bool) for count in (shape.structure.classes, shape.structure.representatives)
+        )
+        make = partial(_descend, shape, own)
+        found.append(BlockCovariances((place,), below[..., None], known, informed, make, finite))
     return Prediction(shape, tuple(found))
 
 
@@ -153,8 +159,8 @@ def _refitted(covariance: Floats, variance: float) -> Floats:
     return found
 
 
-def _descend(shape: Shape, place: int, own: tuple[Floats, Ints]) -> BlockCovariances:
-    """Go down generation by generation: representatives of one parent lie side by side."""
+def _descend(shape: Shape, own: tuple[Floats, Ints]) -> Floats:
+    """Return ``float64[representatives, size, size, 1]``, generation by generation: representatives of one parent lie side by side."""
     structure, (below, known) = shape.structure, own
     size = below.shape[1]
     result = np.zeros((structure.representatives, size, size))
@@ -183,5 +189,4 @@ def _descend(shape: Shape, place: int, own: tuple[Floats, Ints]) -> BlockCovaria
         target = structure.rep_first[parents][parent] + rows - structure.child_start[kinds][parent]
         result[target] = 0.5 * (fitted + np.swapaxes(fitted, 1, 2))
         start, end = end, end + len(rows)
-    informed, finite = np.ones(structure.classes, bool), np.ones(structure.representatives, bool)
-    return BlockCovariances((place,), below[..., None], known, informed, result[..., None], finite)
+    return result[..., None]

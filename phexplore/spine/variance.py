@@ -11,9 +11,10 @@ because a tree has no cycles. Each block of `components.Decomposition` is worked
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +22,11 @@ from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
 from phexplore.model.phsafe import PrivacyFramework
-from phexplore.spine.components import Decomposition
+from phexplore.spine.components import Decomposition, Known
 from phexplore.spine.measuring import Measured, known_steps, measured, noise_variance
 from phexplore.spine.structure import Groups, Structure, structure_of
 from phexplore.workload.queries import MarginalQuery
+from phexplore.workload.schema import Schema
 
 if TYPE_CHECKING:
     from phexplore.model.topdown import TopDown
@@ -107,25 +109,32 @@ class Shape:
     alone: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BlockCovariances:
     """The matrices of some blocks of one size.
+
+    Few queries need all blocks: what takes longest of one is made when a query first needs it.
 
     Attributes:
         places: of the blocks in the decomposition.
         below: ``float64[classes, size, size, blocks]``, covariance by what is measured in a node and below.
         known: ``int64[classes]``, coordinates known from below.
         informed: ``bool[classes]``, whether `below` is finite.
-        result: ``float64[representatives, size, size, blocks]``, covariance given everything.
-        finite: ``bool[representatives]``, whether it is.
+        make: of `result`.
+        finite: ``bool[representatives]``, whether `result` is.
     """
 
     places: tuple[int, ...]
     below: Floats
     known: Ints
     informed: NDArray[np.bool_]
-    result: Floats
+    make: Callable[[], Floats]
     finite: NDArray[np.bool_]
+
+    @cached_property
+    def result(self) -> Floats:
+        """``float64[representatives, size, size, blocks]``, covariance given everything."""
+        return self.make()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +170,8 @@ class Prediction:
         for blocks in self.covariances:
             vectors = np.stack([coordinates[place] for place in blocks.places], axis=-1)
             used = np.flatnonzero(np.abs(vectors).max(axis=(1, 2)) > 0)
+            if not len(used):
+                continue
             results = blocks.result.reshape(len(total), -1)
             answers = max(1, _MOST_FACTORS // results.shape[1])
             for start in range(0, len(used), answers):
@@ -211,8 +222,9 @@ def shape_of(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Shap
     steps, kept = known_steps(asked.exact)
     groups = _groups(tree, names, kept)
     known = [0 if groups is not None and groups.level == number else kept[name] for number, name in enumerate(names)]
-    decomposition = Decomposition(asked.schema, asked.queries, steps)
+    decomposition = _decomposed(asked.schema, asked.queries, steps)
     structure = structure_of(tree, known, groups)
+    _refuse_work(decomposition.sizes, structure)
     information = [decomposition.information(query) for query in asked.queries]
     matrices = tuple(np.stack(column) for column in zip(*information, strict=True))
     ranks = tuple(np.array(block.ranks, np.int64) for block in decomposition.blocks)
@@ -224,8 +236,13 @@ def shape_of(tree: GeoTree, method: TopDown, onto: Schema | None = None) -> Shap
         tuple(places[start : start + _WIDEST]) for places in plain.values() for start in range(0, len(places), _WIDEST)
     )
     alone = tuple(place for place in range(len(ranks)) if ranks[place].any())
-    _refuse_work(decomposition.sizes, structure)
     return Shape(tree, asked, decomposition, structure, ranks, matrices, together, alone)
+
+
+@lru_cache(maxsize=4)
+def _decomposed(schema: Schema, queries: tuple[MarginalQuery, ...], known: tuple[Known, ...]) -> Decomposition:
+    """Return the histogram in blocks: that of the DHC takes seconds, and neither the spine nor a budget alters it."""
+    return Decomposition(schema, queries, known)
 
 
 def _refuse_work(sizes: Sequence[int], structure: Structure) -> None:
@@ -331,7 +348,7 @@ def _together(shape: Shape, places: tuple[int, ...], information: Floats) -> Blo
     )
     known = np.zeros(structure.classes, np.int64)
     informed, finite = np.ones(structure.classes, bool), np.ones(structure.representatives, bool)
-    return BlockCovariances(places, below, known, informed, result, finite)
+    return BlockCovariances(places, below, known, informed, lambda: result, finite)
 
 
 def _alone(shape: Shape, place: int, information: Floats) -> BlockCovariances:
@@ -369,7 +386,7 @@ def _alone(shape: Shape, place: int, information: Floats) -> BlockCovariances:
     )
     if failed >= 0:
         raise _undetermined(shape, int(structure.rep_class[failed]))
-    return BlockCovariances((place,), below[..., None], known, informed, result[..., None], finite)
+    return BlockCovariances((place,), below[..., None], known, informed, lambda: result[..., None], finite)
 
 
 def _precisions(shape: Shape, tree: GeoTree, method: TopDown) -> Floats:

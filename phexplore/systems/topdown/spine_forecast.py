@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +120,23 @@ class SpineForecast:
         return added_variances(self.prediction, class_entities(self.spine, name), self.kinds)
 
 
+class Predicted(NamedTuple):
+    """What the predictions of all queries share: the budgets of a spine's units, and the covariances they give."""
+
+    allocation: Allocation
+    prediction: Prediction
+
+
+def predicted(spine: Spine, method: TopDown, onto: Schema | None, fit: Fit) -> Predicted:
+    """Return what predictions of any query share; arguments as in `forecast_spine`.
+
+    Raises:
+        PhexploreError: the scenario does not fit the spine, or cannot be predicted.
+    """
+    allocation = allocation_of(spine, method)
+    return Predicted(allocation, (predict if fit is Fit.AT_ONCE else predict_top_down)(allocation.tree, method, onto))
+
+
 def forecast_spine(
     spine: Spine,
     method: TopDown,
@@ -128,6 +145,7 @@ def forecast_spine(
     queries: Sequence[str] | None = None,
     onto: Schema | None = None,
     fit: Fit = Fit.AT_ONCE,
+    known: Predicted | None = None,
 ) -> SpineForecast:
     """Return predicted variances of a scenario on a spine.
 
@@ -138,12 +156,12 @@ def forecast_spine(
         queries: names; without it the total and everything measured.
         onto: a smaller schema of the data.
         fit: how the measurements become estimates.
+        known: what `predicted` gave of the same arguments.
 
     Raises:
         PhexploreError: the scenario does not fit the spine, or cannot be predicted.
     """
-    allocation = allocation_of(spine, method)
-    prediction = (predict if fit is Fit.AT_ONCE else predict_top_down)(allocation.tree, method, onto)
+    allocation, prediction = known or predicted(spine, method, onto, fit)
     schema = prediction.shape.measured.schema
     asked: list[MarginalQuery] = [total_query(schema), *prediction.shape.measured.queries]
     if queries is not None:

@@ -14,7 +14,7 @@ from phexplore.spine.allocation import Allocation, allocation_of
 from phexplore.spine.building import Spine, build_spine
 from phexplore.spine.description import ClassDistances, class_distances, default_classes
 from phexplore.spine.settings import SpineSettings
-from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast, forecast_spine
+from phexplore.systems.topdown.spine_forecast import Fit, SpineForecast, forecast_spine, predicted
 from phexplore.workload.schema import load_schema
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SPINES, _DISTANCES, _ALLOCATIONS, _FORECASTS = 6, 64, 4, 6
+_SPINES, _DISTANCES, _ALLOCATIONS, _PREDICTED, _FORECASTS = 6, 64, 4, 2, 6
 """How many results of each kind are kept: two spines at a time, and the steps just undone."""
 
 
@@ -40,6 +40,7 @@ class SpineStudy:
         self._spines = _Kept(_SPINES)
         self._distances = _Kept(_DISTANCES)
         self._allocations = _Kept(_ALLOCATIONS)
+        self._predicted = _Kept(_PREDICTED)
         self._forecasts = _Kept(_FORECASTS)
 
     def spine(self, settings: SpineSettings) -> Spine:
@@ -117,10 +118,14 @@ class SpineStudy:
         """
         schema = load_schema(onto) if onto and onto != method.schema else None
 
-        def make() -> SpineForecast:
-            return forecast_spine(self.spine(settings), method, conventions, queries=[query], onto=schema, fit=fit)
+        same = (settings, _Same(method), fit, onto)
 
-        key = (settings, _Same(method), conventions, query, fit, onto)
+        def make() -> SpineForecast:
+            spine = self.spine(settings)
+            known = self._predicted.get(same, lambda: predicted(spine, method, schema, fit))
+            return forecast_spine(spine, method, conventions, queries=[query], onto=schema, fit=fit, known=known)
+
+        key = (same, conventions, query)
         found: SpineForecast = self._forecasts.get(key, make)
         return found
 

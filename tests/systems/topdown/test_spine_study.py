@@ -13,9 +13,10 @@ from phexplore.spine.building import build_spine
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import SpineSettings, spine_preset
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown import spine_study
 from phexplore.systems.topdown.edits import set_level_share
 from phexplore.systems.topdown.presets import topdown_presets
-from phexplore.systems.topdown.spine_forecast import Fit, forecast_spine
+from phexplore.systems.topdown.spine_forecast import Fit, forecast_spine, predicted
 from phexplore.systems.topdown.spine_study import SpineStudy, possible
 
 STANDARD = SpineSettings()
@@ -83,3 +84,23 @@ def test_that_what_cannot_be_said_comes_with_its_reason():
 
     assert possible(fail) == (None, "It does not fit. Choose another.")
     assert possible(lambda: 3) == (3, "")
+
+
+def test_that_a_query_needs_only_its_part_of_the_histogram_and_another_one_predicts_nothing_anew(study, monkeypatch):
+    """All 144 parts of persons took a minute of a processor, for every query again."""
+    made = []
+
+    def counted(*arguments):
+        made.append(arguments)
+        return predicted(*arguments)
+
+    monkeypatch.setattr(spine_study, "predicted", counted)
+    total, other = (
+        study.forecast(PLACES, METHOD, Conventions(), query=query, fit=Fit.TOP_DOWN) for query in ("total", "hispanic")
+    )
+    assert len(made) == 1
+    assert total.prediction is other.prediction
+    done = [each for each in total.prediction.covariances if "result" in vars(each)]
+    assert 0 < len(done) < len(total.prediction.covariances)
+    fresh = forecast_spine(study.spine(PLACES), METHOD, Conventions(), queries=["hispanic"], fit=Fit.TOP_DOWN)
+    assert np.array_equal(other.of_class("place"), fresh.of_class("place"))
