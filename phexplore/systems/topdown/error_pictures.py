@@ -120,7 +120,7 @@ def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which:
     for each in spreads:
         title = level_title(each.level)
         if not each.quantiles:
-            rows.append(Row(each.level, "", title, text="no unit of this size", tip=f"{title}: {each.units} units"))
+            rows.append(Row(each.level, "", title, text="no unit of this size", tip=f"{title}: {_units(each.units)}"))
             continue
         low, inner_low, middle, inner_high, high = each.quantiles
         rows.append(
@@ -134,7 +134,7 @@ def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which:
                 inner_low=inner_low,
                 inner_high=inner_high,
                 text=f"off by {people(each.mean_size)} on average",
-                tip=f"{title}: {each.units:,} units, {each.numbers:,} errors\n"
+                tip=f"{title}: {_units(each.units)}, {each.numbers:,} errors\n"
                 f"90 % between {signed_people(low)} and {signed_people(high)}, half between {signed_people(inner_low)} and "
                 f"{signed_people(inner_high)}\nmean {signed_people(each.mean)}, mean size {people(each.mean_size)}, root mean "
                 f"square {people(each.square)}"
@@ -167,6 +167,10 @@ def spread_figure(spreads: Sequence[LevelSpread], shown: tuple[str, str], which:
         ).explained({"σ of a measurement": "The run does not measure this for units of the tabulation."}),
         guide=0.0,
     )
+
+
+def _units(count: int) -> str:
+    return f"{count:,} unit{'' if count == 1 else 's'}"
 
 
 def _errors_title(spreads: Sequence[LevelSpread], shown: tuple[str, str], unit: str) -> str:

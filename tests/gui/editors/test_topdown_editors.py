@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
@@ -16,7 +17,14 @@ from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.editors.inspector import Inspector
 from phexplore.gui.systems.topdown.place_issues import PlaceIssues
-from phexplore.gui.systems.topdown.processing_page import PassesEditor, RuleKind, RulesEditor, TickGrid, processing_page
+from phexplore.gui.systems.topdown.processing_page import (
+    PassesEditor,
+    RuleKind,
+    RulesEditor,
+    StageGrid,
+    TickGrid,
+    processing_page,
+)
 from phexplore.gui.systems.topdown.scenario_editor import TopDownScenarioEditor
 from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.shares_editor import TopDownBudgetsEditor
@@ -299,6 +307,19 @@ def test_that_every_rule_is_within_its_table_when_the_page_is_first_shown(qtbot,
         shown = [part for part in content.findChildren(Text) if part.isVisible()]
         assert shown
         assert [part.text() for part in shown if not content.rect().contains(part.geometry())] == []
+
+
+def test_that_names_of_two_lines_in_neighbouring_rows_stay_apart(qtbot, session):
+    page = processing_page(session)
+    qtbot.addWidget(page)
+    page.resize(1000, 700)
+    page.show()
+    names = [part for part in page.findChild(StageGrid).findChildren(Text) if part.contentsMargins().top()]
+    spans = sorted(
+        (part.mapTo(page, part.contentsRect().topLeft()).y(), part.contentsRect().height()) for part in names
+    )
+    assert len(spans) > 5
+    assert min(below - top - height for (top, height), (below, _) in pairwise(spans)) >= 4
 
 
 @pytest.mark.parametrize("scale", [100, 200])

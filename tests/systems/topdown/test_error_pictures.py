@@ -52,6 +52,7 @@ def test_that_errors_of_every_level_are_those_of_the_counts(run):
     assert block["Errors"] * block["Mean"] == pytest.approx(moved)
     assert tuple(row.key for row in picture.marks) == LEVELS
     assert picture.marks[0].value == moved
+    assert picture.marks[0].tip.startswith("State: 1 unit, 1 error")
     shape = ask(run.directory, "shape", level="Block").picture
     assert "the mean error (bias) is " in shape.title  # the line above has the mean size of an error
     assert sum(mark.parts[0].top for mark in shape.marks) == pytest.approx(100)

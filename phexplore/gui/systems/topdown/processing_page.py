@@ -167,6 +167,7 @@ class StageGrid(QWidget):
         needs_noise = self.stage is Stage.LEAST_SQUARES and query not in measured
         label = Text(query_title(query) + (" (not measured here)" if needs_noise else ""), wrap=True)
         label.setMinimumWidth(_NAME_WIDTH)
+        label.setContentsMargins(0, HALF // 2, 0, HALF // 2)  # names of two lines stay apart
         label.set_look("attention" if needs_noise else "")
         return label
 
