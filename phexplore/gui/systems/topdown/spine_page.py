@@ -206,7 +206,10 @@ class SpinePage(QWidget):
         if self.answer is None:
             self._forget()
         else:
-            self._tell("Cancelled: the pictures show the spine as it was before the last change.")
+            is_shown = self.answer.look.tab is self.pictures.tab
+            shown = "the pictures show the spine as it was before the last change."
+            missing = "this picture is missing. Look at another one and come back, or change a choice, to begin again."
+            self._tell(f"Cancelled: {shown if is_shown else missing}")
 
     def _tell(self, problem: str) -> None:
         """Say what cannot be done in the place of the finding, so that nothing on the page moves; "" for nothing."""

@@ -255,6 +255,21 @@ def test_that_cancelling_leads_back_to_the_empty_page(qtbot, page, blocks):
     assert page.path is None
 
 
+def test_that_a_picture_whose_making_was_cancelled_says_how_to_begin_again(qtbot, page, blocks):
+    page.open(blocks)
+    settled(qtbot, page)
+    page.pictures.tabs.show_tab(SpineTab.MARGINS)
+    page.cancel.click()
+    assert page.problem.text().startswith("Cancelled: this picture is missing. Look at another one and come back")
+    page.pictures.tabs.show_tab(SpineTab.TREE)
+    settled(qtbot, page)
+    page.pictures.tabs.show_tab(SpineTab.MARGINS)
+    settled(qtbot, page)
+    assert page.finding.isVisible()
+    page.cancel.click()
+    assert page.problem.text().startswith("Cancelled: the pictures show the spine as it was")
+
+
 def test_that_areas_the_blocks_lack_are_a_sentence_and_the_picture_stays(qtbot, page, blocks):
     page.open(blocks)
     settled(qtbot, page)
