@@ -51,7 +51,7 @@ from phexplore.systems.topdown.nation_pictures import (
     spread_of_nation,
 )
 from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
-from phexplore.systems.topdown.place_pictures import path_figure, place_figure
+from phexplore.systems.topdown.place_pictures import ERROR_WORDS, path_figure, place_figure
 from phexplore.systems.topdown.plausible_pictures import plausible_figure
 from phexplore.systems.topdown.run_choice import ALL_STATES, NATION_TABS, TopDownChoice, choosers, settled, state_words
 from phexplore.systems.topdown.run_files import states_of
@@ -75,7 +75,8 @@ def _where(run: TopDownRun, choice: TopDownChoice) -> Figure:
     shown = frozenset(codes) & {patch.key for patch in figure.patches}
     where = "" if found is None and shown else f" {(found or _ALONE).words(choice.level, len(shown))}"
     outlined = frozenset() if found is None else shown
-    return replace(figure, title=place.title, summary=f"{figure.summary}{where}", outlined=outlined)
+    error = ERROR_WORDS if ERROR_WORDS in place.summary else ""
+    return replace(figure, title=place.title, summary=f"{figure.summary}{where}{error}", outlined=outlined)
 
 
 def _held_by(run: TopDownRun, choice: TopDownChoice) -> Holding | None:

@@ -20,6 +20,7 @@ from phexplore.systems.registry import preset
 from phexplore.systems.topdown.error_pictures import _bias_title, criterion_title
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold
 from phexplore.systems.topdown.open_run import TopDownRun, measured_noise
+from phexplore.systems.topdown.place_pictures import ERROR_WORDS
 from phexplore.systems.topdown.run_options import Mechanism, TopDownOptions
 from phexplore.systems.topdown.run_reader import TopDownRunReader, _criterion_tile, _reliable_tile
 
@@ -321,5 +322,6 @@ def test_that_a_map_joins_shapes_by_code_and_colours_wider_units(run, tmp_path):
         "in which too high and too low cancel"
         in ask(run.directory, "map", level="Tract", shapes=str(path)).picture.summary
     )
+    assert ask(run.directory, "map", level="Tract", shapes=str(path), unit=code).picture.summary.endswith(ERROR_WORDS)
     assert not ask(run.directory, "map", level="Tract", shapes=str(path), value="SHARE").picture.tint.is_signed
     assert "Choose shapes of the areas" in ask(run.directory, "map", level="Tract").picture.summary
