@@ -7,7 +7,6 @@ strokes and letters as the screen.
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Callable
 from weakref import WeakMethod
 
@@ -93,10 +92,9 @@ class Canvas(QWidget):
         left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
         if self._left is self._left_values:  # the topmost label reaches above the plot area
             top = max(top, self._head + round(lettering().height / 2))
-        room = self.room
-        width = self.bottom_axis.length = max(room.width() - left - HALF, 0)
+        width = self.bottom_axis.length = max(self.width() / self.magnified - left - HALF, 0)
         top += self.bottom_axis.rise(view.left(), view.right())
-        bottom = room.height() - self.bottom_axis.extent(view.left(), view.right()) - self._foot
+        bottom = self.height() / self.magnified - self.bottom_axis.extent(view.left(), view.right()) - self._foot
         return QRectF(left, top, width, max(bottom - top, 0))
 
     @property
@@ -145,11 +143,10 @@ class Canvas(QWidget):
             self._head = head
         if most is not None:
             self._foot, self.magnified = 0, 1.0
-            needed = most + self.height() - self.area.height()
-            self.magnified = max(
-                1.0, min(self.height() / needed, self.width() / max(least, _NARROWEST), MOST_MAGNIFIED)
-            )
-            self._foot = max(0, round(self.area.height() - most)) if math.isfinite(most) else 0
+            if most < self.height():
+                needed, narrowest = most + self.height() - self.area.height(), max(least, _NARROWEST)
+                self.magnified = max(1.0, min(self.height() / needed, self.width() / narrowest, MOST_MAGNIFIED))
+                self._foot = max(0, round(self.area.height() - most))
         if (self._head, self._foot, self.magnified) != before:
             self.update()
 
