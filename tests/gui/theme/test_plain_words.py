@@ -36,6 +36,8 @@ def plainly() -> Iterator[None]:
         ("Privacy loss ε: 1.000000, over 3 levels", "Privacy loss: 1.000000, over 3 levels"),
         ("share of the whole ε, percent", "share of the whole privacy loss, percent"),
         ("is protected within ε = 0.192 when", "is protected within a privacy loss of 0.192 when"),
+        ("Moving one is two such steps: ε = 4.", "Moving one is two such steps: a privacy loss of 4."),
+        ("Privacy spent: ε = 2 each trial", "Privacy spent: 2 each trial"),
         ("All releases share one budget: ε adds up;", "All releases share one budget: the privacy loss adds up;"),
         ("Truncation bias", "Threshold effect"),
         (
