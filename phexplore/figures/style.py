@@ -112,6 +112,7 @@ class Chart:
         draw: puts the content into an empty figure.
         caption: one sentence below it, "" for the description: who sees the marks needs no words for each.
         brief: its first rows and those its finding names, where all of them are too many to be read on a slide.
+        narrow: the same for a telephone.
     """
 
     id: str
@@ -122,6 +123,7 @@ class Chart:
     draw: Callable[[FigureBase], None]
     brief: Chart | None = None
     caption: str = ""
+    narrow: Chart | None = None
 
 
 def chart_bytes(chart: Chart, form: FigureFormat, *, titled: bool = True) -> bytes:

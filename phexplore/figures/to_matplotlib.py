@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#a1558a", "#8f6200", "#3b4650", "#2a86bd")
 """Colours of series on white, each at least 3 : 1 (Okabe and Ito, 2008, the light ones darkened)."""
+NARROW = 3.7
+"""Inches of a picture for a telephone: names of rows stand above them."""
 WIDE = (12.8, 7.2)
 """Inches of a picture for slides, 16 : 9."""
 _ROLES = {
@@ -83,10 +86,12 @@ _MARKERS = {
 _LINES: dict[Dash, Any] = {Dash.SOLID: "-", Dash.DASHED: "--", Dash.DOTTED: ":"}
 _POINTS_PER_PIXEL = 0.72
 """A stroke of one pixel on the screen beside text of 13 pixels, beside text of 8.5 points in a file."""
-_ROW, _FRAME, _PLANE, _PAGE = 0.21, 0.75, 3.2, 9.7
-"""Inches of a row, of everything around rows, of a plane, and of rows that a page shows with letters that can be read."""
+_ROW, _FRAME, _PLANE, _PAGE = 0.21, 0.75, 3.2, 7.3
+"""Inches of a row, of everything around rows, of a plane, and of rows that a page shows in their whole size."""
 _LINE = 0.13
 """Inches of another line of a name."""
+_LEAST_ROW, _NAMED_ROW = 0.135, 0.36
+"""Inches of a row that its letters stay apart in, and of one with its name above it."""
 _CHARACTER = 6.6
 """Pixels of a character of bold text, for the room texts need."""
 _BELOW = 0.5
@@ -95,15 +100,26 @@ _AXES = 0.775
 """Part of a figure's width that its axes have where nobody says otherwise."""
 _LETTER = 5.4
 """Pixels of a letter of the text beside a mark."""
-_LEAST_TEXT = 12
+_LEAST_TEXT, _LEAST_BEHIND = 12, 48
+"""Letters that a text beside a mark keeps; those behind it get their room from the axis."""
+_WORD = 4
+"""Letters that a line may be longer for, to end with a word."""
 _MOST_LAYOUTS = 4
 """How often a figure is laid out until its texts are inside."""
 _EDGE = 0.06
 """Inches between a text and the edge of the picture."""
 _THIN = {"edgecolor": BORDER, "linewidth": 0.3, "zorder": 1}
 _MOST_NAME = 56
+"""Letters of a name of a row in a line; longer ones have two lines of smaller letters, where rows are high enough."""
+_MOST_ABOVE = 64
+"""Letters of a name above a row of a narrow picture."""
+_SMALL_NAME, _SMALLER, _TWO_LINES = 6.5, 72, 0.19
+"""Points of the letters of long names, how many of them a line has, and the inches of two lines."""
 _MOST_TITLE = 80
-_MOST_TICKS = 12
+_MOST_TICKS, _TICK = 12, 8
+"""Ticks of an axis, and letters that each has room for."""
+_MOST_KEY = 110
+"""Letters of a line of the key."""
 _MOST_ROWS = 16
 """Rows that can be read on a slide."""
 _MOST_SAID = 40
@@ -118,8 +134,12 @@ def chart_of(figure: Figure) -> Chart:
 def _chart_of(figure: Figure) -> Chart:
     title = "\n".join(wrap(figure.title, _MOST_TITLE))
     brief = _chart_of(figure.brief(_MOST_ROWS)) if len(figure.rows) > _MOST_ROWS else None
-    drawn = partial(draw, figure=figure)
-    return Chart(figure.id, title, described(figure), PAGE_WIDTH, _inches(figure), drawn, brief, figure.summary)
+    said, high = described(figure), _inches(figure)
+    slim = partial(draw, figure=figure, is_narrow=True)
+    row = max(_NAMED_ROW, _ROW * figure.stretch + _LEAST_ROW)
+    low = row * len(figure.rows) + _FRAME + _key_inches(figure, 3) if figure.has_rows else high
+    narrow = Chart(figure.id, title, said, NARROW, low, slim)
+    return Chart(figure.id, title, said, PAGE_WIDTH, high, partial(draw, figure=figure), brief, figure.summary, narrow)
 
 
 def described(figure: Figure) -> str:
@@ -146,19 +166,23 @@ def figure_bytes(figure: Figure, form: FigureFormat, *, wide: bool = False) -> b
     return chart_bytes(chart, form)
 
 
-def draw(target: FigureBase, figure: Figure) -> None:
+def draw(target: FigureBase, figure: Figure, *, is_narrow: bool = False) -> None:
     """Draw a figure into an empty matplotlib figure.
 
     Args:
         target: an empty figure of matplotlib.
         figure: what to draw.
+        is_narrow: whether it is for a telephone: names of rows stand above them.
     """
     axes = target.subplots()
-    _Drawing(axes, figure).draw()
+    _Drawing(axes, figure, is_narrow=is_narrow).draw()
     if figure.key:
-        _draw_key(target, figure, loc="outside lower center")
+        _draw_key(target, figure, _MOST_KEY // 2 if is_narrow else _MOST_KEY, loc="outside lower center")
+    if figure.cells:
+        _part_columns(axes)
     if figure.has_rows:
         _keep_texts_inside(axes)
+    _keep_captions_inside(axes)
 
 
 def _keep_texts_inside(axes: Axes) -> None:
@@ -182,6 +206,31 @@ def _keep_texts_inside(axes: Axes) -> None:
     root.dpi = before
 
 
+def _keep_captions_inside(axes: Axes) -> None:
+    """Write the words of an axis in several lines where they would end outside of the picture."""
+    root = axes.figure.figure
+    root.draw_without_rendering()
+    page, area = root.bbox, axes.get_window_extent()
+    for axis, side, room in ((axes.xaxis, "x", area.width), (axes.yaxis, "y", 0.9 * area.height)):
+        box, words = axis.label.get_window_extent(), axis.label.get_text()
+        low, high, long = (
+            getattr(box, name) for name in (f"{side}0", f"{side}1", "width" if side == "x" else "height")
+        )
+        if words and (low < getattr(page, f"{side}0") or high > getattr(page, f"{side}1")):
+            letters = len(words) // math.ceil(long / room) + _WORD
+            axis.set_label_text("\n".join(wrap(words, max(_LEAST_TEXT, letters))))
+
+
+def _part_columns(axes: Axes) -> None:
+    """Stand names of columns upright where they meet each other."""
+    root, labels = axes.figure.figure, axes.get_xticklabels()
+    root.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in labels]
+    if not all(left.x1 + root.dpi * _EDGE / 2 < right.x0 for left, right in pairwise(boxes)):
+        axes.set_xticklabels([label.get_text().replace("\n", " ") for label in labels])
+        axes.tick_params(axis="x", rotation=90)
+
+
 def draw_into(axes: Axes, figure: Figure) -> None:
     """Draw a figure into axes of somebody else's, with its title and key; nothing outside them is touched.
 
@@ -201,7 +250,7 @@ def draw_into(axes: Axes, figure: Figure) -> None:
         from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415 - only files pay for matplotlib
 
         below = axes.transAxes + ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
-        _draw_key(axes, figure, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
+        _draw_key(axes, figure, _MOST_KEY, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
 
 
 def inches(figure: Figure) -> tuple[float, float]:
@@ -210,13 +259,18 @@ def inches(figure: Figure) -> tuple[float, float]:
 
 
 def _inches(figure: Figure) -> float:
-    key = 0.25 * (1 + len(figure.key) // 5) if figure.key else 0.0
+    key = _key_inches(figure, 5)
     if figure.has_rows:
         rows = max(len(figure.rows), 1)
         key += _LINE * max((name.count(" ") for name in figure.columns), default=0)
         high = _ROW * max(0.8, figure.stretch) * rows
-        return _FRAME + key + (min(high, max(_PAGE, _ROW * rows)) if figure.stretch > 1 else high)
+        return _FRAME + key + min(high, max(_PAGE - key, _LEAST_ROW * rows))
     return _PLANE + key
+
+
+def _key_inches(figure: Figure, beside: int) -> float:
+    """Return how high the key is with so many entries beside each other."""
+    return 0.25 * (1 + len(figure.key) // beside) if figure.key else 0.0
 
 
 def colour_of(ink: Ink) -> str:
@@ -233,8 +287,9 @@ def colour_of(ink: Ink) -> str:
 class _Drawing:
     """Draws one figure into one pair of axes."""
 
-    def __init__(self, axes: Axes, figure: Figure) -> None:
+    def __init__(self, axes: Axes, figure: Figure, *, is_narrow: bool = False) -> None:
         self._axes, self._figure, self._pixels = axes, figure, 0.0
+        self._middle, self._part = (0.22, 0.5) if is_narrow and figure.has_rows else (0.0, 1.0)
 
     def draw(self) -> None:
         figure, axes = self._figure, self._axes
@@ -268,7 +323,7 @@ class _Drawing:
             axes.set_ylim(bottom, -0.5)
             names = [_name(label.group, label.name, before.group if before else None)
                      for label, before in zip(labels, (None, *labels), strict=False)]  # fmt: skip
-            axes.set_yticks(range(len(labels)), names, color=INK)
+            self._name_rows(names)
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
         else:
@@ -289,11 +344,29 @@ class _Drawing:
             _ticks(figure.x, low, high, axes.xaxis, self._pixels / _LETTER)
             axes.grid(visible=True, axis="x")
 
+    def _name_rows(self, names: list[str]) -> None:
+        """Write the names of rows beside them, or above them in a narrow picture."""
+        axes = self._axes
+        if self._middle:
+            axes.set_yticks([])
+            for row, name in enumerate(names):
+                axes.annotate(
+                    shortened(name, _MOST_ABOVE), (0, row - self._middle), xycoords=("axes fraction", "data"), va="center",
+                    fontsize=7.5, color=INK, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+                ).set_in_layout(False)  # fmt: skip
+            return
+        room = (axes.figure.bbox.height / axes.figure.dpi - _FRAME) / max(len(names), 1)
+        is_long = [len(name) > _MOST_NAME for name in names]
+        axes.set_yticks(range(len(names)), [_in_lines(name, room) for name in names], color=INK)
+        for label, is_own in zip(axes.get_yticklabels(), is_long, strict=True):
+            if is_own or (any(is_long) and room < _TWO_LINES):
+                label.set(fontsize=_SMALL_NAME, linespacing=0.95)
+
     def _x(self, value: float) -> float:
         return self._figure.x.position(value)
 
     def _y(self, value: float, row: int) -> float:
-        return row + value if self._figure.has_rows else self._figure.y.position(value)
+        return row + self._middle + value * self._part if self._figure.has_rows else self._figure.y.position(value)
 
     def _mark(self, mark: AnyMark, row: int) -> None:
         self._parts(mark.parts, row)
@@ -305,9 +378,9 @@ class _Drawing:
         is_left = bool(others) and mark.anchor is not None
         low, high = self._axes.get_xlim()
         room = (self._x(place) - low if is_left else high - self._x(place)) / (high - low) * self._pixels
-        text = shortened(mark.text, max(_LEAST_TEXT, int(room / _LETTER)))
+        text = shortened(mark.text, max(_LEAST_TEXT if is_left else _LEAST_BEHIND, int(room / _LETTER)))
         self._axes.annotate(
-            text, (self._x(place), row), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
+            text, (self._x(place), self._y(0.0, row)), xytext=(-6 if is_left else 6, 0), textcoords="offset points",
             ha="right" if is_left else "left", va="center", fontsize=7.5, color=colour_of(mark.ink),
         ).set_in_layout(False)  # fmt: skip  # the axis leaves them room: a layout that did would move what they stand beside
 
@@ -389,7 +462,8 @@ class _Drawing:
         if text:
             back = {"facecolor": colour, "edgecolor": "none", "pad": 1.0} if part.fill is Fill.HATCHED else None
             middle = (left + right) / 2, (bottom + top) / 2
-            self._axes.text(*middle, text, ha="center", va="center", fontsize=6.5, color="white", bbox=back)
+            ink = _ink_on(_mixed(colour, look.get("alpha", 1.0)))
+            self._axes.text(*middle, text, ha="center", va="center", fontsize=6.5, color=ink, bbox=back)
 
     def _path(self, part: Path, row: int) -> None:
         xs, ys = [self._x(x) for x in part.xs], [self._y(y, row) for y in part.ys]
@@ -443,18 +517,23 @@ class _Drawing:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - only files pay for matplotlib
 
         for cell in self._figure.cells:
-            middle = cell.column + 0.5, cell.row
+            middle = cell.column + 0.5, self._y(0.0, cell.row)
             if cell.strength is None:
                 self._axes.text(*middle, "–", ha="center", va="center", fontsize=7, color=MUTED)
                 continue
             tint = _mixed(ACCENT, cell.strength)
             self._axes.add_patch(
                 Rectangle(
-                    (cell.column + 0.02, cell.row - 0.46), 0.96, 0.92, facecolor=tint, edgecolor=GRID, linewidth=0.4
+                    (cell.column + 0.02, self._y(-0.46, cell.row)),
+                    0.96,
+                    0.92 * self._part,
+                    facecolor=tint,
+                    edgecolor=GRID,
+                    linewidth=0.4,
                 )
             )
             self._axes.text(
-                *middle, cell.text, ha="center", va="center", fontsize=7.5, color="white" if cell.strength > 0.55 else INK,
+                *middle, cell.text, ha="center", va="center", fontsize=7.5, color=_ink_on(tint),
                 fontweight="bold" if cell.is_changed else "normal",
             )  # fmt: skip
 
@@ -462,6 +541,13 @@ class _Drawing:
 def _mixed(colour: str, strength: float) -> tuple[float, float, float]:
     red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     return (1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue))
+
+
+def _ink_on(fill: tuple[float, float, float]) -> str:
+    """Return black or white, whichever is easier to read on this fill (WCAG 2.2, relative luminance)."""
+    parts = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in fill)
+    light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return "black" if (light + 0.05) ** 2 > 1.05 * 0.05 else "white"
 
 
 def _ticks(axis: Axis, low: float, high: float, target: Any, letters: float = math.inf) -> None:
@@ -474,25 +560,40 @@ def _ticks(axis: Axis, low: float, high: float, target: Any, letters: float = ma
         target: axis of matplotlib.
         letters: that fit beside each other; names that need more get several lines.
     """
-    values = axis.values_between(low, high)
-    values = values[:: -(-len(values) // _MOST_TICKS)] if values else values
-    texts = [axis.label(value) for value in values]
+    found = [(axis.position(value), axis.label(value)) for value in axis.values_between(low, high)]
+    part = (found[-1][0] - found[0][0]) / ((high - low) or 1.0) if found else 0.0
+    are_names = any(text[:1].isalpha() for _, text in found)
+    longest = max((len(text) for _, text in found), default=0)
+    most = _MOST_TICKS if are_names else max(2, min(_MOST_TICKS, 1 + letters * part // max(_TICK, longest)))
+    found = found[:: math.ceil(len(found) / most)] if found else found
+    places, texts = [place for place, _ in found], [text for _, text in found]
     if texts and (room := letters / len(texts) - 2) < max(map(len, texts)):
-        texts = ["\n".join(wrap(text, max(_LEAST_TEXT, int(room)))) for text in texts]
-    target.set_ticks([axis.position(value) for value in values], texts)
+        lines = (wrap(text, max(_LEAST_TEXT, int(room)), break_long_words=False) for text in texts)
+        texts = ["\n".join(each) for each in lines]
+    target.set_ticks(places, texts)
 
 
 def _name(group: str, name: str, before: str | None) -> str:
     is_said = not group or group in {before, name}
-    words = name if is_said else f"{group}  {name}".rstrip()
-    return shortened(words, _MOST_NAME)
+    return name if is_said else f"{group}  {name}".rstrip()
+
+
+def _in_lines(name: str, room: float) -> str:
+    """Return a name of a row as it is written in so many inches: a long one in two lines, or cut where there is one alone."""
+    if len(name) <= _MOST_NAME:
+        return name
+    return (
+        "\n".join(wrap(shortened(name, 2 * _MOST_NAME - 8), _MOST_NAME)[:2])
+        if room >= _TWO_LINES
+        else shortened(name, _SMALLER)
+    )
 
 
 def _width(text: str) -> float:
     return _CHARACTER * len(text)
 
 
-def _draw_key(target: FigureBase | Axes, figure: Figure, **place: Any) -> None:
+def _draw_key(target: FigureBase | Axes, figure: Figure, letters: int, **place: Any) -> None:
     from matplotlib.lines import Line2D  # noqa: PLC0415 - only files pay for matplotlib
     from matplotlib.patches import Patch  # noqa: PLC0415 - as above
 
@@ -521,5 +622,5 @@ def _draw_key(target: FigureBase | Axes, figure: Figure, **place: Any) -> None:
                 handles.append(Line2D([], [], linestyle=""))
     texts = [entry.text for entry in figure.key]
     longest = max(map(len, texts))
-    columns = max(1, min(len(texts), 110 // (longest + 6)))
+    columns = max(1, min(len(texts), letters // (longest + 6)))
     target.legend(handles, texts, ncols=columns, fontsize=7.5, handletextpad=0.5, **place)

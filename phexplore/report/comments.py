@@ -11,9 +11,9 @@ from phexplore.report.document import Column, Document, Part, table_of, words
 
 _COLUMNS: tuple[Column[Comment], ...] = (
     words("About", lambda comment: comment.about or "the whole scenario"),
-    words("Comment", lambda comment: comment.text, whole=True),
-    words("Who", lambda comment: comment.who),
-    words("When (UTC)", lambda comment: minute_text(comment.at)),
+    words("Comment", lambda comment: comment.text),
+    words("Who", lambda comment: comment.who, whole=True),
+    words("When (UTC)", lambda comment: minute_text(comment.at), whole=True),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -16,6 +16,8 @@ from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.report.provenance import Section
 
 Item = TypeVar("Item")
+_LONGEST_GROUP = 15
+"""Rows below one name: more are broken between pages, and the name stands again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class Column(Generic[Item]):
         number: whether its cells are figures.
         heading: whether it names the row.
         whole: whether its cells stay on one line.
-        spans: whether it stands once for consecutive items that show the same in the first such column.
+        spans: whether it stands once for consecutive items that show the same in the first such column, in long groups again.
         attention: whether an item's cell is marked.
     """
 
@@ -240,13 +242,21 @@ def table_of(
         note: a sentence below, "" for none.
     """
     first = next((column for column in columns if column.spans), None)
-    groups = [[item] for item in items] if first is None else [list(group) for _, group in groupby(items, first.text)]
+    found = [[item] for item in items] if first is None else [list(group) for _, group in groupby(items, first.text)]
+    groups = [part for group in found for part in _parts(group)]
     rows = tuple(
         tuple(column.cell(item, len(group)) for column in columns if place == 0 or not column.spans)
         for group in groups
         for place, item in enumerate(group)
     )
     return TableView(anchor, caption, tuple(Header(column.header, column.number) for column in columns), rows, note)
+
+
+def _parts(group: list[Item]) -> Iterator[list[Item]]:
+    """Yield a long group in parts of about the same length."""
+    count = -(-len(group) // _LONGEST_GROUP)
+    for part in range(count):
+        yield group[part * len(group) // count : (part + 1) * len(group) // count]
 
 
 def colophon(now: datetime, what: str) -> str:

@@ -35,10 +35,12 @@ def document_bytes(
         charts = wide_charts(charts)
     kind = FigureFormat.SVG if form in {"html", "pdf"} else FigureFormat.PNG
     steps = 1 + len(charts) + 1
-    pictures = {}
+    pictures, narrow = {}, {}
     for number, chart in enumerate(charts, start=1):
         tell(1 + number, steps, f"Drawing picture {number} of {len(charts)}")
         pictures[chart.id] = chart_bytes(chart, kind, titled=False)
+        if form == "html" and chart.narrow is not None:
+            narrow[chart.id] = chart_bytes(chart.narrow, kind, titled=False)
     tell(steps, steps, "Laying out the pages")
     match form:
         case "docx":
@@ -51,7 +53,7 @@ def document_bytes(
             return document_pptx(document, pictures, now)
     from phexplore.report.html import document_html  # noqa: PLC0415 - as above
 
-    html = document_html(document, pictures)
+    html = document_html(document, pictures, narrow)
     if form == "html":
         return html
     from phexplore.report.pdf import pdf_from_html  # noqa: PLC0415 - as above

@@ -23,7 +23,9 @@ _CSS_PIXELS_PER_INCH = 96
 _NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
-def document_html(document: Document, drawn: Mapping[str, bytes] = _NOTHING) -> bytes:
+def document_html(
+    document: Document, drawn: Mapping[str, bytes] = _NOTHING, narrow: Mapping[str, bytes] = _NOTHING
+) -> bytes:
     """Return the report in UTF-8, with names where they are chosen; the same document gives the same bytes.
 
     All text is escaped by the template.
@@ -31,13 +33,19 @@ def document_html(document: Document, drawn: Mapping[str, bytes] = _NOTHING) -> 
     Args:
         document: the report.
         drawn: SVG of its pictures by id, where they were drawn before.
+        narrow: SVG of the same for telephones.
     """
     charts = [chart for part in document.parts for chart in part.charts]
     pictures = {
         chart.id: _picture(chart, drawn.get(chart.id) or chart_bytes(chart, FigureFormat.SVG, titled=False))
         for chart in charts
     }
-    text = _environment().get_template(_TEMPLATE).render(document=document, pictures=pictures, style=_style())
+    slim = {
+        chart.id: _picture(chart.narrow, narrow[chart.id]) for chart in charts if chart.narrow and chart.id in narrow
+    }
+    text = (
+        _environment().get_template(_TEMPLATE).render(document=document, pictures=pictures, narrow=slim, style=_style())
+    )
     return text.encode()
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import openpyxl
 import pytest
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from phexplore.figures import to_matplotlib
@@ -25,7 +26,8 @@ from phexplore.figures.scatter import Series, scatter_figure
 from phexplore.figures.style import PNG_DPI, TITLE_INCHES, FigureFormat, figure_style
 from phexplore.figures.table import Table, shortened
 from phexplore.figures.table_files import TableFileError, write_table
-from phexplore.figures.to_matplotlib import draw, figure_bytes, inches
+from phexplore.figures.to_matplotlib import chart_of, draw, figure_bytes, inches
+from phexplore.gui.theme.colours import contrast
 
 TABLE = Table(
     ("Level", "ρ", "People"), (("=1+1", Fraction(1, 3), 12), ("State", Fraction(1, 8), None), ("x", 0.1, 2.5))
@@ -170,6 +172,85 @@ def test_that_a_long_finding_ends_inside_a_slide_of_the_same_size(monkeypatch):
     assert {round(chart.height + TITLE_INCHES * len(each), 9) for chart, each in zip(drawn, lines, strict=True)} == {
         7.2
     }
+
+
+LONG = "Household or group-quarters type × 40 age groups × Hispanic origin × race number"
+
+
+def drawn_of(figure, **options):
+    """The axes of a figure after its layout, and the edges of the picture."""
+    target = MatplotlibFigure(figsize=inches(figure), layout="constrained")
+    draw(target, figure, **options)
+    target.draw_without_rendering()
+    return target.axes[0], target.bbox
+
+
+def test_that_a_long_name_of_a_row_stands_in_two_lines_and_not_cut():
+    """Rows were told apart by what was cut off."""
+    rows = tuple(Row(None, "", f"{LONG} {number}", 5.0) for number in range(3))
+    with figure_style():
+        axes, _ = drawn_of(row_figure("f", rows, "people", "t", "s", TABLE))
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert [name.replace("\n", " ") for name in names] == [row.name for row in rows]
+    assert all(above.y0 >= below.y1 for above, below in pairwise(boxes))
+
+
+def test_that_the_words_of_an_axis_end_inside_the_picture():
+    """*truncation bias (hatched) and mean nois* ended at the edge."""
+    words = "people or households: truncation bias (hatched) and mean noise, over every trial and area"
+    rows = tuple(Row(None, "", f"{LONG} {number}", 5.0) for number in range(3))
+    with figure_style():
+        for figure in (row_figure("f", rows, words, "t", "s", TABLE), Figure("p", "t", "s", Axis("x"), Axis(words), (Mark("a", (Dot(1.0, 2.0),)),), TABLE)):  # fmt: skip
+            axes, page = drawn_of(figure)
+            for axis in (each for each in (axes.xaxis, axes.yaxis) if each.get_label_text()):
+                box = axis.label.get_window_extent()
+                assert page.x0 <= box.x0 <= box.x1 <= page.x1
+                assert page.y0 <= box.y0 <= box.y1 <= page.y1
+
+
+def test_that_names_of_columns_of_cells_do_not_meet_and_every_number_can_be_read_on_its_fill():
+    names = ("US", "State", "Primitive area", "TS group", "T subset", "Bl. group", "Tract subset group", "Block")
+    cells = tuple(Cell(None, 0, number, "19.2", number / 7) for number in range(8))
+    figure = Figure(
+        "f", "t", "s", Axis(domain=(0, 8)), ROWS, (Mark("a", (), name=LONG),), TABLE, cells=cells, columns=names
+    )
+    with figure_style():
+        axes, _ = drawn_of(figure)
+        boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+        fills = [to_rgb(patch.get_facecolor()) for patch in axes.patches]
+        inks = [to_rgb(text.get_color()) for text in axes.texts]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert len(fills) == len(inks) == 8
+    for fill, ink in zip(fills, inks, strict=True):
+        assert contrast(to_hex(ink), to_hex(fill)) >= 4.5
+
+
+def test_that_a_picture_for_a_telephone_has_the_names_of_its_rows_above_them_and_ends_at_its_width():
+    rows = tuple(
+        Row(None, "", f"Tract {n}", 9.0, text="9: spread over many groups (1,340 → 1,263.1)") for n in range(5)
+    )
+    narrow = chart_of(row_figure("f", rows, "people", "t", "s", TABLE)).narrow
+    assert narrow.width < 4
+    with figure_style():
+        target = MatplotlibFigure(figsize=(narrow.width, narrow.height), layout="constrained")
+        narrow.draw(target)
+        target.draw_without_rendering()
+        texts = {text.get_text(): text.get_window_extent() for text in target.axes[0].texts}
+    assert {row.name for row in rows} <= set(texts)
+    assert all(box.x1 <= target.bbox.x1 for box in texts.values())
+    assert all(box.y0 > texts[rows[0].text].y0 for name, box in texts.items() if name == "Tract 0")
+
+
+def test_that_many_rows_are_as_high_as_a_page_and_their_letters_stay_apart():
+    """Ninety rows were drawn over two feet and shrunk to letters of three points."""
+    marks = tuple(Mark(number, (Dot(1.0),), name=f"row {number}") for number in range(50))
+    figure = Figure("f", "t", "s", Axis(), ROWS, marks, TABLE)
+    assert inches(figure)[1] < 8.4
+    with figure_style():
+        axes, _ = drawn_of(figure)
+        boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert all(above.y0 >= below.y1 - 1 for above, below in pairwise(boxes))
 
 
 def test_that_high_rows_stay_on_a_page_with_letters_that_can_be_read():

@@ -8,11 +8,14 @@ from dataclasses import replace
 import pytest
 from report_fixtures import NOW, edited, pure_dp, unlimited
 
+from phexplore.decide.scenario_export import report_bytes
+from phexplore.model.comment import Comment
+from phexplore.report.document import heading, table_of, words
 from phexplore.report.html import document_html
 from phexplore.systems.phsafe.scenario_document import scenario_document
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 
-VOID = {"meta", "img", "br", "link", "input", "hr"}
+VOID = {"meta", "img", "br", "link", "input", "hr", "source"}
 
 
 class Page(html.parser.HTMLParser):
@@ -83,6 +86,23 @@ def test_that_pictures_come_before_tables_and_tables_before_the_method(page_byte
     assert page_bytes.index(b"<img") < page_bytes.index(b"<table") < page_bytes.index(b"Formulas")
 
 
+def test_that_every_picture_has_one_for_a_telephone_and_none_scrolls_sideways(us):
+    page = report_bytes(us, None, "html", NOW).decode()
+    slim = re.findall(
+        r'<source media="\(max-width: 36rem\)" srcset="data:image/svg\+xml;base64,(.*?)" width="(\d+)"', page
+    )
+    assert len(slim) == page.count("<img") > 2
+    assert all(int(width) < 390 for _, width in slim)
+    assert not re.search(r"figure \{[^}]*overflow", page)
+
+
+def test_that_a_long_comment_goes_over_several_lines(us):
+    """It stood on one line of two thousand pixels."""
+    said = replace(us, comments=(Comment("Too wide for us. " * 30, "Ann Lee", "2026-11-22T10:00:00+00:00"),))
+    cell = re.search(r"<td([^>]*)>Too wide", report_bytes(said, None, "html", NOW).decode())
+    assert cell[1] == ""
+
+
 def test_that_text_of_the_user_is_escaped(page_bytes):
     assert b"Proposal &lt;3&gt; &amp; more" in page_bytes
     assert b"<3>" not in page_bytes
@@ -130,3 +150,11 @@ def test_that_pure_dp_speaks_of_epsilon(us):
 def test_that_the_time_of_a_document_needs_a_zone(us):
     with pytest.raises(ValueError, match="needs a zone"):
         scenario_snapshot(us, NOW.replace(tzinfo=None))
+
+
+def test_that_a_long_group_of_a_table_says_its_name_again_where_it_may_be_on_another_page():
+    columns = (heading("Level", lambda row: row[0], spans=True), words("Query", lambda row: row[1]))
+    rows = [("State", "total"), *(("Block", f"query {number}") for number in range(40))]
+    names = [row[0] for row in table_of("t", "T", columns, rows).rows if len(row) == 2]
+    assert [name.text for name in names] == ["State", "Block", "Block", "Block"]
+    assert sum(name.lines for name in names) == len(rows)

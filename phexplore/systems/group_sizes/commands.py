@@ -78,7 +78,7 @@ def experiment(
     Example: phexplore group-sizes experiment --out experiment --workers 2
     """
     from phexplore.files.atomic_files import write_atomically
-    from phexplore.report.html import document_html
+    from phexplore.report.document_files import document_bytes
     from phexplore.runs.writing import write_json
     from phexplore.systems.experiments import write_pictures
     from phexplore.systems.group_sizes.experiment import RESULT_FILE, Draw, Plan, measure_scaling, run_experiment
@@ -102,7 +102,8 @@ def experiment(
         content["scaling"] = measure_scaling(_taxi_table(seed), _SCALING_SIZES, Fraction(1, 10), seed, say)
         write_json(out / RESULT_FILE, content)
     write_atomically(out / "table-7.csv", experiment_csv(content))
-    write_atomically(out / "report.html", document_html(experiment_document(content, datetime.now(UTC))))
+    now = datetime.now(UTC)
+    write_atomically(out / "report.html", document_bytes(experiment_document(content, now), "html", now))
     write_pictures(TABLE_7, content, out)
     if as_json:
         print_json(content)
