@@ -15,11 +15,16 @@ from phexplore.errors import PhexploreError
 
 _EPOCH = "SOURCE_DATE_EPOCH"
 _PAGES = """
+@page {
+  @bottom-left { width: 85% }
+  @bottom-right { width: 15%; white-space: nowrap }
+}
 thead + tbody tr:nth-child(-n+2):not(:last-child) { break-after: avoid }
+.picture figure img { max-height: 212mm }
 .table:not(:has(tbody:nth-of-type(5), tbody tr:nth-child(9))) { break-inside: avoid }
 """
 """Rules of reports alone, the style of the page is part of stored certificates: no head of a table stands above a single row, and
-short tables stay on one page."""
+short tables stay on one page; a long title leaves the number of the page its room."""
 
 
 class PdfUnavailableError(PhexploreError):

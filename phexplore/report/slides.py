@@ -22,6 +22,10 @@ _TITLE, _TEXT, _SMALL = 26, 18, 12
 _SMALLEST, _LARGEST = 0.66, 0.9
 """A picture is drawn in this part of its size on the slide."""
 _MOST_LINES, _MOST_LETTERS = 12, 190
+_NUMBER = "{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}"
+"""Kind of the field that numbers a slide, as PowerPoint writes it."""
+NUMBER_SIGN = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}#\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+"""What stands in it until a program counts."""
 
 
 def wide_charts(charts: Iterable[Chart]) -> list[Chart]:
@@ -124,6 +128,8 @@ class _Deck:
 
     def content(self) -> bytes:
         """Return the file."""
+        for slide in self.file.slides:  # last, as it is read
+            self._number(slide)
         made = io.BytesIO()
         self.file.save(made)
         return steady(made.getvalue())
@@ -141,6 +147,18 @@ class _Deck:
             line.alignment = 1
             line.font.size, line.font.bold = Pt(size), True
         return slide
+
+    def _number(self, slide: Any) -> None:
+        """Write the number of a slide at its foot; it follows the slide where somebody moves it."""
+        from pptx.oxml import parse_xml  # noqa: PLC0415 - as above
+        from pptx.oxml.ns import nsdecls  # noqa: PLC0415 - as above
+
+        box = slide.shapes.add_textbox(*map(self._inches, (_LEFT + _WIDTH - 1, 7.07, 1, 0.35)))
+        line = box.text_frame.paragraphs[0]
+        line.alignment = 3
+        look = f'<a:rPr lang="en" sz="{_SMALL * 100}"><a:solidFill><a:srgbClr val="{MUTED}"/></a:solidFill></a:rPr>'
+        field = f'<a:fld {nsdecls("a")} id="{_NUMBER}" type="slidenum">{look}<a:t>{NUMBER_SIGN}</a:t></a:fld>'
+        line._p.append(parse_xml(field))  # noqa: SLF001 - no other way
 
     def _write_tile(self, slide: Any, tile: Tile, place: tuple[float, float, float, float]) -> None:
         colour = ATTENTION if tile.attention else ""

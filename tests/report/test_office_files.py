@@ -22,9 +22,10 @@ from phexplore.figures.to_matplotlib import chart_of
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.keys import parse_query
-from phexplore.report.document import Document, Part
+from phexplore.report.document import Cell, Document, Header, Part, TableView
 from phexplore.report.export_formats import Occasion
-from phexplore.report.slides import MOST_SLIDES, document_pptx, picture_pptx, wide_charts
+from phexplore.report.slides import MOST_SLIDES, NUMBER_SIGN, document_pptx, picture_pptx, wide_charts
+from phexplore.report.word import document_docx
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.margin_figure import margins_figure
@@ -157,6 +158,28 @@ def test_that_the_first_page_says_who_decided_and_what_changed(reports, form):
     assert "46 of 46 targets are kept" in text
 
 
+def test_that_every_page_and_slide_has_its_number_and_no_row_of_a_table_is_broken_between_pages(reports):
+    (foot,) = parts(reports["docx"], r"word/footer\d+\.xml")
+    assert [field.get(f"{WORD}instr") for field in foot.iter(f"{WORD}fldSimple")] == ["PAGE", "NUMPAGES"]
+    for slide in parts(reports["pptx"], r"ppt/slides/slide\d+\.xml"):
+        assert [field.get("type") for field in slide.iter(f"{DRAWING}fld")] == ["slidenum"]
+    (document,) = parts(reports["docx"], r"word/document\.xml")
+    lines = list(document.iter(f"{WORD}tr"))
+    assert len(lines) > 50
+    assert all(line.find(f"{WORD}trPr/{WORD}cantSplit") is not None for line in lines)
+
+
+def test_that_columns_of_a_word_table_are_as_wide_as_their_texts_want():
+    """Three short columns took the room of a long one, whose text went over nine lines."""
+    row = (Cell("State"), Cell("estimating"), Cell("1"), Cell("voting age × Hispanic origin, " * 12))
+    table = TableView("order", "Order", tuple(map(Header, ("Level", "Stage", "Pass", "Queries"))), (row,))
+    document = Document("A", "", "", (), (Part("tables", "Tables", tables=(table,)),), "")
+    (made,) = parts(document_docx(document, {}, NOW), r"word/document\.xml")
+    widths = [int(column.get(f"{WORD}w")) / 1440 for column in made.iter(f"{WORD}gridCol")]
+    assert widths[3] > 4.5
+    assert sum(widths) == pytest.approx(6.9, abs=0.01)
+
+
 def test_that_pictures_have_words_for_those_who_do_not_see_them(reports):
     for form, pattern in (("docx", r"word/document\.xml"), ("pptx", r"ppt/slides/slide\d+\.xml")):
         named = [
@@ -193,7 +216,7 @@ def test_that_slides_show_one_picture_of_each_finding_and_count_what_is_left_out
     document = Document("A run", "", "", (), (Part("pictures", "Pictures", charts=tuple(charts)),), "")
     pictures = {chart.id: chart_bytes(chart, FigureFormat.PNG) for chart in charts}
     slides = parts(document_pptx(document, pictures, NOW), r"ppt/slides/slide\d+\.xml")
-    titles = ["".join(t.text or "" for t in slide.iter(f"{DRAWING}t")) for slide in slides]
+    titles = ["".join(t.text or "" for t in slide.iter(f"{DRAWING}t")).removesuffix(NUMBER_SIGN) for slide in slides]
     assert [titles.count(title) for title in ("Tract 0 is farthest off", "Tract 1 is near")] == [1, 1]
     assert "2 more pictures, in the report" in titles[-1]
 

@@ -58,6 +58,15 @@ def test_that_the_title_and_number_of_a_page_are_no_part_of_what_is_read(page):
 
 
 @pytest.mark.usefixtures("_weasyprint_works")
+def test_that_a_long_title_leaves_the_number_of_the_page_on_one_line():
+    pdfium = pytest.importorskip("pypdfium2")
+    long = Document(
+        "Consensus draft of the committee after the third meeting " * 2, "Kind", "", (), (Part("p", "Part"),), "2026"
+    )
+    (only,) = pdfium.PdfDocument(pdf_from_html(document_html(long), NOW))
+    assert "1 / 1" in only.get_textpage().get_text_range()
+
+
 def test_that_lists_hold_items_alone_and_every_header_says_what_it_heads():
     """ISO 14289-1, 7.5 and 7.6: read from the file's objects, not from what made them."""
     body = "<dl><div><dt>Name</dt><dd>Words</dd></div></dl><table><tr><th>A<th>B</tr><tr><th>c<td>1</tr></table>"
