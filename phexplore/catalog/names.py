@@ -228,6 +228,8 @@ def _tokens() -> frozenset[str]:
     heads = (code[0].upper() + code[1:] for code in attributes)
     others = (
         "Unattributed",
+        "dhc",
+        "pl94",
         "A",
         "H",
         "US",
@@ -307,7 +309,7 @@ def _pattern() -> re.Pattern[str]:
             rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?=:| does not fit)"
             r"|(?<=evel share )Prim(?!\w)|(?<=evel )Prim(?!\w)|(?<=hare of )Prim(?!\w)|^Prim$)"
         ),
-        rf"(?P<preset>(?<=from )(?:{any_of('presets')})(?![\w-]))",
+        rf"(?P<preset>(?:(?<=from )|(?<=from what )|(?<=run of )|(?<=spine of 2020, ))(?:{any_of('presets')})(?![\w-]))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
         rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \([^\W\d]))",

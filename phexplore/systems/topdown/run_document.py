@@ -11,6 +11,7 @@ from typing import Any
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
+from phexplore.catalog.names import preset_name
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
@@ -52,6 +53,7 @@ from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.system import TOPDOWN
 from phexplore.systems.topdown.wording import counted, level_title, query_title
+from phexplore.workload.schema import load_schema
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
@@ -317,7 +319,7 @@ def _total(name: str) -> Callable[[Entry], Any]:
 
 _FIGURES: tuple[Column[Entry], ...] = (
     heading("Level", _level, spans=True),
-    words("Query", lambda entry: str(entry["query"]), whole=True),
+    words("Query", lambda entry: query_title(str(entry["query"]))),
     figures("Numbers", lambda entry: entry["numbers"]),
     figures("MAE", _total("mae"), 2),
     figures("RMSE", _total("rmse"), 2),
@@ -368,7 +370,7 @@ def _interval(each: Comparison) -> str:
 _CONFIDENCE: tuple[Column[Comparison], ...] = (
     heading("Verdict", lambda each: each.verdict, spans=True),
     words("Compared with", lambda each: each.kind, whole=True),
-    words("Place", lambda each: each.place),
+    words("Place", lambda each: preset_name(each.place)),
     words("Figure", lambda each: each.figure),
     figures("Ours", lambda each: each.ours, 3),
     figures("Published", lambda each: each.published, 3),
@@ -420,7 +422,10 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         for entry in design["images"]
     )
     made = (
-        ("Schema", f"{design['scenario_schema']} → {design['schema']}"),
+        (
+            "Schema",
+            " → ".join(f"{load_schema(design[name]).title} ({design[name]})" for name in ("scenario_schema", "schema")),
+        ),
         ("Queries that became others", "; ".join(images) or "none"),
         ("Remarks", " ".join(design["remarks"]) or "none"),
     )

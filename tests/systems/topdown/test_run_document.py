@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -12,6 +13,7 @@ from topdown_runs import run as run_here
 from topdown_runs import spec_of
 from topdown_worlds import PERSONS, blocks
 
+from phexplore.catalog.names import Naming, called, worded
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.scenario import Scenario
@@ -82,7 +84,7 @@ def test_that_html_says_what_was_checked_and_what_became_of_the_scenario(finishe
     text = target.read_text()
     for words in (
         "all passed",
-        "pl94_persons → pl94_reduced16",
+        "P.L. 94-171 persons (pl94_persons) → P.L. 94-171 persons in 16 cells (pl94_reduced16)",
         "Dropped levels",
         "redistricting criterion",
         "A scenario",
@@ -95,6 +97,26 @@ def test_that_tables_call_levels_as_the_sentences_do(finished):
     levels = {row[0].text for part in document.parts for table in part.tables for row in table.rows}
     said = {level for level in levels if level.lower().startswith("block")}
     assert said == {"Block", "Block group"}
+
+
+def test_that_queries_and_shipped_scenarios_are_called_by_names_where_those_are_chosen(finished):
+    document = run_document(TopDownResults.open(finished), (), NOW)
+    with called(Naming.NAMES):
+        parts = {
+            table.id: table
+            for part in run_document(TopDownResults.open(finished), (), NOW).parts
+            for table in part.tables
+        }
+        texts = [worded(cell.text) for row in parts["confidence"].rows for cell in row]
+    assert not [text for text in texts if re.search(r"(pl94|dhc)-2020", text)]
+    assert not [
+        cell
+        for part in document.parts
+        for table in part.tables
+        for row in table.rows
+        for cell in row
+        if " * " in cell.text
+    ]
 
 
 def test_that_the_same_run_gives_the_same_bytes(finished, tmp_path):
