@@ -35,6 +35,7 @@ _OF_EACH = 4
 _OF_ONE = 40
 _NORMAL_90 = 1.645
 ERROR_WORDS = " The error is the root mean square over the trials."
+_OTHER_CELLS = " Margins are predicted for the run's data, which have fewer cells than the scenario."
 _MOST_STATES = 4
 _NO_AREAS = "Towns, places and districts are not known here: the file of blocks has no codes of them, or was moved or altered since."
 
@@ -115,6 +116,7 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         f"{heading(query_title(query.name))}, {trials_words(trials)}: strokes are true, dots published (large: their mean)"
         + (f", crosses measured in {trials_words(kept)}" if kept else "")
         + _whisker_words(noise, is_predicted=before is not None)
+        + (_OTHER_CELLS if before is not None and run.schema.id != run.spec.scenario.topdown.schema else "")
         + (ERROR_WORDS if trials > 1 else "")
         + _left_out(empty, small),
         Table(

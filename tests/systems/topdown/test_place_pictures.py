@@ -221,6 +221,7 @@ def test_that_margins_before_are_those_of_the_schema_that_was_run(folder):
     assert row["Margin before"] == pytest.approx(margin)
     assert row["Margin before"] == pytest.approx(picture.marks[0].high - row["True"])
     assert f"within the predicted ±{margin:.3g} in " in picture.title
+    assert "predicted for the run's data, which have fewer cells" in picture.summary
 
 
 def test_that_each_group_of_a_town_has_its_own_margin_before_and_its_own_error_after(folder):
