@@ -29,6 +29,8 @@ class Scale(enum.Enum):
     """sign(v) log10(1 + |v|): errors of one person and of a thousand in one picture, 0 in the middle."""
     COUNT = "logarithmic from 0"
     """log10(1 + v): counts from 0 up."""
+    LATITUDE = "latitude"
+    """Degrees of the sine, upward on a map whose areas are true."""
     ROWS = "rows"
     """Row i stands at −i: named rows from top to bottom."""
 
@@ -109,6 +111,8 @@ class Axis:
                 return math.log10(max(value, self.floor))
             case Scale.ROWS:
                 return -value
+            case Scale.LATITUDE:
+                return math.degrees(math.sin(math.radians(value)))
             case _:
                 return math.copysign(math.log10(1 + abs(value)), value)
 
@@ -123,6 +127,8 @@ class Axis:
                 return np.asarray(np.log10(np.maximum(values, self.floor)))
             case Scale.ROWS:
                 return -values
+            case Scale.LATITUDE:
+                return np.asarray(np.degrees(np.sin(np.radians(values))))
             case _:
                 return np.asarray(np.copysign(np.log10(1 + np.abs(values)), values))
 
@@ -135,6 +141,8 @@ class Axis:
                 return float(10.0**position)
             case Scale.ROWS:
                 return -position
+            case Scale.LATITUDE:
+                return math.degrees(math.asin(min(max(math.radians(position), -1.0), 1.0)))
             case _:
                 return math.copysign(10 ** abs(position) - 1, position)
 
@@ -155,6 +163,8 @@ class Axis:
                 return found if len(found) > 1 else _linear_between(low, high)
             case Scale.ROWS:
                 return []
+            case Scale.LATITUDE:
+                return linear_ticks(self.value(low), self.value(high), self.most)
             case _:
                 return _powers_between(low, high, is_signed=self.scale is Scale.SIGNED_LOG)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from phexplore.figures.axis import Axis
+from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, Tint
 from phexplore.figures.marks import Patch
 from phexplore.figures.table import Table
@@ -28,9 +29,8 @@ def longitude_text(value: float) -> str:
 
 
 def latitude_text(value: float) -> str:
-    """Return the latitude of an upward coordinate of `area_true` as people write it."""
-    degrees = math.degrees(math.asin(min(max(math.radians(value), -1.0), 1.0)))
-    return f"{abs(degrees):.3f}° {'N' if degrees > 0 else 'S'}"
+    """Return a latitude as people write it."""
+    return f"{abs(value):.3f}° {'N' if value > 0 else 'S'}"
 
 
 def area_true(ring: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -71,11 +71,13 @@ def map_figure(
     shown = (float(np.quantile(values, _SHOWN)), float(values.max())) if len(values) else ()
     limit = next(filter(None, shown), 1.0)
     left, right, bottom, top = bounds(tuple(patches))
+    north = Axis("", Scale.LATITUDE)
+    upward = replace(north, domain=(north.value(bottom), north.value(top)), text=latitude_text)
     return Figure(
         identity,
         *words,
         Axis(domain=(left, right), text=longitude_text),
-        Axis(domain=(bottom, top), text=latitude_text),
+        upward,
         (),
         table,
         patches=tuple(patches),

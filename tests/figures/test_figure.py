@@ -7,7 +7,7 @@ import pytest
 
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, Tint
-from phexplore.figures.map import map_figure, outer_edges, scale_words
+from phexplore.figures.map import area_true, map_figure, outer_edges, scale_words
 from phexplore.figures.marks import Bar, Box, Mark, Patch, Role
 from phexplore.figures.table import Table
 
@@ -74,6 +74,16 @@ def test_that_the_scale_says_that_farther_values_have_its_last_colour():
     assert scale_words(Tint("points", 5.0, is_signed=False)) == "0 to 5 points or more"
 
 
+def test_that_latitudes_of_a_map_are_round_where_it_is_not_stretched_evenly() -> None:
+    ring = area_true(np.array([[-71.5, 41.77], [-71.4, 41.77], [-71.4, 41.86], [-71.5, 41.86]]))
+    axis = map_figure("map", [Patch("a", (ring,), 1.0, "")], "people", ("", ""), Table(())).y
+    low, high = axis.range_of([])
+    assert (low, high) == pytest.approx((float(ring[0, 1]), float(ring[2, 1])), abs=1e-4)
+    values = axis.values_between(low, high)
+    assert [axis.label(value) for value in values][:2] == ["41.780° N", "41.800° N"]
+    assert [axis.value(axis.position(value)) for value in values] == pytest.approx(values)
+
+
 @pytest.mark.parametrize(("values", "limit"), [((0.0, 0.0), 1.0), ((), 1.0), ((0.0,) * 99 + (-7.0,), 7.0)])
 def test_that_a_map_on_which_nothing_is_off_has_a_scale_in_whole_units(values, limit) -> None:
     patches = [Patch(str(number), (), value, "") for number, value in enumerate(values)]
@@ -92,6 +102,7 @@ def test_that_every_bent_scale_says_so_with_the_quantity():
     assert captions == {
         Scale.LINEAR: "errors, people",
         Scale.ROWS: "errors, people",
+        Scale.LATITUDE: "errors, people",
         Scale.LOG: "errors, people (logarithmic)",
         Scale.SIGNED_LOG: "errors, people (logarithmic on both sides of 0)",
         Scale.COUNT: "errors, people (logarithmic from 0)",
