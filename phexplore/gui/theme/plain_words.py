@@ -44,6 +44,7 @@ _PHRASES = {
     "truncation threshold τ": "threshold",
     "people (truncation)": "people (thresholds)",
     "noise alone, truncation not included": "noise alone, not what thresholds cut off",
+    "The committee was shown the bounded figure, because": "Counted for one record in place of another, because",
     "truncation": "cutting at the threshold",
     "Noise from a seed: the same seed gives the same bytes. For simulation only": "Noise that can be drawn again: for simulation only",
     "families, all rounded at once": "groups of areas, none of which needed a repair",

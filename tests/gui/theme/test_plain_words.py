@@ -49,6 +49,10 @@ def plainly() -> Iterator[None]:
         ("Last run (edited since): coverage", "Last run (edited since), within margins"),
         ("bias −0.1 people (truncation)", "bias −0.1 people (thresholds)"),
         ("Truncation thresholds", "Thresholds"),
+        (
+            "The committee was shown the bounded figure, because the nation's total",
+            "Counted for one record in place of another, because the nation's total",
+        ),
         ("Coverage of the margins: 90 %", "Numbers within their margins: 90 %"),
         ("18 families, all rounded at once", "18 groups of areas, none of which needed a repair"),
         ("Bounded\nρ", "Privacy\nloss"),
