@@ -260,13 +260,14 @@ class ExperimentPage(QWidget):
 
     def _show_picture(self, _index: int = 0) -> None:
         number = self.picture.currentIndex()
-        if not 0 <= number < len(self._pictures):
+        picture = self._pictures[number] if 0 <= number < len(self._pictures) else None
+        notes = "" if picture is None else " ".join(picture.notes)
+        self.notes.setText(notes)
+        self.notes.setVisible(bool(notes))  # else the picture ends above the card beside it
+        if picture is None:
             self.view.show_empty(_TEACHING)
-            self.notes.setText("")
-            return
-        picture = self._pictures[number]
-        self.view.show_figure(picture.content)
-        self.notes.setText(" ".join(picture.notes))
+        else:
+            self.view.show_figure(picture.content)
 
     def _folder(self, experiment: Experiment) -> Path:
         """Return the folder of an experiment with these values; another number of workers changes no figure."""

@@ -181,6 +181,13 @@ def test_that_one_click_runs_an_experiment_and_its_figures_stay(qtbot, page) -> 
     assert again.pictures
 
 
+def test_that_the_picture_ends_where_the_card_beside_it_does(page) -> None:
+    shown = page()
+    card = shown.list.parentWidget()
+    ends = {each.mapTo(shown, each.rect().bottomLeft()).y() for each in (card, shown.view)}
+    assert len(ends) == 1, ends
+
+
 def test_that_what_a_file_should_be_is_read_whole(page) -> None:
     for system, experiments in OFFERED.items():
         shown = page(system)
