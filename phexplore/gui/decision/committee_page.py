@@ -196,7 +196,8 @@ class CommitteePage(TickPage):
         if matrix is not self._matrix:
             return  # a tick was taken away meanwhile
         has_rows = bool(view.numbers.rows)
-        self.show_finding(view.title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
+        title = view.title if has_rows or len(matrix.members) > 1 else "No proposals yet"
+        self.show_finding(title, view.sentence if has_rows else _TEACHING, is_visible=has_rows)
         self.table.set_numbers(view.numbers)
         self.picture.show_figure(view.picture)
         chosen = self.table.currentIndex().row()  # -1 for none

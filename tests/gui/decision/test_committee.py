@@ -235,6 +235,11 @@ def test_that_shares_of_topdown_members_are_laid_beside_each_other() -> None:
     assert county.tip.endswith("15: 15.00 %\n20: 20.00 %\n30: 30.00 %")
 
 
+def test_that_what_nobody_changed_is_no_proposal_yet(qtbot, page) -> None:
+    qtbot.waitUntil(lambda: page.title.text() == "No proposals yet")
+    assert "Import the members' files" in page.sentence.text()
+
+
 def test_that_an_empty_committee_teaches(qtbot, page) -> None:
     page.tick()
     assert "Import the members' files" in page.sentence.text()
