@@ -172,18 +172,21 @@ def _promise_runs(project: Project, path: Path) -> None:
         promise_runs(runs_folder(project.scratch), path)
 
 
-def left_unsaved(recent: Sequence[Path]) -> tuple[str, Path] | None:
+def left_unsaved(recent: Sequence[Path], opened: Path | None = None) -> tuple[str, Path] | None:
     """Return what a program that ended unexpectedly left, as a question: a project with unsaved edits, else the one used last.
 
     Args:
         recent: files that were used lately, the newest first.
+        opened: the file that is open now; one of the same name is told apart by its folder.
     """
     left = {path: Project.interrupted_edits(path, refuge=refuge) for path in recent}
     path = next((path for path in recent if left[path]), recent[0] if recent else None)
     if path is None or (edits := left[path]) is None:
         return None
     unsaved = f" with {counted(edits, 'unsaved edit')}" if edits else ""
-    return f"phexplore ended unexpectedly. Reopen {path.name}{unsaved}?", path
+    is_alike = any(each is not None and each != path and each.name == path.name for each in (*recent, opened))
+    named = f"{path.name} of {path.parent}" if is_alike else path.name
+    return f"phexplore ended unexpectedly. Reopen {named}{unsaved}?", path
 
 
 def abandoned_runs_sentence() -> str:

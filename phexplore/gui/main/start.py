@@ -162,8 +162,9 @@ def _offer_unsaved(window: MainWindow) -> None:
     """Offer the project that a program that ended unexpectedly left."""
     from phexplore.gui.main.project_files import left_unsaved
 
-    recent = [path for path in window.settings.recent_files() if path != window.session.project.path]
-    if (left := left_unsaved(recent)) is not None:
+    opened = window.session.project.path
+    recent = [path for path in window.settings.recent_files() if path != opened]
+    if (left := left_unsaved(recent, opened)) is not None:
         question, path = left
         window.notice.offer_unsaved(question, lambda: window.files.open(path))
 

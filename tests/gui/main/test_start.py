@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from phexplore.document.project import Project
+from phexplore.gui.main.project_files import left_unsaved
 from phexplore.model.workbook import Workbook, add_scenario
 
 FIRST_PICTURE = """
@@ -150,3 +151,16 @@ def test_that_a_project_that_is_open_elsewhere_is_not_offered(tmp_path, us) -> N
     assert Project.interrupted_edits(path) is None
     assert Project.interrupted_edits(tmp_path / "missing.phx") is None
     project.close()
+
+
+def test_that_a_project_that_is_offered_is_told_apart_from_the_open_one_of_the_same_name(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Project, "interrupted_edits", lambda _path, **_more: 9)
+    mine, other = tmp_path / "mine" / "plan.phx", tmp_path / "other" / "plan.phx"
+    assert left_unsaved([mine], tmp_path / "vote.phx") == (
+        "phexplore ended unexpectedly. Reopen plan.phx with 9 unsaved edits?",
+        mine,
+    )
+    assert left_unsaved([mine], other) == (
+        f"phexplore ended unexpectedly. Reopen plan.phx of {tmp_path / 'mine'} with 9 unsaved edits?",
+        mine,
+    )
