@@ -29,6 +29,9 @@ from phexplore.systems.topdown.summary import Tally, trial_errors
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
 from phexplore.workload.schema import Schema
 
+_MOST_LEVELS = 100
+"""Of an attribute whose values tell where units are off: they are kept for every unit of a level."""
+
 
 class NamedUnit(NamedTuple):
     """A unit that was far off: its level, public code, how far and why, and the reason in words."""
@@ -169,7 +172,10 @@ def _unit_title(level: str, code: str) -> str:
 
 
 def _finest_that_fits(schema: Schema) -> MarginalQuery:
-    """Return the query whose answers name what was off: all cells, or types of facility where the cells are very many."""
-    if schema.cells <= MOST_COLUMNS or schema.facility_bounds is None:
+    """Return the query whose answers name what was off: all cells, or where they are very many types of facility or one attribute."""
+    if schema.cells <= MOST_COLUMNS:
         return detailed_query(schema)
-    return parse_query(schema, schema.facility_bounds.query)
+    if schema.facility_bounds is not None:
+        return parse_query(schema, schema.facility_bounds.query)
+    few = [attribute for attribute in schema.attributes if attribute.levels <= _MOST_LEVELS]
+    return parse_query(schema, max(few or schema.attributes, key=lambda attribute: attribute.levels).name)

@@ -18,15 +18,18 @@ from phexplore.data.blocks.generator import write_block_file
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.scenario import Scenario
 from phexplore.report.run_report import write_run_report
+from phexplore.resources import resource
 from phexplore.runs.launch import WorkerProcess
 from phexplore.runs.spec import RunSpec, describe_blocks
 from phexplore.runs.store import SUMMARY_FILE, prepare_directory
 from phexplore.runs.writing import write_json
 from phexplore.systems.run_pictures import run_charts
-from phexplore.systems.topdown.results import TopDownResults
+from phexplore.systems.topdown.results import TopDownResults, _finest_that_fits
 from phexplore.systems.topdown.run_document import run_document, run_report
+from phexplore.systems.topdown.run_files import MOST_COLUMNS
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.system import TOPDOWN
+from phexplore.workload.schema import load_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 PICTURES = ["errors", "shape", "bias", "worst", "place", "groups", "tables", "criterion", "plausible", "spine"]
@@ -133,6 +136,11 @@ def test_that_every_chart_is_described_and_found(finished):
 def test_that_pictures_fill_a_folder(finished, tmp_path):
     written = report_files(finished, "png", tmp_path, NOW)
     assert all(path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" for path in written)
+
+
+@pytest.mark.parametrize("path", sorted(resource("schemas").glob("*.toml")), ids=lambda path: path.stem)
+def test_that_where_units_are_off_is_told_by_answers_that_fit_memory(path):
+    assert _finest_that_fits(load_schema(path.stem)).answers <= MOST_COLUMNS
 
 
 def test_that_worst_units_are_named_per_level(finished):
