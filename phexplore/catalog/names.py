@@ -30,6 +30,10 @@ class Naming(enum.Enum):
 _CHOSEN = [Naming.CODES]
 """What commands print and exports hold; the window and reports choose."""
 
+_CROSSED = " * "
+"""Between the attributes of a query group, as production writes it."""
+_OF_PRESETS = "-20"
+"""In the identity of every shipped scenario: its year."""
 _COMMAND = "phexplore "
 """What begins with it is a command to be copied."""
 _TOKEN = re.compile(r"[A-Za-z]\w*|\d{11,16}")
@@ -95,7 +99,7 @@ def in_words(text: str, naming: Naming) -> str:
     if naming is Naming.CODES or text.startswith(_COMMAND) or not _may_name(text):
         return text
     has_both = naming is Naming.BOTH
-    return _pattern().sub(lambda match: _name(match, has_both=has_both), text)
+    return _pattern().sub(lambda match: _name(match, has_both=has_both), text).replace(_CROSSED, " × ")
 
 
 def spellings(code: str) -> set[str]:
@@ -219,6 +223,8 @@ def typed_first(typed: str, names: Iterable[str]) -> list[str]:
 
 def _may_name(text: str) -> bool:
     """Return whether a text may hold a code: most are numbers and plain words, and are drawn anew with every edit."""
+    if _CROSSED in text or _OF_PRESETS in text:
+        return True
     return any(token in _tokens() or token.isdigit() for token in _TOKEN.findall(text))
 
 
@@ -228,8 +234,6 @@ def _tokens() -> frozenset[str]:
     heads = (code[0].upper() + code[1:] for code in attributes)
     others = (
         "Unattributed",
-        "dhc",
-        "pl94",
         "A",
         "H",
         "US",
@@ -309,7 +313,7 @@ def _pattern() -> re.Pattern[str]:
             rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?=:| does not fit)"
             r"|(?<=evel share )Prim(?!\w)|(?<=evel )Prim(?!\w)|(?<=hare of )Prim(?!\w)|^Prim$)"
         ),
-        rf"(?P<preset>(?:(?<=from )|(?<=from what )|(?<=run of )|(?<=spine of 2020, ))(?:{any_of('presets')})(?![\w-]))",
+        rf"(?P<preset>(?:{any_of('presets')})(?![\w/-]|\.\w))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",
         r"(?P<state>State (?P<state_code>\d{2})(?=$|[:,;]))",
         rf"(?P<area>(?i:(?P<kind>{'|'.join(_KINDS)})) (?P<area_code>[0-9A-Z]{{4,10}})(?![\w.])(?! \([^\W\d]))",

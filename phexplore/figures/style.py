@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from phexplore.figures.wording import sentence
 from phexplore.model.keys import Iteration, PopulationGroupLevel, Region
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class FigureFormat(enum.Enum):
 
 PNG_DPI = 160
 
+_LINE_END = "\n"
 TITLE_INCHES = 0.34
 """Height of one line of a title."""
 
@@ -124,6 +126,11 @@ class Chart:
     brief: Chart | None = None
     caption: str = ""
     narrow: Chart | None = None
+
+    @property
+    def spoken(self) -> str:
+        """What stands for the picture where it is not seen: the finding as a sentence, and the description."""
+        return f"{sentence(self.finding.replace(_LINE_END, ' '))} {self.description}".strip()
 
 
 def chart_bytes(chart: Chart, form: FigureFormat, *, titled: bool = True) -> bytes:

@@ -124,7 +124,7 @@ class _Deck:
             chart = chart.brief
         place = (self._inches(each) for each in (_LEFT, 1.45, *PICTURE_INCHES))
         picture = slide.shapes.add_picture(io.BytesIO(self._pictures[chart.id]), *place)
-        describe_picture(picture._element.nvPicPr.cNvPr, f"{chart.finding} {chart.description}")  # noqa: SLF001 - no other way
+        describe_picture(picture._element.nvPicPr.cNvPr, chart.spoken)  # noqa: SLF001 - no other way
 
     def content(self) -> bytes:
         """Return the file."""

@@ -114,7 +114,7 @@ class _Writer:
             self._file.add_picture(io.BytesIO(self._pictures[chart.id]), width=Inches(width))
             self._file.paragraphs[-1].paragraph_format.keep_with_next = True
             shape = self._file.inline_shapes[-1]
-            describe_picture(shape._inline.docPr, f"{chart.finding} {chart.description}")  # noqa: SLF001 - the library has no other way
+            describe_picture(shape._inline.docPr, chart.spoken)  # noqa: SLF001 - the library has no other way
             self._say(chart.caption or chart.description, colour=MUTED, points=_SMALL_POINTS)
         for table in part.tables:
             self._write_table(table)

@@ -102,6 +102,11 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("Prim and proper", "Prim and proper"),
         ("Level share Prim", "Level share Primitive area"),
         ("Prim", "Primitive area"),
+        ("sex * age_38_groups", "sex × 38 age groups"),
+        ("sex * age", "sex × age"),
+        ("phexplore forecast dhc-2020-persons-us", "phexplore forecast dhc-2020-persons-us"),
+        ("only a run of dhc-2020-persons-us does.", "only a run of DHC 2020, people does."),
+        ("read from dhc-2020-persons-us.ini", "read from dhc-2020-persons-us.ini"),
         (
             "Nothing says how many units the level Prim has.",
             "Nothing says how many units the level Primitive area has.",

@@ -11,7 +11,7 @@ from typing import Any
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.catalog.names import preset_name
+from phexplore.catalog.names import Naming, chosen_naming, preset_name
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
@@ -422,10 +422,7 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         for entry in design["images"]
     )
     made = (
-        (
-            "Schema",
-            " → ".join(f"{load_schema(design[name]).title} ({design[name]})" for name in ("scenario_schema", "schema")),
-        ),
+        ("Schema", " → ".join(dict.fromkeys(map(_schema, (design["scenario_schema"], design["schema"]))))),
         ("Queries that became others", "; ".join(images) or "none"),
         ("Remarks", " ".join(design["remarks"]) or "none"),
     )
@@ -437,6 +434,15 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         *seconds_section(summary, "Seconds per phase, summed over threads"),
         specification,
     )
+
+
+def _schema(name: str) -> str:
+    """Return what a schema is called, with its id where codes are wanted; the id alone where it is known no more."""
+    try:
+        title = load_schema(name).title
+    except PhexploreError:
+        return name
+    return title if chosen_naming() is Naming.NAMES else f"{title} ({name})"
 
 
 def _facility_repair(summary: Mapping[str, Any]) -> tuple[Section, ...]:
