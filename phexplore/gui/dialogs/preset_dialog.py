@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
-from phexplore.catalog.names import words
+from phexplore.catalog.names import Naming, chosen_naming, words
 from phexplore.catalog.presets import Preset
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, MARGIN
@@ -54,7 +54,7 @@ class PresetDialog(QDialog):
             item = QListWidgetItem(f"    {preset.title}")
             item.setData(Qt.ItemDataRole.UserRole, preset)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{own.title}: {preset.title}")
-            item.setToolTip(preset.id)
+            item.setToolTip("" if chosen_naming() is Naming.NAMES else preset.id)
             self._lines.append(item)
         self._show(self._lines)
         self.list.currentItemChanged.connect(self._describe)

@@ -227,11 +227,12 @@ def _row(group: str, name: str, place: int, figure: _Compared | None, unit: str)
         return Row(None, group, name, text="no such numbers", series=place)
     known = math.isfinite(figure.error)
     reach = 2 * figure.error if known else 0.0
-    short = words = with_error(figure.mean, reach) if known else people(figure.mean)
+    words = with_error(figure.mean, reach) if known else people(figure.mean)
+    short, mean = words, words.partition(" ±")[0]
     if figure.difference is not None:
         words += f"   {_difference_words(figure)}"
         # The whiskers show the run's own error; beside them stands what only words can say.
-        short = f"{people(figure.mean)}   {_difference_words(figure)}"
+        short = f"{mean}   {_difference_words(figure)}"
     return Row(
         None,
         group,

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from phexplore.catalog.names import Naming, called
 from phexplore.catalog.tables import tables
 from phexplore.gui.dialogs.help import GlossaryDialog, show_about
 from phexplore.gui.dialogs.messages import Message, ask, ask_to_save, show_failure, show_problems
@@ -87,6 +88,9 @@ def test_that_presets_say_where_they_come_from_before_they_are_chosen(qtbot, par
     assert [dialog.list.item(n).toolTip() for n in range(3)] == ["", "sdhc-2020-us", "sdhc-2020-pr"]
     listed = {dialog.list.item(n).toolTip() for n in range(dialog.list.count())}
     assert listed - {""} == set(presets())
+    with called(Naming.NAMES):
+        named = PresetDialog(parent, chosen.append).list
+    assert {named.item(n).toolTip() for n in range(named.count())} == {""}
     assert dialog.list.visualItemRect(dialog.list.item(1)).height() == dialog.list.sizeHintForRow(1)
     dialog.list.setCurrentRow(2)
     assert "config.json" in dialog._about.text()
