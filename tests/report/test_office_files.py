@@ -14,8 +14,9 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from report_fixtures import NOW
 
 from phexplore.decide.scenario_export import report_bytes
-from phexplore.figures.figure import row_figure
-from phexplore.figures.marks import Role, Row
+from phexplore.figures.axis import Axis
+from phexplore.figures.figure import ROWS, Figure, row_figure
+from phexplore.figures.marks import Dot, Mark, Role, Row
 from phexplore.figures.style import FigureFormat, chart_bytes
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
@@ -23,6 +24,7 @@ from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.keys import parse_query
 from phexplore.report.document import Cell, Document, Header, Part, TableView
+from phexplore.report.document_files import packed
 from phexplore.report.export_formats import Occasion
 from phexplore.report.slides import MOST_SLIDES, NUMBER_SIGN, document_pptx, picture_pptx, wide_charts
 from phexplore.report.word import document_docx
@@ -178,6 +180,13 @@ def test_that_columns_of_a_word_table_are_as_wide_as_their_texts_want():
     widths = [int(column.get(f"{WORD}w")) / 1440 for column in made.iter(f"{WORD}gridCol")]
     assert widths[3] > 4.5
     assert sum(widths) == pytest.approx(6.9, abs=0.01)
+
+
+def test_that_a_picture_that_fits_on_the_page_goes_before_a_near_one_that_does_not():
+    marks = tuple(Mark(number, (Dot(1.0),), name=f"row {number}") for number in range(46))
+    high = chart_of(Figure("high", "t", "s", Axis(), ROWS, marks, Table(("Row",), ())))
+    low = replace(high, id="low", height=3.2)
+    assert [chart.id for chart in packed([low, high, low, high])] == ["low", "low", "high", "high"]
 
 
 def test_that_pictures_have_words_for_those_who_do_not_see_them(reports):
