@@ -16,8 +16,8 @@ from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.report.provenance import Section
 
 Item = TypeVar("Item")
-_LONGEST_GROUP = 15
-"""Rows below one name: more are broken between pages, and the name stands again."""
+_LONGEST_GROUP, _PART = 15, 8
+"""Rows below one name; of more, every part of so many has the name again, so that it stands on every page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def table_of(
 
 def _parts(group: list[Item]) -> Iterator[list[Item]]:
     """Yield a long group in parts of about the same length."""
-    count = -(-len(group) // _LONGEST_GROUP)
+    count = 1 if len(group) <= _LONGEST_GROUP else -(-len(group) // _PART)
     for part in range(count):
         yield group[part * len(group) // count : (part + 1) * len(group) // count]
 

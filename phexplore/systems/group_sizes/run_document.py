@@ -19,11 +19,14 @@ from phexplore.report.run_report import RunReport
 from phexplore.report.run_sections import check_entries, noise_caution, run_document_of, specification_section
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import load_spec, load_summary
+from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.group_sizes.system import GROUP_SIZES
 from phexplore.systems.run_pictures import run_charts
 from phexplore.systems.run_results import Choice
 
 Summary = Mapping[str, Any]
+_PROMISES = "promises"
+"""The picture of what every release keeps."""
 
 
 def run_report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
@@ -84,7 +87,9 @@ def run_document(spec: RunSpec, summary: Summary, charts: tuple[Chart, ...], now
         Part("checks", "Checks and specification", (noise_caution(spec),), sections=sections),
     ]
     if spec.mode is RunMode.PRIVATE:
-        parts.insert(0, Part("pictures", "What the run shows", charts=charts))
+        # A picture of promises that were all kept is three dots at 0: the checks say it.
+        shown = tuple(chart for chart in charts if chart.id != _PROMISES or failed_checks(summary["checks"]))
+        parts.insert(0, Part("pictures", "What the run shows", charts=shown))
         sentences = (*privacy.get("protected", ()), *privacy.get("not_protected", ()))
         parts.insert(0, Part("privacy", "What is protected, and what is not", sentences))
     violations = summary["violations"]["mean"]

@@ -309,7 +309,10 @@ def _is_confidential(results: TopDownResults) -> bool:
 
 
 def _level(entry: Entry) -> str:
-    level = str(entry["level"])
+    return _level_name(str(entry["level"]))
+
+
+def _level_name(level: str) -> str:
     return TARGETS.get(level, level_title(level))
 
 
@@ -330,7 +333,7 @@ _FIGURES: tuple[Column[Entry], ...] = (
 )
 
 _SIZES: tuple[Column[tuple[str, str, Entry]], ...] = (
-    heading("Level", lambda each: level_title(each[0]), spans=True),
+    heading("Level", lambda each: _level_name(each[0]), spans=True),
     words("True total", lambda each: each[1], whole=True),
     figures("Units", lambda each: each[2]["numbers"]),
     figures("MAE", lambda each: each[2]["mae"]["value"], 2),
@@ -380,7 +383,7 @@ _CONFIDENCE: tuple[Column[Comparison], ...] = (
 )
 
 _WORST_UNITS: tuple[Column[NamedUnit], ...] = (
-    heading("Level", lambda unit: level_title(unit.level)),
+    heading("Level", lambda unit: _level_name(unit.level)),
     words("Unit", lambda unit: unit.title, whole=True),
     figures("True\ntotal", lambda unit: unit.worst.truth),
     figures("Published", lambda unit: unit.worst.estimate, 1),

@@ -39,6 +39,16 @@ def finished(tmp_path):
     return tmp_path / "run", content
 
 
+def test_that_three_dots_at_0_are_no_picture_of_the_report(finished):
+    directory, content = finished
+    assert not [name for name, value in content["checks"].items() if value is not True]
+    report = run_report(directory, NOW)
+    drawn = [chart.id for part in report.document().parts for chart in part.charts]
+    assert "promises" in [chart.id for chart in report.charts()]
+    assert drawn
+    assert "promises" not in drawn
+
+
 def test_that_the_table_holds_every_level_and_size(finished, tmp_path):
     run, content = finished
     (written,) = report_files(run, "csv", tmp_path / "errors.csv", NOW)
