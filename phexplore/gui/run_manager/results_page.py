@@ -89,7 +89,7 @@ class ResultsPage(QWidget):
         self._filled = QWidget(self._stack)
         self.run = RunChooser()
         self.choosers = ResultChoosers(self._filled)
-        self.sentence = Paragraph()
+        self.sentence = Paragraph(most=2)
         self.reservation = Paragraph(look="attention", bold=True)
         self.verdicts = Paragraph(bold=True)
         tabs = {tab.id: (charts or {}).get(tab.id, _maker(tab)) for tab in self._results.tabs}

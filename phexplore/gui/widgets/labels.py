@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from phexplore.gui.theme.appearance import appearance
-from phexplore.gui.theme.lettering import elided
+from phexplore.gui.theme.lettering import elided, lettering
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised, wrappable
 from phexplore.gui.widgets.pointers import open_page, points, with_links
@@ -287,8 +287,21 @@ class ElidedText(Figure):
 class Paragraph(Figure):
     """Wrapped text with its line breaks. It asks for a new layout only when it needs another height, and can be copied."""
 
-    def __init__(self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "") -> None:
+    def __init__(
+        self, text: str = "", *, relative: float = 1.0, bold: bool = False, look: str = "", most: int = 0
+    ) -> None:
+        """Show a text.
+
+        Args:
+            text: may have several lines.
+            relative: size, in that of the program's font.
+            bold: whether it is.
+            look: names its colour.
+            most: lines of the program's font it has at most, 0 for any: the whole text is in the tool tip. Large text is not cut.
+        """
         super().__init__(text, relative=relative, bold=bold, look=look)
+        self._most = most
+        self._tips: dict[int, str] = {}
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -314,6 +327,8 @@ class Paragraph(Figure):
             self._painter().drawText(0, self.fontMetrics().ascent(), localised(self._text))
         else:
             self._painter().drawStaticText(0, 0, self._in_lines(self.width()))
+            if self.toolTip() != (tip := self._tips.get(self.width(), self.toolTip())):
+                self.setToolTip(tip)
 
     def _is_one_line(self, width: int) -> bool:
         """Return whether nothing is to be wrapped: to lay a line out takes four times as long as to measure and paint it."""
@@ -322,8 +337,13 @@ class Paragraph(Figure):
     def _in_lines(self, width: int) -> QStaticText:
         """Return the text wrapped at a width, once for its height and all its paintings: that costs ten times a painting."""
         if (found := self._laid.get(width)) is None:
+            words = localised(self._text)
+            if self._most and appearance().scale <= 100:  # larger, the page scrolls
+                cut = "\n".join(lettering().lines(words, width - 2, self._most))
+                self._tips[width] = words if cut.endswith("…") else ""
+                words = cut
             # Plain static text breaks at separators of lines, and leaves out what ends them elsewhere.
-            lines = wrappable(localised(self._text)).replace("\n", "\N{LINE SEPARATOR}")
+            lines = wrappable(words).replace("\n", "\N{LINE SEPARATOR}")
             found = self._laid[width] = QStaticText(lines)
             found.setTextFormat(Qt.TextFormat.PlainText)
             found.setTextWidth(width)

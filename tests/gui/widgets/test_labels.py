@@ -60,3 +60,25 @@ def test_that_a_line_looks_and_measures_as_if_it_was_laid_out(qtbot, monkeypatch
         with monkeypatch.context() as patched:
             patched.setattr(Paragraph, "_is_one_line", lambda *_: False)
             assert found == (text.heightForWidth(width), text.grab().toImage()), width
+
+
+def test_that_a_paragraph_of_at_most_two_lines_has_the_whole_text_in_its_tool_tip(qtbot):
+    words = " · ".join(f"figure {number}: {number}.5 people" for number in range(20))
+    text = Paragraph(words, most=2)
+    qtbot.addWidget(text)
+    text.resize(400, 60)
+    text.show()
+    line = Paragraph("one").heightForWidth(400)
+    assert text.heightForWidth(400) <= 2 * line + 1
+    text.grab()
+    assert text.toolTip() == text.accessibleName() == words
+    text.resize(4000, 60)
+    text.grab()
+    assert text.heightForWidth(4000) <= line + 1
+    text.resize(1400, 60)
+    text.grab()
+    assert text.toolTip() == ""
+    appearance().set_scale(200)
+    large = text.heightForWidth(400)
+    appearance().set_scale(100)
+    assert large > 6 * line
