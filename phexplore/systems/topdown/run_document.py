@@ -11,7 +11,7 @@ from typing import Any
 
 from phexplore.accounting.zcdp import epsilon
 from phexplore.accuracy.privacy_loss import HEADLINE_DELTA
-from phexplore.catalog.names import Naming, chosen_naming, preset_name
+from phexplore.catalog.names import preset_name
 from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
@@ -52,8 +52,7 @@ from phexplore.systems.topdown.results import NamedUnit, TopDownResults
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.system import TOPDOWN
-from phexplore.systems.topdown.wording import counted, level_title, query_title
-from phexplore.workload.schema import load_schema
+from phexplore.systems.topdown.wording import counted, level_title, query_title, schema_title
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
@@ -425,7 +424,7 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         for entry in design["images"]
     )
     made = (
-        ("Schema", " → ".join(dict.fromkeys(map(_schema, (design["scenario_schema"], design["schema"]))))),
+        ("Schema", " → ".join(dict.fromkeys(map(schema_title, (design["scenario_schema"], design["schema"]))))),
         ("Queries that became others", "; ".join(images) or "none"),
         ("Remarks", " ".join(design["remarks"]) or "none"),
     )
@@ -437,15 +436,6 @@ def _sections(results: TopDownResults) -> tuple[Section, ...]:
         *seconds_section(summary, "Seconds per phase, summed over threads"),
         specification,
     )
-
-
-def _schema(name: str) -> str:
-    """Return what a schema is called, with its id where codes are wanted; the id alone where it is known no more."""
-    try:
-        title = load_schema(name).title
-    except PhexploreError:
-        return name
-    return title if chosen_naming() is Naming.NAMES else f"{title} ({name})"
 
 
 def _facility_repair(summary: Mapping[str, Any]) -> tuple[Section, ...]:

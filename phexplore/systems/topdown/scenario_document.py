@@ -49,8 +49,7 @@ from phexplore.systems.topdown.share_cells import Quantity, TopDownReference
 from phexplore.systems.topdown.shared import forecast
 from phexplore.systems.topdown.spine_words import spine_text
 from phexplore.systems.topdown.tables import noise_table, semantics_tables, shares_table
-from phexplore.systems.topdown.wording import level_title, query_title
-from phexplore.workload.schema import load_schema
+from phexplore.systems.topdown.wording import level_title, query_title, schema_title
 
 _LONGEST = 80
 """Letters of a value in the list of changes."""
@@ -267,7 +266,7 @@ def _sections(scenario: Scenario, figures: TopDownForecast, now: datetime) -> tu
         ("Scenario", scenario.name),
         *((("Note", scenario.note),) if scenario.note else ()),
         ("Started from", f"{origin.title}. {origin.source}" if origin else "no preset"),
-        ("Schema", f"{load_schema(method.schema).title} ({method.schema})"),
+        ("Schema", schema_title(method.schema)),
         ("Levels, widest first", ", ".join(map(level_title, method.levels))),
         ("Spine", spine_text(method.spine)),
         *(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
+from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.errors import PhexploreError
 from phexplore.library import is_own, own_title
 from phexplore.model.numbers import exact_text
@@ -99,6 +100,15 @@ def plural(record: str) -> str:
     one, _, rest = record.partition(" or ")
     many = {"person": "people"}.get(one) or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
     return f"{many} or {plural(rest)}" if rest else many
+
+
+def schema_title(schema: str) -> str:
+    """Return what a schema is called, with its id where codes are wanted; the id alone where it is known no more."""
+    try:
+        title = load_schema(schema).title
+    except PhexploreError:
+        return schema
+    return title if chosen_naming() is Naming.NAMES else f"{title} ({schema})"
 
 
 def schema_sentence(schema_id: str) -> str:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from phexplore.catalog.names import Naming, called
 from phexplore.decide.scenario_export import report_bytes
 from phexplore.errors import UnknownNameError
 from phexplore.figures.wording import power_text
@@ -42,6 +43,13 @@ def test_that_the_headline_has_the_epsilon_of_the_certificate(persons) -> None:
     tiles = {tile.label: tile.value for tile in scenario_document(persons, None, NOW).tiles}
     assert tiles["Proven ε"] == "≤ 16.468"
     assert tiles["Whole ρ"] == "2.556226"
+
+
+def test_that_the_schema_is_called_by_its_name_alone_where_names_are_chosen(persons) -> None:
+    for naming, name in ((Naming.NAMES, "P.L. 94-171 persons"), (Naming.CODES, "P.L. 94-171 persons (pl94_persons)")):
+        with called(naming):
+            parts = scenario_document(persons, None, NOW).parts
+        assert ("Schema", name) in [entry for part in parts for section in part.sections for entry in section.entries]
 
 
 def test_that_the_published_epsilon_is_quoted_of_exactly_the_parameters_it_was_published_for(persons) -> None:

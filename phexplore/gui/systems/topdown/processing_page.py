@@ -76,7 +76,7 @@ class TickGrid(QGridLayout):
         self.ticks: dict[tuple[str, ...], QCheckBox] = {}
         self._shape: object = None
         self.setHorizontalSpacing(2 * GRID)
-        self.setVerticalSpacing(0)
+        self.setVerticalSpacing(HALF)  # lines of one rule stand closer than those of two
 
     def needs(self, shape: object) -> bool:
         """Return whether rows or columns are others than those shown; then the grid is empty."""
