@@ -241,7 +241,7 @@ def load_private_key(path: Path, ask: Callable[[str], bytes | None] = lambda _: 
     except UnsupportedAlgorithm as error:
         raise SigningError(
             f"{path} is protected in a way that needs more than this installation has: {error}.",
-            "Install bcrypt for OpenSSH keys with a passphrase, or write the key as PEM (PKCS #8).",
+            "Sign with a command (ssh-keygen -Y sign), install bcrypt for OpenSSH keys with a passphrase, or use a key in PEM (PKCS #8).",
         ) from error
     except ValueError as error:
         if password:

@@ -102,3 +102,18 @@ def test_that_other_files_are_no_keys(tmp_path):
 def test_that_nobody_cannot_sign():
     with pytest.raises(SigningError, match="names who signs"):
         sign(MANIFEST, KEYS[0], Signer(" ", ""), AT)
+
+
+def test_that_a_protected_openssh_key_leads_to_a_command_where_it_cannot_be_read(tmp_path, monkeypatch):
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
+
+    def refuse(_content, password):
+        raise TypeError if password is None else UnsupportedAlgorithm("Need bcrypt module")
+
+    monkeypatch.setattr(serialization, "load_ssh_private_key", refuse)
+    path = tmp_path / "x"
+    path.write_bytes(b"-----BEGIN OPENSSH PRIVATE KEY-----")
+    with pytest.raises(SigningError) as caught:
+        load_private_key(path, lambda _: b"secret")
+    assert caught.value.remedy.startswith("Sign with a command")
