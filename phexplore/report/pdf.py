@@ -16,7 +16,7 @@ from phexplore.errors import PhexploreError
 _EPOCH = "SOURCE_DATE_EPOCH"
 _PAGES = """
 @page {
-  @bottom-left { width: 85% }
+  @bottom-left { width: 85%; overflow-wrap: anywhere }
   @bottom-right { width: 15%; white-space: nowrap }
 }
 thead + tbody tr:nth-child(-n+2):not(:last-child) { break-after: avoid }
