@@ -137,6 +137,8 @@ def value_text(value: Any) -> str:
             text = exact_text(value)
         case tuple():
             text = _BETWEEN[min(_depth(value), len(_BETWEEN)) - 1].join(map(value_text, value))
+        case _ if is_dataclass(value) and type(value).__str__ is not object.__str__:
+            text = str(value)
         case _ if _has_parts(value):
             text = ", ".join(f"{name.replace('_', ' ')} {value_text(part)}" for name, part in _named(value))
         case _ if is_dataclass(value):

@@ -125,6 +125,11 @@ class Part:
     tables: tuple[TableView, ...] = ()
     sections: tuple[Section, ...] = ()
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing stands below its heading."""
+        return not (self.paragraphs or self.findings or self.charts or self.tables or self.sections)
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

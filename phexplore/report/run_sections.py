@@ -65,8 +65,7 @@ def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part]) -> tuple
         f"What was found: {found}.",
         f"What it is fit for: {noise_caution(spec)}",
     )
-    bare = Part("", "")
-    said = tuple(part for part in rest if replace(part, id="", title="") != bare)
+    said = tuple(part for part in rest if not part.is_bare)
     return (Part("summary", "In short", sentences, charts=tuple(charts)), *said)
 
 

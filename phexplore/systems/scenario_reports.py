@@ -39,7 +39,8 @@ def report_formats(
             occasion.tell(1, 1, "Computing the figures")
             made = _with_comments(document(scenario, compared, now), scenario)
             first = _opening(scenario, compared, occasion.decisions)
-            content: bytes = _written(replace(made, parts=(first, *made.parts)), form, now, occasion.tell)
+            parts = (first, *(part for part in made.parts if not part.is_bare))
+            content: bytes = _written(replace(made, parts=parts), form, now, occasion.tell)
             return content
 
         return write

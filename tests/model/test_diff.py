@@ -89,3 +89,13 @@ def test_that_a_release_is_compared_part_by_part():
     changed = replace(scenario.subspace, releases={name: replace(release, share=release.share / 2)})
     (change,) = diff(scenario, replace(scenario, method=changed))
     assert in_parts(change) == ((f"release {name}: share", release.share, release.share / 2),)
+
+
+def test_that_a_release_that_came_or_went_is_told_in_words():
+    """It read *query , invariants by , mechanism projected-laplace*."""
+    start = preset("counties-invariant-2010").scenario
+    (_name, release), *_ = start.method.releases.items()
+    renamed = replace(start, method=replace(start.method, releases={"other": release}))
+    texts = [text for change in diff(start, renamed) for text in changed_values(change)]
+    assert sorted(set(texts)) == ["-", str(release)]
+    assert release.mechanism.title in str(release)

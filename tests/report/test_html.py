@@ -4,6 +4,7 @@ import base64
 import html.parser
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from report_fixtures import NOW, edited, pure_dp, unlimited
@@ -12,6 +13,7 @@ from phexplore.decide.scenario_export import report_bytes
 from phexplore.model.comment import Comment
 from phexplore.report.document import heading, table_of, words
 from phexplore.report.html import document_html
+from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.scenario_document import scenario_document
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
 
@@ -158,3 +160,12 @@ def test_that_a_long_group_of_a_table_says_its_name_again_where_it_may_be_on_ano
     names = [row[0] for row in table_of("t", "T", columns, rows).rows if len(row) == 2]
     assert [name.text for name in names] == ["State", *["Block"] * 5]
     assert sum(name.lines for name in names) == len(rows)
+
+
+def test_that_no_heading_stands_above_nothing(us):
+    none = us
+    for query in us.phsafe.budgets:
+        none = set_budget(none, query, Fraction(0))
+    page = report_bytes(none, None, "html", NOW).decode()
+    assert "Nothing is published" in page
+    assert not re.search(r"</h2>\s*</section>", page)

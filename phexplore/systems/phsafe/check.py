@@ -161,7 +161,7 @@ def _ratios(method: PhSafe) -> Iterator[Issue]:
             missing = partner if query in published else query
             yield Issue(
                 ("budgets", missing.text),
-                f"The average {name} needs both parts at {query.level.title}, but {missing.table} is not published.",
+                f"{name} is an average and needs both parts at {query.level.title}, but {missing.table} is not published.",
                 f"Publish {missing.title} or leave out both.",
                 Severity.WARNING,
             )

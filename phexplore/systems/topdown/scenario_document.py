@@ -14,7 +14,7 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import bound_text, power_text
+from phexplore.figures.wording import bound_text, people, power_text
 from phexplore.model.conventions import Conversion
 from phexplore.model.diff import changed_values, diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
@@ -171,7 +171,7 @@ def _tiles(scenario: Scenario, figures: TopDownForecast) -> tuple[Tile, ...]:
             what = (
                 f"narrowest margin at {percent(scenario.conventions.confidence, places=None)}, before post-processing"
             )
-            tiles.append(Tile(level_title(level), f"± {min(found):,.2f}", what))
+            tiles.append(Tile(level_title(level), f"± {people(min(found))}", what))
     return tuple(tiles)
 
 

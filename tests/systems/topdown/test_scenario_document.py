@@ -162,3 +162,8 @@ def test_that_the_pdf_is_tagged(persons) -> None:
     kinds = {kind for kind, _ in found}
     assert {"H1", "H2", "H3", "P", "Table", "TH", "TD", "Figure"} <= kinds
     assert all(len(words) > 20 for kind, words in found if kind == "Figure")
+
+
+def test_that_no_margin_of_a_tile_reads_0_that_is_not_0(persons) -> None:
+    huge = replace(persons, method=replace(persons.topdown, total=Fraction(10**9)))
+    assert not [tile.value for tile in scenario_document(huge, None, NOW).tiles if tile.value.endswith(" 0.00")]
