@@ -43,6 +43,8 @@ def main() -> int:
     if arguments[:1] == [WORKER] and len(arguments) > 1:
         _work(arguments[1:])
     if arguments == [READER]:
+        # Of a hundred rows each, the matrices of a spine take six times as long where threads wait for each other.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from phexplore.gui.run_manager.result_server import main as serve  # noqa: PLC0415 - for this process only
 
         return serve()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from phexplore import __main__ as program
-from phexplore.entry import program_command
+from phexplore.entry import READER, program_command
+from phexplore.gui.run_manager import result_server
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,14 @@ def test_that_an_answer_for_which_there_is_no_room_is_one_sentence() -> None:
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "could not be written" in done.stderr
+
+
+def test_that_a_reader_multiplies_small_matrices_in_one_thread(monkeypatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setattr(sys, "argv", ["phexplore", READER])
+    monkeypatch.setattr(result_server, "main", lambda: os.environ["OPENBLAS_NUM_THREADS"])
+    assert program.main() == "1"
 
 
 def test_that_the_program_is_its_own_reader_of_results(tmp_path) -> None:
