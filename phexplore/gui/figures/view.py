@@ -208,6 +208,7 @@ class FigureView(QFrame):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer everything that can be done with the figure, also by the menu key."""
         if self._copy_button.isEnabled():
+            self.plot.gestures.pointer_left()  # what is saved from the menu has no row that only the pointer marked
             self.menu.popup(event.globalPos())
             event.accept()
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
@@ -410,3 +410,17 @@ def test_that_few_rows_are_magnified_on_a_large_screen_and_found_where_they_are_
     view.resize(500, 420)
     QApplication.processEvents()
     assert canvas.magnified == 1.0
+
+
+def test_that_a_picture_saved_from_its_menu_has_no_mark_of_the_pointer(shown):
+    view = shown(FigureView("Test", "Later"), 700, 420)
+    rows = tuple(Row(number, "", f"row {number}", value=float(number)) for number in range(4))
+    view.show_figure(row_figure("rows", rows, "count", "Finding", "Sentence.", TABLE))
+    plain = view.canvas.grab().toImage()
+    pixels, scale = view.canvas.pixels, view.canvas.magnified
+    point = QPointF(pixels.x(2.0), pixels.y(-2.0)) * scale
+    view.plot.gestures.pointer_moved(point / scale)
+    assert view.canvas.grab().toImage() != plain
+    QApplication.sendEvent(view, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point.toPoint(), QPoint(5, 5)))
+    view.menu.close()
+    assert view.canvas.grab().toImage() == plain
