@@ -108,6 +108,7 @@ _MOST_LAYOUTS = 4
 """How often a figure is laid out until its texts are inside."""
 _EDGE = 0.06
 """Inches between a text and the edge of the picture."""
+_BACK = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 _THIN = {"edgecolor": BORDER, "linewidth": 0.3, "zorder": 1}
 _MOST_NAME = 56
 """Letters of a name of a row in a line; longer ones have two lines of smaller letters, where rows are high enough."""
@@ -290,6 +291,9 @@ class _Drawing:
     def __init__(self, axes: Axes, figure: Figure, *, is_narrow: bool = False) -> None:
         self._axes, self._figure, self._pixels = axes, figure, 0.0
         self._middle, self._part = (0.22, 0.5) if is_narrow and figure.has_rows else (0.0, 1.0)
+        longest = max((len(f"{mark.group}  {mark.name}{mark.text}") for mark in figure.marks), default=0)
+        self._ends_names = bool(self._middle) and longest <= _MOST_ABOVE - 2
+        """Whether texts of marks stand at the end of the lines of names, so that the axis need leave them no room."""
 
     def draw(self) -> None:
         figure, axes = self._figure, self._axes
@@ -314,7 +318,7 @@ class _Drawing:
         figure, axes = self._figure, self._axes
         part = axes.get_position().width / _AXES
         self._pixels = part * axes.figure.bbox.width / axes.figure.dpi / PAGE_WIDTH * 560.0
-        low, high = figure.x_range_in(self._pixels, _width)
+        low, high = figure.x_range if self._ends_names else figure.x_range_in(self._pixels, _width)
         axes.set_xlim(low, high)
         axes.set_xlabel(figure.x.caption)
         if figure.has_rows:
@@ -352,7 +356,7 @@ class _Drawing:
             for row, name in enumerate(names):
                 axes.annotate(
                     shortened(name, _MOST_ABOVE), (0, row - self._middle), xycoords=("axes fraction", "data"), va="center",
-                    fontsize=7.5, color=INK, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+                    fontsize=7.5, color=INK, bbox=_BACK,
                 ).set_in_layout(False)  # fmt: skip
             return
         room = (axes.figure.bbox.height / axes.figure.dpi - _FRAME) / max(len(names), 1)
@@ -371,6 +375,12 @@ class _Drawing:
     def _mark(self, mark: AnyMark, row: int) -> None:
         self._parts(mark.parts, row)
         if not mark.text or not self._figure.has_rows:
+            return
+        if self._ends_names:
+            self._axes.annotate(
+                mark.text, (1, row - self._middle), xycoords=("axes fraction", "data"), va="center", ha="right",
+                fontsize=7.5, color=colour_of(mark.ink), bbox=_BACK,
+            ).set_in_layout(False)  # fmt: skip
             return
         end = mark.anchor if mark.anchor is not None else max(mark.reach, default=0.0)
         others = [value for value in mark.reach if value > end]
