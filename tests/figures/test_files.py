@@ -238,7 +238,7 @@ def test_that_a_picture_for_a_telephone_has_the_names_of_its_rows_above_them_and
         target.draw_without_rendering()
         texts = {text.get_text(): text.get_window_extent() for text in target.axes[0].texts}
     assert {row.name for row in rows} <= set(texts)
-        limit = target.axes[0].get_xlim()[1]
+    limit = target.axes[0].get_xlim()[1]
     assert all(box.x1 <= target.bbox.x1 for box in texts.values())
     assert limit < 20, "texts stand beside the names and leave the marks their width"
     assert all(box.y0 > texts[rows[0].text].y0 for name, box in texts.items() if name == "Tract 0")
