@@ -118,6 +118,10 @@ def count_values(text: str) -> int:
     return 1 + sum(text.count(sign) for sign in ",[{:")
 
 
+_DAMAGED = "The file is damaged, or is of another kind."
+"""Said first: whoever was sent a file seldom knows what JSON is."""
+
+
 def plain_values(
     text: str, name: str, remedy: str, *, most: int = MOST_LOGGED_VALUES, real: Callable[[str], Any] = float
 ) -> Any:
@@ -139,7 +143,7 @@ def plain_values(
         value = json.loads(text, parse_int=_whole, parse_float=real)
         require_whole_characters(value, text, 0, len(text))
     except json.JSONDecodeError as error:
-        issue = Issue((name,), f"Not JSON: {error.msg}.", remedy, line=error.lineno, column=error.colno)
+        issue = Issue((name,), f"{_DAMAGED} Not JSON here: {error.msg}.", remedy, line=error.lineno, column=error.colno)
         raise InputProblemsError([issue]) from error
     except RecursionError as error:
         raise _no_json(name, "it is nested too deeply", remedy) from error
@@ -196,7 +200,9 @@ def syntax_issue(name: str, text: str, error: JsonSyntaxError) -> Issue:
         error: raised by the parser.
     """
     line, column = line_and_column(text, error.position)
-    return Issue((name,), f"Not JSON: {error}.", "Correct the file at this place.", line=line, column=column)
+    return Issue(
+        (name,), f"{_DAMAGED} Not JSON here: {error}.", "Correct the file at this place.", line=line, column=column
+    )
 
 
 def repeated_keys(value: JsonObject) -> list[JsonString]:

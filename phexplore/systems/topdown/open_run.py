@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import layout_of
 from phexplore.errors import PhexploreError
+from phexplore.lazy import lazy
 from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.noise.distributions import Noise
 from phexplore.published.door import read_population
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, RunUnreadableError, load_spec, load_summary, present_trials, trial_file
-from phexplore.simulate.topdown.design import Design, make_design
 from phexplore.simulate.topdown.histograms import Histograms, sums_up
 from phexplore.spine.settings import settings_of
 from phexplore.spine.tree import GeoTree, tree_of
@@ -41,6 +41,11 @@ from phexplore.workload.schema import Schema
 
 Integers = NDArray[np.int64]
 Levels = tuple[Histograms, ...]
+
+if TYPE_CHECKING:
+    from phexplore.simulate.topdown.design import Design
+
+_make_design = lazy("phexplore.simulate.topdown.design", "make_design")  # it needs the compiler
 
 SLICE_SECONDS = 0.8
 """A picture is drawn again after so much reading, with the trials that are in it."""
@@ -229,7 +234,7 @@ class TopDownRun:
             return noise_of(method.framework, budget)[0]
 
         names = [level for level in method.levels if level not in self.tree.dropped]
-        design = make_design(method, self.schema, names, noise, has_facilities=False)
+        design: Design = _make_design(method, self.schema, names, noise, has_facilities=False)
         return reported_design(design, self.levels) if design.has_outer_passes else design
 
     @cached_property
