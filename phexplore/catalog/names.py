@@ -242,6 +242,7 @@ def _tokens() -> frozenset[str]:
         "Detailed",
         *_LEVELS,
         "Prim",
+        "prim",
         "from",
         "County",
         "county",
@@ -311,7 +312,8 @@ def _pattern() -> re.Pattern[str]:
         ),
         (
             rf"(?P<level>(?<!\()(?:{'|'.join(_LEVELS)})(?!\w)|(?<=, |l )Prim(?=[,:.]|$)|Prim(?=:| does not fit)"
-            r"|(?<=evel share )Prim(?!\w)|(?<=evel )Prim(?!\w)|(?<=hare of )Prim(?!\w)|^Prim$)"
+            r"|(?<=evel share )Prim(?!\w)|(?<=evel )Prim(?!\w)|(?<=hare of )Prim(?!\w)|^Prim$|(?<=\d )Prim(?!\w)"
+            r"|(?<=Spine: )prim(?=,))"
         ),
         rf"(?P<preset>(?:{any_of('presets')})(?![\w/-]|\.\w))",
         r"(?P<unit>(?:(?:[Bb]lock group|[Tt]ract|[Bb]lock) )?(?<!seed )(?P<geocode>\d{11,12}|\d{15,16})(?![\w.]|/\d)(?! \([^\W\d]))",
@@ -357,7 +359,7 @@ def _detailed(match: re.Match[str], *, has_both: bool) -> str:
 
 
 def _level(match: re.Match[str], *, has_both: bool) -> str:
-    name = _LEVELS.get(match["level"], "Primitive area")
+    name = _LEVELS.get(match["level"]) or {"Prim": "Primitive area", "prim": "primitive areas"}[match["level"]]
     return f"{name} ({match['level']})" if has_both else name
 
 

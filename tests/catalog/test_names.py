@@ -102,6 +102,10 @@ def test_that_names_hold_no_code_and_both_hold_the_code():
         ("Prim and proper", "Prim and proper"),
         ("Level share Prim", "Level share Primitive area"),
         ("Prim", "Primitive area"),
+        (
+            "Spine: prim, 3 County, 23 Prim, 57 Tract_Subset.",
+            "Spine: primitive areas, 3 County, 23 Primitive area, 57 Tract subset.",
+        ),
         ("sex * age_38_groups", "sex × 38 age groups"),
         ("sex * age", "sex × age"),
         ("phexplore forecast dhc-2020-persons-us", "phexplore forecast dhc-2020-persons-us"),
