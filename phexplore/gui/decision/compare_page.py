@@ -18,6 +18,7 @@ from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.run_controller import RunController
 from phexplore.gui.run_manager.run_rows import RunRow, run_title
+from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, PICTURE_HEIGHT
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import stacked
@@ -92,7 +93,7 @@ class ComparePage(TickPage):
         entries = []
         for heading, choices in offered.items():
             entries.append(TickEntry(None, heading))
-            entries += [TickEntry(c.key, c.title, "" if c.run is None else f"{c.title}\n{c.run}") for c in choices]
+            entries += [TickEntry(c.key, c.title, _tip(c)) for c in choices]
         self.list.show_entries(entries, ticked if self._is_touched else self._first_ticks())
         self.follow()
 
@@ -141,6 +142,11 @@ class ComparePage(TickPage):
         self.columns.setFixedHeight(lines * height + head + bar + GRID)
         below = min(max(1, *(len(table.numbers.rows) for table in self.tables.values())), _LEAST_DETAILS)
         self.details.setMinimumHeight(self.details.tabBar().sizeHint().height() + head + below * height + 2 * GRID)
+
+
+def _tip(choice: ColumnChoice) -> str:
+    """Return where a run lies, for experts; "" for the title."""
+    return f"{choice.title}\n{choice.run}" if choice.run is not None and appearance().is_expert else ""
 
 
 def column_choices(project: Project, runs: Sequence[RunRow]) -> dict[str, list[ColumnChoice]]:

@@ -118,4 +118,5 @@ class RunCitations(QWidget):
 
 def _entry(offer: RunOffer) -> TickEntry:
     title = f"{offer.title} – cannot be cited: {offer.reason}" if offer.reason else offer.title
-    return TickEntry(offer.directory, title, f"{offer.directory}\n{offer.reason}".strip(), is_open=not offer.reason)
+    place = f"{offer.directory}\n{offer.reason}".strip() if appearance().is_expert else ""
+    return TickEntry(offer.directory, title, place, is_open=not offer.reason)

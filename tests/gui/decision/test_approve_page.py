@@ -146,6 +146,15 @@ def test_that_runs_that_cannot_be_cited_cannot_be_ticked(page, tmp_path) -> None
     assert "cannot be cited: it is not complete" in page.runs.list.item(1).text()
 
 
+def test_that_a_committee_is_not_told_the_folder_of_a_run(page, tmp_path) -> None:
+    offers = [RunOffer(tmp_path / "20261128T112610Z-f7887cde", "Proposal, 28 Nov 11:26, 2 trials", "")]
+    for depth, is_told in ((Depth.EXPERT, True), (Depth.COMMITTEE, False)):
+        appearance().show_depth(depth)
+        page.runs.show_offers(offers)
+        assert ("f7887cde" in page.runs.list.item(0).toolTip()) is is_told
+    appearance().show_depth(Depth.EXPERT)
+
+
 def test_that_ticks_follow_runs_that_move_beside_the_project(page, tmp_path) -> None:
     page.runs.show_offers([RunOffer(tmp_path / "a" / "run-1", "run", "")], [tmp_path / "a" / "run-1"])
     page.runs.show_offers([RunOffer(tmp_path / "b" / "run-1", "run", "")])
