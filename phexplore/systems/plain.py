@@ -34,6 +34,9 @@ from phexplore.systems.result_tabs import Results
 from phexplore.systems.run_pictures import run_figures
 from phexplore.systems.run_results import Choice, RunRequest
 
+_SHORT = 9
+"""Letters of an exact number that a tile shows as it is."""
+
 
 def forecast_json(scenario: Scenario, _: Path | None = None) -> dict[str, Any]:
     """Return the content of ``forecast --json``."""
@@ -127,13 +130,19 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             ),
         ),
     ]
-    value = "∞" if loss.bound is None else bound_text(loss.bound)
+    exact = exact_text(loss.total)
+    is_short = len(exact) <= _SHORT
+    value = "∞" if loss.bound is None else exact if is_short else bound_text(loss.bound)
     return Document(
         title=scenario.name,
         subtitle=f"Parameters and forecast, {system.title}",
         colophon=colophon(now, f"parameters {fingerprint(scenario)}"),
         tiles=(
-            Tile(loss.framework.symbol, value, f"{loss.neighbours.value} neighbours, exactly {exact_text(loss.total)}"),
+            Tile(
+                loss.framework.symbol,
+                value,
+                f"{loss.neighbours.value} neighbours{'' if is_short else f', exactly {exact}'}",
+            ),
         ),
         parts=tuple(parts),
         made=now.isoformat(timespec="seconds"),

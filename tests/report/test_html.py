@@ -16,6 +16,7 @@ from phexplore.report.html import document_html
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.scenario_document import scenario_document
 from phexplore.systems.phsafe.snapshot import scenario_snapshot
+from phexplore.systems.registry import preset
 
 VOID = {"meta", "img", "br", "link", "input", "hr", "source"}
 
@@ -56,7 +57,6 @@ class Page(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def page_bytes():
-    from phexplore.systems.registry import preset
 
     us = preset("sdhc-2020-us").scenario
     return document_html(scenario_document(scenario_snapshot(edited(us), NOW, us)))
@@ -169,3 +169,10 @@ def test_that_no_heading_stands_above_nothing(us):
     page = report_bytes(none, None, "html", NOW).decode()
     assert "Nothing is published" in page
     assert not re.search(r"</h2>\s*</section>", page)
+
+
+def test_that_a_tile_says_a_short_exact_loss_once():
+    """It read *0.192000* and *exactly 0.192*."""
+    page = report_bytes(preset("counties-invariant-2010").scenario, None, "html", NOW).decode()
+    tile = page[page.index('class="tile"') : page.index("</div>", page.index('class="tile"'))]
+    assert re.findall(r"\d[\d.]*", tile) == ["0.192"]
