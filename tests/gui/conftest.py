@@ -11,11 +11,13 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QStandardPaths
 from pytestqt.qtbot import QtBot
 
+from phexplore.catalog.names import Naming
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import Settings
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
+from phexplore.gui.theme.depth import Depth
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
 
@@ -27,11 +29,13 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExp
 
 @pytest.fixture(autouse=True)
 def own_places(qapp, tmp_path, monkeypatch):
-    """Keep settings and scratch files in the test's folder, and start light at normal size."""
+    """Keep settings and scratch files in the test's folder, and start light at normal size, with everything, in codes."""
     QStandardPaths.setTestModeEnabled(True)
     monkeypatch.setattr("phexplore.gui.main.project_files.scratch_folder", lambda: tmp_path)
     appearance().choose(ThemeChoice.LIGHT)
     appearance().set_scale(100)
+    appearance().show_depth(Depth.EXPERT)
+    appearance().call_things(Naming.CODES)
     yield
     # No event loop ends here, so what asked to be deleted later would live on into the next tests.
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -49,6 +49,7 @@ class Overview(QWidget):
         self._of_pictures: list[tuple[int, int, QBoxLayout]] = []
         self._inner: list[QBoxLayout] = []
         self._is_low = False
+        self._room: tuple[int, ...] = ()
         for number, (width, parts) in enumerate(columns):
             inner = column(*parts)
             self._columns.addLayout(inner, width)
@@ -64,7 +65,7 @@ class Overview(QWidget):
         for chart in self.charts:
             # The parts of the height are those of the columns, not of what a picture would like to have.
             chart.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-            chart.canvas.resized.connect(self._after_layout.start)  # names stand up or lie down with its width
+            chart.canvas.resized.connect(self._refit)  # names stand up or lie down with its width
         appearance().changed.connect(self._fit)
         self._fit()
 
@@ -100,6 +101,13 @@ class Overview(QWidget):
 
     def _of(self, kind: type[_Part]) -> Iterator[_Part]:
         return (part for part, _ in self._parts if isinstance(part, kind))
+
+    def _refit(self) -> None:
+        """Lay out anew where the page has another room than before; an edit that takes a line of a picture moves nothing."""
+        room = self.width(), self._page.viewport().height(), *(chart.plot.upright for chart in self.charts)
+        if room != self._room:
+            self._room = room
+            self._after_layout.start()
 
     def _fit(self, _colours: object = None) -> None:
         """Put the pictures below each other where two beside each other would be too narrow for the text size."""

@@ -315,3 +315,14 @@ def test_that_no_tab_moves_in_large_text_where_a_target_is_missed(qtbot, window,
     lines = window.headline.findChildren(TileLine)
     assert window.session.shown.issues
     assert sum(line.fontMetrics().horizontalAdvance(line.text()) for line in lines) < window.width()
+
+
+def test_that_a_picture_that_an_edit_takes_a_line_of_moves_no_part_of_the_overview(qtbot, window):
+    window.resize(1280, 800)
+    qtbot.wait(100)
+    overview = window.findChild(Overview)
+    overview.charts[0].canvas.resized.emit()
+    assert not overview._after_layout.isActive(), "the page has the room it had"
+    overview._room = ()
+    overview.charts[0].canvas.resized.emit()
+    assert overview._after_layout.isActive()
