@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSignalBlocker, QSize, Qt, SignalInstance
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPaintEvent, QPalette, QShowEvent, QWheelEvent
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPaintEvent, QPalette, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -222,6 +222,9 @@ class TickBox(QCheckBox):
         painter.drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, option)
         room, role = self.rect().adjusted(self._box(), 0, 0, 0), QPalette.ColorRole.WindowText
         self.style().drawItemText(painter, room, _BROKEN, self.palette(), self.isEnabled(), text, role)
+        if self.hasFocus():  # a box with a tick looks the same with another border
+            painter.setPen(QColor(appearance().colours.accent_ink))
+            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), HALF, HALF)
 
     def _box(self) -> int:
         """Return the width of the box and the gap behind it."""
