@@ -22,9 +22,11 @@ _PAGES = """
 thead + tbody tr:nth-child(-n+2):not(:last-child) { break-after: avoid }
 .picture figure img { max-height: 212mm }
 .table:not(:has(tbody:nth-of-type(5), tbody tr:nth-child(9))) { break-inside: avoid }
+section[aria-labelledby="tables"]:has(tbody:nth-of-type(5)) { break-before: page }
 """
 """Rules of reports alone, the style of the page is part of stored certificates: no head of a table stands above a single row, and
-short tables stay on one page; a long title leaves the number of the page its room."""
+short tables stay on one page, long ones begin on a new one: their first group of rows would be torn; a long title leaves the number
+of the page its room."""
 
 
 class PdfUnavailableError(PhexploreError):

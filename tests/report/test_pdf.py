@@ -11,6 +11,7 @@ from report_fixtures import NOW
 from phexplore.report.document import Cell, Document, Header, Part, TableView
 from phexplore.report.html import document_html
 from phexplore.report.pdf import PdfUnavailableError, pdf_from_html
+from phexplore.systems.phsafe.scenario_document import scenario_document
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,16 @@ def test_that_a_long_title_leaves_the_number_of_the_page_on_one_line():
     )
     (only,) = pdfium.PdfDocument(pdf_from_html(document_html(long), NOW))
     assert "1 / 1" in only.get_textpage().get_text_range()
+
+
+@pytest.mark.usefixtures("_weasyprint_works")
+def test_that_the_rows_of_a_long_table_stay_on_the_page_of_their_name(snapshot):
+    """Else a page begins with rows of nothing, and a screen reader meets a table whose rows have different lengths."""
+    pdfium = pytest.importorskip("pypdfium2")
+    made = pdf_from_html(document_html(scenario_document(snapshot)), NOW)
+    texts = (page.get_textpage().get_text_range() for page in pdfium.PdfDocument(made))
+    (words,) = [words for words in texts if "in the shape of Table 10" in words]
+    assert "PH2" in words  # not the first row alone
 
 
 def test_that_lists_hold_items_alone_and_every_header_says_what_it_heads():
