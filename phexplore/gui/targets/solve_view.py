@@ -29,6 +29,7 @@ from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, labelled, line
 from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import scrolling
+from phexplore.gui.widgets.speech import said, say_beside
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.goals import Key, TiedBy
 from phexplore.model.issues import InputProblemsError
@@ -80,6 +81,7 @@ class SolveView(QuestionView):
     def solve(self, *, as_in_2020: bool = False) -> None:
         """Look for the smallest budgets that keep all goals."""
         self.panel.show_busy()
+        self.solves.setAccessibleDescription("")
         basis, spends = self.basis.currentData(), self.spend.isChecked()
         self.ask(SolveRequest(self._session.scenario, self.edits.goals, as_in_2020, spends, basis, self._blocks))
 
@@ -87,7 +89,7 @@ class SolveView(QuestionView):
         """Make the solution shown the parameters of the active scenario, as one step."""
         shown = self.panel.answer
         if shown is None or shown.solved is None or not self._is_current(shown):
-            self.panel.mark_stale()
+            self._mark_stale()
             return
         solved = shown.solved
         label = "Solve from targets" + (", as in 2020" if shown.request.as_in_2020 else "")
@@ -103,7 +105,7 @@ class SolveView(QuestionView):
         """Change the goals as a way out says, as one step, and solve again."""
         shown = self.panel.answer
         if shown is None or not self._is_current(shown):
-            self.panel.mark_stale()
+            self._mark_stale()
             return
         as_in_2020 = shown.request.as_in_2020
         if self._session.report(self._session.edit_workbook(f"Relax: {way.text}", lambda book: relaxed(book, way))):
@@ -111,9 +113,14 @@ class SolveView(QuestionView):
 
     def show_answer(self) -> None:
         self.panel.show_answer(self.answer)
+        say_beside(self.solves, said(self.panel.title.text()))
         if not self._is_current(self.answer):
-            self.panel.mark_stale()
+            self._mark_stale()
         self._refresh_rows()
+
+    def _mark_stale(self) -> None:
+        self.panel.mark_stale()
+        self.solves.setAccessibleDescription("")  # what it came to
 
     def _is_current(self, shown: SolveAnswer) -> bool:
         return shown.request.scenario is self._session.scenario and shown.request.goals == self.edits.goals
@@ -166,10 +173,10 @@ class SolveView(QuestionView):
         if warning := warning_about_blocks(path):
             self.noted.emit(warning)
         self.basis.setToolTip(f"{_BASIS_TIP}\nBlock data: {path.name}")
-        self.panel.mark_stale()
+        self._mark_stale()
 
     def _on_basis(self, _number: int = 0) -> None:
-        self.panel.mark_stale()
+        self._mark_stale()
         if self.basis.currentData().needs_blocks and self._blocks is None:
             kinds = "Block data (*.csv *.csv.gz);;All files (*)"
             ask_to_open(self, "Choose the block data", self.use_blocks, kinds=kinds)
@@ -179,7 +186,7 @@ class SolveView(QuestionView):
     def _refresh(self, _update: object = None) -> None:
         shown = self.panel.answer
         if shown is not None and not self._is_current(shown):
-            self.panel.mark_stale()
+            self._mark_stale()
         elif shown is None and self._solution is not None and self._solution is not self._session.scenario:
             self._solution = None
             self.panel.clear()

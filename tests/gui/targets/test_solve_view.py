@@ -104,6 +104,7 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
         name for name, _ in change_lines(found.solved)
     ]  # its target is why: nothing is said after it
     assert session.scenario is before
+    assert view.solves.accessibleDescription() == view.panel.title.text()  # heard where it was asked for
     steps = session.project.cursor
     view.panel.apply.setFocus()
     view.apply()
@@ -113,6 +114,7 @@ def test_that_the_solution_is_shown_beside_the_present_and_applied_as_one_step(q
     assert session.scenario.phsafe.targets[query] == 30
     assert view.edits.goals == Goals()
     assert view.panel.title.text() == "Applied"
+    assert view.solves.accessibleDescription() == ""
     session.undo()
     assert session.scenario == before
     assert view.panel.title.text() == "Not solved yet"
