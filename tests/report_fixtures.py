@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+import zlib
 from dataclasses import replace
 from fractions import Fraction
 
@@ -78,3 +80,9 @@ def run_figures(run):
     from phexplore.systems.phsafe.run_snapshot import run_snapshot
 
     return run_snapshot(run, NOW)
+
+
+def unpacked(pdf):
+    """The file with the contents of its compressed streams behind it."""
+    parts = re.findall(rb"stream\r?\n(x.*?)endstream", pdf, re.DOTALL)
+    return pdf + b"".join(zlib.decompressobj().decompress(part) for part in parts)

@@ -217,7 +217,7 @@ def disagreements(
         )
         found += _certificate_alterations(files, facts, str(manifest.get("program", "")))
         if CERTIFICATE_PDF in files and not found:
-            is_contradiction, reason = _compare_pdf(files, made)
+            is_contradiction, reason = _compare_pdf(files, made, manifest["version"])
             statement = replace(statement, uncompared=reason)
             if is_contradiction:
                 found.append(
@@ -419,13 +419,13 @@ def _certificate_alterations(files: Mapping[str, bytes], facts: CertificateFacts
         yield Alteration(CERTIFICATE_HTML, sentence)
 
 
-def _compare_pdf(files: Mapping[str, bytes], now: datetime) -> tuple[bool, str]:
+def _compare_pdf(files: Mapping[str, bytes], now: datetime, version: int) -> tuple[bool, str]:
     """Print the certificate again: whether the PDF of the bundle contradicts it, and why it cannot be compared, "" when it can."""
     from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - brings the template engine
 
     stated = files[CERTIFICATE_PDF]
     try:
-        made = certificate_pdf(files, now)
+        made = certificate_pdf(files, now, version)
     except PdfUnavailableError as error:
         return False, f"{CERTIFICATE_PDF} was not compared; read {CERTIFICATE_HTML}. {error.sentence}"
     if stated == made or _producers(stated) == _producers(made):

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "phexplore bundle"
-VERSION = 6
+VERSION = 7
 """Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven, and it
 has lines to sign on paper; 4 are those that take along the user's files that production cannot have; since 5 these stand in
 bundles of any kind, and the certificate marks no margin that is within its target as it is; since 6 it says no loss smaller than it is,
-and names conversions in words."""
+and names conversions in words; since 7 its PDF is tagged as ISO 14289-1 asks."""
+_VERSION_OF_TAGS = 7
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",
@@ -292,7 +293,7 @@ def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_
     if not has_pdf:
         return []
     try:
-        files[CERTIFICATE_PDF] = certificate_pdf(files, facts.now)
+        files[CERTIFICATE_PDF] = certificate_pdf(files, facts.now, facts.version)
     except PdfUnavailableError as error:
         return [f"{error.sentence} The certificate is in the bundle as HTML."]
     return []
@@ -306,12 +307,13 @@ def certificate_html(facts: CertificateFacts) -> bytes:
         return document_html(certificate(facts))
 
 
-def certificate_pdf(files: Mapping[str, bytes], now: datetime) -> bytes:
+def certificate_pdf(files: Mapping[str, bytes], now: datetime, version: int) -> bytes:
     """Return the certificate of a bundle as PDF, with the data inside.
 
     Args:
         files: of the bundle; the certificate as HTML is among them.
         now: when the bundle was made.
+        version: of the bundle.
 
     Raises:
         PdfUnavailableError: the libraries that lay it out are not installed.
@@ -326,7 +328,9 @@ def certificate_pdf(files: Mapping[str, bytes], now: datetime) -> bytes:
             (DECISIONS, "Who decided what, and when"),
         )
     ]
-    return pdf_from_html(files[CERTIFICATE_HTML], now, attached, has_bytes_of_stored=True)
+    return pdf_from_html(
+        files[CERTIFICATE_HTML], now, attached, is_report=False, mends_tags=version >= _VERSION_OF_TAGS
+    )
 
 
 def _confirm_cited(decisions: Sequence[Decision], runs: Sequence[RunEvidence]) -> None:

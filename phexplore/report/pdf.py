@@ -49,7 +49,7 @@ class Attached:
 
 
 def pdf_from_html(
-    html: bytes, now: datetime, attached: Sequence[Attached] = (), *, has_bytes_of_stored: bool = False
+    html: bytes, now: datetime, attached: Sequence[Attached] = (), *, is_report: bool = True, mends_tags: bool = True
 ) -> bytes:
     """Return the report as PDF. Text, tables and pictures are tagged, so that screen readers can follow.
 
@@ -59,7 +59,8 @@ def pdf_from_html(
         html: what `document_html` returned. Nothing outside of it is read.
         now: written into the fonts of the file.
         attached: files to put inside.
-        has_bytes_of_stored: leave the tags as earlier releases did, so that certificates in stored bundles compare byte by byte.
+        is_report: has the rules of reports alone; certificates are laid out as stored ones, which are compared byte by byte.
+        mends_tags: False leaves the tags as earlier releases did.
 
     Raises:
         PdfUnavailableError: weasyprint or one of its system libraries is missing; the remedy says what to install.
@@ -78,10 +79,10 @@ def pdf_from_html(
     ]  # fmt: skip
     with _font_date(now):
         content: bytes = page.write_pdf(
-            finisher=None if has_bytes_of_stored else _mend_tags,
+            finisher=_mend_tags if mends_tags else None,
             pdf_variant="pdf/ua-1",
             pdf_identifier=identifier,
-            stylesheets=None if has_bytes_of_stored else [weasyprint.CSS(string=_PAGES)],
+            stylesheets=[weasyprint.CSS(string=_PAGES)] if is_report else None,
             **({"attachments": files} if files else {}),
         )
     return content
@@ -90,7 +91,8 @@ def pdf_from_html(
 def _mend_tags(_document: object, pdf: Any) -> None:
     """Make lists of names and what is said of them lists of PDF, and say of every header what it heads (ISO 14289-1, 7.5 and 7.6).
 
-    What stands in the margins of every page is marked as belonging to the page, not to what is read (7.8).
+    What stands in the margins of every page is marked as belonging to the page, not to what is read (7.8). Certificates of stored
+    bundles are compared byte by byte: whoever changes what is marked here keeps this for those of version 7.
 
     Args:
         _document: that was laid out.

@@ -226,7 +226,7 @@ MANIFEST = Form(
     "``manifest.json`` of a bundle: what belongs to it, and its own check sum.",
     {
         "format": Constant(("phexplore bundle",)),
-        "version": Constant((1, 2, 3, 4, 5, 6)),
+        "version": Constant((1, 2, 3, 4, 5, 6, 7)),
         "program": TEXT,
         "made": TEXT,
         "scenario": TEXT,

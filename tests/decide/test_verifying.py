@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from report_fixtures import unpacked
 from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
 
 from phexplore import __version__
@@ -27,6 +28,7 @@ from phexplore.decide.bundle import (
     SUMS,
     VERSION,
     BundleError,
+    certificate_pdf,
     make_bundle,
     manifest_bytes,
     signed,
@@ -263,7 +265,7 @@ SIGNATURES_OF_VERSION_1 = {
     "sdhc-us-unsigned-with-pdf": 0,
 }
 BY_VERSION = {
-    number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2, 3, 5)
+    number: Path(__file__).parent / f"bundles_of_version_{number}" for number in (1, 2, 3, 5, 6)
 }  # 4: tests/systems/phsafe/test_own_tables.py
 VERSION_1, *LATER_VERSIONS = (sorted(folder.glob("*.xz")) for folder in BY_VERSION.values())
 
@@ -292,6 +294,21 @@ def test_that_bundles_of_later_versions_go_on_verifying(path):
     assert result.is_accepted
     assert f"bundles_of_version_{result.manifest['version']}" == path.parent.name
     assert result.status == "approved"
+
+
+def test_that_the_certificate_is_tagged_since_version_7_and_earlier_ones_go_on_verifying(us, monkeypatch):
+    """ISO 14289-1, 7.5: a header says what it heads."""
+    pytest.importorskip("weasyprint")
+    for version in (6, VERSION):
+        monkeypatch.setattr("phexplore.decide.bundle.VERSION", version)
+        made = make_bundle(request(us, signers=(), has_pdf=True))
+        assert CERTIFICATE_PDF in made.files
+        assert (b"/Scope /Column" in unpacked(made.files[CERTIFICATE_PDF])) is (version == VERSION)
+        assert verify(made.packed()).alterations == ()
+        other = 13 - version
+        files = dict(made.files)
+        files[CERTIFICATE_PDF] = certificate_pdf(files, NOW, other)
+        assert [each.part for each in verify(listed_anew(files)).alterations] == [CERTIFICATE_PDF]
 
 
 @pytest.mark.parametrize("name", ["sdhc-2020-us", "pl94-2020-persons-us"])
