@@ -30,6 +30,10 @@ _SYMBOLS = {
 }
 
 
+_FRAME = 2
+"""Pixels at both sides of every list in which the focus is seen (window.qss)."""
+
+
 class Navigation(QListWidget):
     """The list of areas at the left.
 
@@ -128,7 +132,7 @@ class Navigation(QListWidget):
         for number, area in enumerate(self._order):
             role = "accent_ink" if number == self.currentRow() else "muted"
             self.item(number).setIcon(icon(_SYMBOLS[area], appearance().colours, role=role))
-        self.setFixedWidth(4 * GRID + 16 * GRID * appearance().scale // 100)
+        self.setFixedWidth(4 * GRID + _FRAME + 16 * GRID * appearance().scale // 100)
 
 
 _PAUSE_MS = 250

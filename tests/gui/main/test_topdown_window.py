@@ -103,6 +103,15 @@ def test_that_areas_show_the_pages_of_the_active_system(window):
     assert [chart.id for chart in window.pages.currentWidget().charts] == ["heat", "levels", "semantics"]
 
 
+@pytest.mark.parametrize("percent", [100, 200])
+def test_that_no_area_of_one_word_is_cut(window, percent):
+    appearance().set_scale(percent)
+    areas = window.navigation
+    for row in range(areas.count()):
+        if not areas.isRowHidden(row) and " " not in areas.item(row).text():
+            assert areas.sizeHintForIndex(areas.indexFromItem(areas.item(row))).width() <= areas.viewport().width()
+
+
 def test_that_every_area_opens_for_every_preset(qtbot, window):
     for found in ("pl94-2020-units-us", "dhc-2020-persons-us", "dhc-2020-units-pr", "ddp-2019-persons-us"):
         window.session.edit_workbook("Add", lambda b, found=found: add_scenario(b, preset(found).scenario))
