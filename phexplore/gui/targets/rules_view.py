@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QCompleter, QHeaderView, QWidget
+from PySide6.QtWidgets import QCompleter, QWidget
 
 from phexplore.decide.rule_evaluation import JudgeAnswer, JudgeRequest, judge_everything, never_judged
 from phexplore.decide.verdict_words import rule_title, verdict_detail, verdict_summary, verdict_text
@@ -196,10 +196,8 @@ class RulesView(QuestionView):
         self._runs = runs
         self._judged = 1  # lines of a rule
         self.form = RuleForm()
-        self.table = NumbersTable()
+        self.table = NumbersTable(is_wrapped=True)  # neither a date nor a distance is cut
         self.table.setAccessibleName("Rules and verdicts")
-        self.table.setWordWrap(True)  # neither a date nor a distance is cut
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.row_chosen.connect(self._on_row)
         self.reason = Reason()
         self.finding = Paragraph("", relative=1.15, bold=True)
