@@ -89,10 +89,10 @@ def measured_again(folder: Path, units: Mapping[str, int]) -> str:
     results = TopDownResults.open(folder)
     words = ""
     try:
-        check_kept(folder, 0, results.design, results.run.tree, results.spec.scenario.topdown.framework)
+        check_kept(folder, 0, results.run.design, results.run.tree, results.spec.scenario.topdown.framework)
     except PhexploreError as error:
         words = str(error)
-    for level in results.design.levels:
+    for level in results.run.design.levels:
         kept = KeptMeasurements(measurement_file(folder, 0, level.name), units[level.name])
         kept.measure(level, SimpleNamespace(units=units[level.name]), 0, np.zeros(units[level.name], np.int8))
     return words
