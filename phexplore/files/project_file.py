@@ -203,7 +203,7 @@ def read_project(text: str, *, name: str) -> ProjectContent:
 
 
 def _object(text: str, name: str) -> Mapping[str, Any]:
-    remedy = "The file is damaged, or no project: ask for it again, or open an earlier copy (.phx.previous) of it."
+    remedy = "Ask for the project again, or open an earlier copy (.phx.previous) of it."
     value = plain_values(text, name, remedy)
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputProblemsError([Issue((name,), f"Not a project file: its format is not {FORMAT!r}.", remedy)])

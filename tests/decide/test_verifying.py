@@ -305,7 +305,7 @@ def test_that_the_certificate_is_tagged_since_version_7_and_earlier_ones_go_on_v
         assert CERTIFICATE_PDF in made.files
         assert (b"/Scope /Column" in unpacked(made.files[CERTIFICATE_PDF])) is (version == VERSION)
         assert verify(made.packed()).alterations == ()
-        other = 13 - version
+        other = VERSION if version == 6 else 6
         files = dict(made.files)
         files[CERTIFICATE_PDF] = certificate_pdf(files, NOW, other)
         assert [each.part for each in verify(listed_anew(files)).alterations] == [CERTIFICATE_PDF]

@@ -110,7 +110,8 @@ class Viewport(QObject):
     def refresh_rows(self, rows: Collection[int]) -> None:
         """Paint rows again, and what their marks may reach of their neighbours."""
         if rows:
-            pixels, area = self._canvas.pixels, self._canvas.area
+            pixels = self._canvas.pixels
+            area = pixels.area
             self._canvas.refresh(
                 *(QRectF(area.left(), pixels.y(-row + 0.6), area.width(), 1.2 * pixels.per_y) for row in rows)
             )

@@ -55,7 +55,9 @@ class TileLine(ElidedText):
         self._note = "".join(content.beside.partition(", ")[1:])
         self.show_as(self._says)
         self.set_look(content.tone.value if said else "")
-        describe(self, more=". ".join(filter(None, (content.change, content.exact))))
+        note = self._note.removeprefix(", ")
+        told = (note if note not in content.exact else "", content.change, content.exact)
+        describe(self, more=". ".join(filter(None, told)))
 
     def show_as(self, how: Saying) -> None:
         """Say all of it, or leave some to the tool tip."""

@@ -393,10 +393,11 @@ def measured_noise(run: TopDownRun, level: str, query: MarginalQuery) -> Noise |
     design = next(each for each in run.design.levels if each.name == level)
     if query not in design.measured:
         return None
-    budget = design.measuring.budgets[design.measured.index(query)]
-    if is_baseline:
-        budget *= method.total / design.measuring.spent
-    return noise_of(method.framework, budget)[0]
+    place, measuring = design.measured.index(query), design.measuring
+    noise = measuring.noises[place]
+    if noise is None or not is_baseline:
+        return noise
+    return noise_of(method.framework, measuring.budgets[place] * method.total / measuring.spent)[0]
 
 
 def tabulated_noise(run: TopDownRun, level: str, query: MarginalQuery) -> Noise | None:

@@ -492,6 +492,14 @@ def test_that_a_line_of_figures_leaves_out_notes_before_changes() -> None:
     assert said == [[noted, f"{margin} (+0.16 people)"], [bare, f"{margin} (+0.16 people)"], [bare, margin]]
 
 
+def test_that_the_tool_tip_has_a_note_that_a_line_of_figures_leaves_out() -> None:
+    line = TileLine()
+    line.show_content(TileContent("Expected error", "14.7", "people, root mean square"))
+    fit_lines([line], line.width_saying(Saying.ALL) - 1)
+    assert line.text() == "Expected error: 14.7 people"
+    assert "root mean square" in line.toolTip() + line.accessibleDescription()
+
+
 @pytest.mark.parametrize("width", [120, 190, 236, 250, 300])
 def test_that_a_line_to_tick_is_as_high_as_its_words_need_beside_the_box(qtbot, width):
     titles = [
