@@ -189,7 +189,7 @@ def test_that_a_damaged_project_is_named_once(us, files) -> None:
     files[0].write_text(files[0].read_text()[:2000])
     _, (problem,) = read_proposals([files[0]], us, read_proposal)
     assert problem.path == (files[0].name,)
-    assert "ask for it again" in problem.remedy
+    assert "Ask for the project again" in problem.remedy
 
 
 def test_that_importing_is_one_step_and_leaves_the_active_scenario(us, proposals) -> None:
