@@ -53,21 +53,21 @@ class ExplanationCard(QFrame):
     @property
     def text(self) -> str:
         """Everything on the card, for copying and for tests."""
-        return "\n".join(label.text() for label in self._labels)
+        return "\n".join(label.text() for label in self._labels if label.text())
 
-    def show_explanation(self, explanation: Explanation) -> None:
-        """Explain a number."""
+    def show_explanation(self, explanation: Explanation, *, said_above: str = "") -> None:
+        """Explain a number, without the sentence that is said above already."""
         self._formula.setText(explanation.formula)
         self._filled.setText(explanation.filled)
         self._formula.setVisible(appearance().is_expert)
         self._filled.setVisible(appearance().is_expert and explanation.filled != explanation.formula)
         self._result.setText(f"= {explanation.result}")
-        self._sentence.setText(explanation.sentence)
+        self._sentence.say("" if explanation.sentence == said_above else explanation.sentence)
         source = f"Source: {explanation.source}"
         if source != self._source.text():  # a label lays the window out anew with every text
             self._source.setText(source)
         heard = self._labels if appearance().is_expert else self._labels[len(self._for_experts) :]
-        describe(self, name="\n".join([f"{explanation.title}.", *(label.text() for label in heard)]))
+        describe(self, name="\n".join([f"{explanation.title}.", *(label.text() for label in heard if label.text())]))
 
 
 class Inspector(QScrollArea):
@@ -188,7 +188,7 @@ class Inspector(QScrollArea):
     def _explain_topic(self) -> None:
         number = self.topic.currentIndex()
         if 0 <= number < len(self._now.topics):
-            self.card.show_explanation(self._now.topics[number].explanation)
+            self.card.show_explanation(self._now.topics[number].explanation, said_above=self._now.meaning)
             self.derived.clearSelection()
 
     def _explain_derived(self, number: int) -> None:

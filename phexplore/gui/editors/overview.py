@@ -57,7 +57,6 @@ class Overview(QWidget):
             if len(parts) > 1 and all(isinstance(part, LiveFigure) for part, _ in parts):
                 self._of_pictures.append((number, width, inner))
         self._page = scrolling("Overview", content)
-        self._page.setProperty("look", "page")
         column(self._page, of=self)
         # Once the layout that resizes a picture is done: parts taken out of it meanwhile brought the program down.
         self._after_layout = QTimer(self, singleShot=True, interval=0)

@@ -72,6 +72,8 @@ class Canvas(QWidget):
         self._grid_lines = (True, True)
         self._head = self._foot = 0
         self.magnified = 1.0
+        self._known: tuple[tuple[object, ...], QRectF] | None = None
+        """Size and letters, and the plot area with them, which is asked for many times in a frame; None when it may be another."""
         self._take: WeakMethod[Take] | None = None
         self._layers: dict[Layer, WeakMethod[Draw]] = {}
         for axis in (self.bottom_axis, self._left):
@@ -87,7 +89,13 @@ class Canvas(QWidget):
 
     @property
     def area(self) -> QRectF:
-        """The plot area, in whole pixels of the picture."""
+        """The plot area, in whole pixels of the picture; not to be changed."""
+        with_these = (self.width(), self.height(), lettering())
+        if self._known is None or self._known[0] != with_these:
+            self._known = (with_these, self._measured_area())
+        return self._known[1]
+
+    def _measured_area(self) -> QRectF:
         view = self.view
         left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
         if self._left is self._left_values:  # the topmost label reaches above the plot area
@@ -128,7 +136,7 @@ class Canvas(QWidget):
         self._left = rows or self._left_values
         self._left.attach(self._repaint)
         self._grid_lines = (vertical, horizontal)
-        self.update()
+        self._repaint()
 
     def leave_free(self, *, head: int | None = None, most: float | None = None, least: float = 0.0) -> None:
         """Leave room around the plot area; what is not named stays.
@@ -144,11 +152,12 @@ class Canvas(QWidget):
         if most is not None:
             self._foot, self.magnified = 0, 1.0
             if most < self.height():
-                needed, narrowest = most + self.height() - self.area.height(), max(least, _NARROWEST)
+                needed, narrowest = most + self.height() - self._measured_area().height(), max(least, _NARROWEST)
                 self.magnified = max(1.0, min(self.height() / needed, self.width() / narrowest, MOST_MAGNIFIED))
-                self._foot = max(0, round(self.area.height() - most))
+                self._foot = max(0, round(self._measured_area().height() - most))
+                self._known = None
         if (self._head, self._foot, self.magnified) != before:
-            self.update()
+            self._repaint()
 
     def set_layer(self, layer: Layer, draw: Draw) -> None:
         """Paint with this method whenever the canvas is drawn.
@@ -183,12 +192,12 @@ class Canvas(QWidget):
         view = QRectF(x[0], y[0], x[1] - x[0], y[1] - y[0])
         if view != self.view:
             self.view = view
-            self.update()
+            self._repaint()
 
     def recolour(self, _colours: Colours | None = None) -> None:
         """Use the colours and the text size of the theme."""
         self.setMinimumSize(LEAST_WIDTH, LEAST_HEIGHT * appearance().scale // 100)
-        self.update()
+        self._repaint()
 
     def sizeHint(self) -> QSize:
         return QSize(480, 320)
@@ -220,6 +229,8 @@ class Canvas(QWidget):
         painter.restore()
 
     def _repaint(self) -> None:
+        """Paint everything again, within a plot area measured anew."""
+        self._known = None
         self.update()
 
     def _paint(self, painter: QPainter, exposed: QRectF) -> None:

@@ -64,13 +64,16 @@ class Viewport(QObject):
             figure: to be shown.
             is_other: not the next state of the same picture: all of it is shown again.
         """
-        before = self._axis.labels, self._seen()[0]
-        self._figure, self._whole_x = figure, (-1.0, (0.0, 1.0))
+        labels, seen, was = self._axis.labels, self._seen()[0], self._figure
+        self._figure, self._whole_x = figure, (-1.0, self._whole_x[1])
         if is_other:
             self._zoom = None
         self._axis.set_labels(figure.rows)
-        self.fit()
-        return before == (self._axis.labels, self._seen()[0])
+        if was is None or is_other or self._axis.labels is not labels or _room_of(was) != _room_of(figure):
+            self.fit()
+        else:
+            self._show()
+        return labels == self._axis.labels and seen == self._seen()[0]
 
     # Zoom
 
@@ -202,6 +205,11 @@ class Viewport(QObject):
             x, y = self._seen()[0] if self.is_held else x, (-(first + seen) + 0.5, -first + 0.5)
         self._canvas.show_range(x, y)
         self.zoomed.emit(self.is_zoomed)
+
+
+def _room_of(figure: Figure) -> tuple[object, ...]:
+    """Return what the room for the plot area, and for its rows, follows from besides their labels."""
+    return figure.stretch, figure.x.caption, figure.x.ticks, bool(figure.cells)
 
 
 def _held(seen: Range, whole: Range) -> Range:

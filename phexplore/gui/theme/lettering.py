@@ -81,16 +81,20 @@ class Lettering:
             width: of the room, in pixels.
             most: lines there is room for.
         """
-        if most == 1 or self.width(text) <= width:
+        if most == 1:
             return (self.elided(text, width),)
-        found = [""]
+        found, taken, gap = [""], 0.0, self.width(" ")
         for word in wrappable(in_chosen_words(text)).split(" "):
-            longer = f"{found[-1]} {word}".strip()
-            if not found[-1] or self.width(longer) <= width or len(found) == most:
-                found[-1] = longer
-            else:
+            wide = self.width(word)  # most words were measured before, which no line was that has a new number in it
+            if found[-1] and taken + gap + wide > width and len(found) < most:
                 found.append(word)
-        return tuple(self.elided(line, width) for line in found)
+                taken = wide
+            else:
+                found[-1] = f"{found[-1]} {word}".lstrip()
+                taken += gap + wide if taken else wide
+            if wide > width:
+                found[-1] = self.elided(found[-1], width)
+        return (*found[:-1], self.elided(found[-1], width))
 
 
 def lettering(*, bold: bool = False) -> Lettering:

@@ -36,6 +36,8 @@ _INKS = {
 }
 _LEAST_WIDTH = 24
 _LETTERS_IN_LINE, _WIDEST_HINT = 60, 480
+_NARROW = 4
+"""Pixels that few letters are narrower than."""
 _SAID = "said in chosen words"
 """Property of a control: its name, tool tip and description with production's codes."""
 
@@ -168,8 +170,9 @@ class Figure(QWidget):
         self._relative, self._bold = relative, bold
         self._laid: dict[int, QStaticText] = {}
         self._advance = -1
+        self._worded = ""
+        """The text as it is shown."""
         self._instead = ""
-        self._name()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         appearance().changed.connect(self._restyle)
         self._restyle()
@@ -182,7 +185,7 @@ class Figure(QWidget):
     def advance(self) -> int:
         """Width of the text in one line, in pixels."""
         if self._advance < 0:
-            self._advance = self.fontMetrics().horizontalAdvance(localised(self._text))
+            self._advance = self.fontMetrics().horizontalAdvance(self._worded)
         return self._advance
 
     def setText(self, text: str) -> None:
@@ -223,8 +226,7 @@ class Figure(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         room = self.contentsRect()
-        whole = localised(self._text)
-        shown = whole
+        shown = whole = self._worded
         if self.advance > room.width():
             shown = elided(self.fontMetrics(), whole, room.width())
         tip = whole if shown != whole else ""
@@ -248,19 +250,20 @@ class Figure(QWidget):
         return self.sizeHint().width()
 
     def _forget(self) -> None:
-        """Measure anew, and lay out anew, when it is asked for."""
+        """Take the words of the text anew; measure and lay them out when it is asked for."""
+        self._worded = localised(self._text)
         self._laid.clear()
         self._advance = -1
 
     def _name(self) -> None:
-        name = localised(self._instead or self._text)
+        name = localised(self._instead) if self._instead else self._worded
         if name != self.accessibleName():
             self.setAccessibleName(name)
 
     def _restyle(self) -> None:
         self.setFont(appearance().font(relative=self._relative, bold=self._bold))
-        self._name()
         self._forget()
+        self._name()
         self.updateGeometry()
         self.update()
 
@@ -324,7 +327,7 @@ class Paragraph(Figure):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self._is_one_line(self.width()):
-            self._painter().drawText(0, self.fontMetrics().ascent(), localised(self._text))
+            self._painter().drawText(0, self.fontMetrics().ascent(), self._worded)
         else:
             self._painter().drawStaticText(0, 0, self._in_lines(self.width()))
             if self.toolTip() != (tip := self._tips.get(self.width(), self.toolTip())):
@@ -332,12 +335,13 @@ class Paragraph(Figure):
 
     def _is_one_line(self, width: int) -> bool:
         """Return whether nothing is to be wrapped: to lay a line out takes four times as long as to measure and paint it."""
-        return 0 < self.advance < width - 1 and "\n" not in self._text
+        is_long = len(self._worded) * _NARROW > width  # more letters than a line has are not measured in vain
+        return not is_long and 0 < self.advance < width - 1 and "\n" not in self._text
 
     def _in_lines(self, width: int) -> QStaticText:
         """Return the text wrapped at a width, once for its height and all its paintings: that costs ten times a painting."""
         if (found := self._laid.get(width)) is None:
-            words = localised(self._text)
+            words = self._worded
             if self._most and appearance().scale <= 100:  # larger, the page scrolls
                 cut = "\n".join(lettering().lines(words, width - 2, self._most))
                 self._tips[width] = words if cut.endswith("…") else ""

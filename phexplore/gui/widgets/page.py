@@ -83,6 +83,7 @@ def scrolling(name: str, content: QWidget) -> QScrollArea:
     """
     place = QScrollArea()
     place.setAccessibleName(name)
+    place.setProperty("look", "page")  # filled: else the whole window behind it is painted with all that changes on it
     place.setWidgetResizable(True)
     place.setFrameShape(QFrame.Shape.NoFrame)
     place.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.gui.theme.lettering import lettering
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe, stand_on_card
+from phexplore.gui.widgets.labels import ElidedText, Figure, Paragraph, describe, stand_on_card, stand_on_page
 from phexplore.gui.widgets.layout import column, row
 
 _STEP, _UNBOUND = 6 * GRID, 16777215
@@ -34,6 +34,7 @@ class TileLine(ElidedText):
 
     def __init__(self) -> None:
         super().__init__()
+        stand_on_page(self)
         self.says_all = False
         """Whether it says all that a tile does."""
         self._whole = self._short = self._note = ""
@@ -85,7 +86,7 @@ def fit_lines(lines: Sequence[TileLine], room: int, *, breaks: bool = False) -> 
     """
     saying = dict.fromkeys(lines, Saying.ALL)
     widths = {line: line.width_saying(Saying.ALL) for line in lines}
-    for how in (Saying.NO_NOTE, Saying.FIGURE):
+    for how in (Saying.NO_NOTE, Saying.FIGURE) if sum(widths.values()) > room else ():
         narrower = {line: line.width_saying(how) for line in lines}
         for line in sorted(lines, key=lambda line: narrower[line] - widths[line]):
             if widths[line] > room or (not breaks and sum(widths.values()) > room):
