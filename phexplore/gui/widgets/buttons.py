@@ -339,15 +339,19 @@ class Chooser(QComboBox):
             tips: shown when the pointer rests on an entry, one each.
         """
         offered = list(options)
-        chosen, values = self.currentData(), [value for _, value in offered]
+        written, values = ([words for words, _ in offered], tips), [value for _, value in offered]
+        is_same = values == self.values
+        if is_same and written == self._written:
+            return
+        chosen = self.currentData()
         with QSignalBlocker(self):
-            if values != self.values:
+            if not is_same:
                 self.clear()
                 for words, value in offered:
                     self.addItem(localised(words), value)
                 wanted = next((each for each in (chosen, first) if each in values), values[0] if values else None)
                 self.setCurrentIndex(values.index(wanted) if values else -1)
-            self._written = [words for words, _ in offered], tips
+            self._written = written
             self.rewrite()
         self._fit()
 
