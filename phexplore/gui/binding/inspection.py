@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from phexplore.accuracy.explanation import Explanation
 from phexplore.accuracy.margins import Margins
@@ -26,11 +27,16 @@ class Topic:
 
     Attributes:
         name: for the chooser.
-        explanation: how it comes about.
+        explain: says how it comes about; of several numbers one is asked for at a time.
     """
 
     name: str
-    explanation: Explanation
+    explain: Callable[[], Explanation]
+
+    @property
+    def explanation(self) -> Explanation:
+        """How it comes about."""
+        return self.explain()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,7 @@ def margin_topics(
         return []
     order = sorted(MarginConvention, key=lambda convention: convention is not chosen)
     defined = [each for each in order if each is not MarginConvention.PAPER or margins.paper is not None]
-    return [Topic(f"Margin, {margin_word(convention)}", explain(convention)) for convention in defined]
+    return [Topic(f"Margin, {margin_word(convention)}", partial(explain, convention)) for convention in defined]
 
 
 def field_history(

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
-from phexplore.gui.binding.room import Action, Offer
+from phexplore.gui.binding.room import Action, Offer, always
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.icons import icon
@@ -85,9 +85,9 @@ class ActionTable(QObject):
         self._subject = subject
         self.entries: dict[str, Action] = {action.id: action for action in actions}
         self.done: deque[Done] = deque(maxlen=MOST_DONE)
-        self._moving = [action.id for action in self.entries.values() if not action.is_constant]
         self._stated: dict[str, tuple[bool, bool]] = {}
         self._made = {action_id: self._make(action) for action_id, action in self.entries.items()}
+        self._moving = [(action, self._made[action.id]) for action in self.entries.values() if not action.is_constant]
         appearance().changed.connect(self._restyle)
         self._restyle()
 
@@ -101,15 +101,14 @@ class ActionTable(QObject):
 
     def refresh(self) -> None:
         """Enable, disable and tick everything as it stands now."""
-        for action_id in self._moving:
-            action = self.entries[action_id]
-            now = action.enabled(), action.shown()
-            if now != self._stated.get(action_id):  # an edit changes none of a hundred
-                self._stated[action_id] = now
-                self._made[action_id].setEnabled(now[0])
-                self._made[action_id].setVisible(now[1])
+        for action, made in self._moving:
+            now = action.enabled is always or action.enabled(), action.shown is always or action.shown()
+            if now != self._stated.get(action.id):  # an edit changes none of a hundred
+                self._stated[action.id] = now
+                made.setEnabled(now[0])
+                made.setVisible(now[1])
             if action.checked is not None:
-                self._made[action_id].setChecked(action.checked())
+                made.setChecked(action.checked())
 
     def restate(self, stated: Mapping[str, tuple[str, str]]) -> None:
         """Give actions another text and other keys, "" for none."""

@@ -45,6 +45,8 @@ _ROOM_FOR_INSPECTOR = 1560
 """Width of the window from which on the overview and the inspector stand side by side, at normal text size."""
 _ROOM_FOR_BOTH = 960
 """The same for pages the inspector belongs to; in a narrower window the inspector takes their place when it is asked for."""
+_PAUSE_MS = 50
+"""From the last edit of a drag to asking what can be done now."""
 
 
 class KeptState(QObject):
@@ -99,6 +101,9 @@ class MainWindow(QMainWindow):
         self.headline = HeadlineBar(self.session, self._tiles)
         self._shown_room: tuple[Room, bool] | None = None
         self._is_inspecting = self.shows_inspector = False
+        self._step: tuple[object, ...] = ()
+        """Where in the history what can be done was asked last."""
+        self._after_drag = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._leaves_without_asking = False
         own: dict[Hashable, Make] = {
             (name, area): make for name, room in self.rooms.items() for area, make in room.makers().items()
@@ -108,6 +113,7 @@ class MainWindow(QMainWindow):
         self.show_manual = self.commands.manual.show
         self.published = PublishedFiles(self, self)
         self.actions_table = self.commands.table
+        self._after_drag.timeout.connect(self.actions_table.refresh)
         self.bottom.switch_depth_by(self.actions_table["view.expert"])
         self.header = HeaderBar(self.session, self.actions_table, self.commands.export_menu())
         self.commands.fill(self.menuBar())
@@ -285,7 +291,12 @@ class MainWindow(QMainWindow):
         project = self.session.project
         mark = "" if project.is_clean else "*"
         self.setWindowTitle(f"{self.files.title}{mark} – {localised(self.session.scenario.name)} – phexplore")
-        self.actions_table.refresh()
+        step = (project, project.cursor, len(project.steps), project.is_clean)
+        if step == self._step:  # what can be done stays through the frames of a drag
+            self._after_drag.start()
+        else:
+            self._step = step
+            self.actions_table.refresh()
 
     def _show_first_page(self) -> None:
         if self.navigation.currentRow() < 0:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
-from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.bubble import Refusal
 from phexplore.gui.widgets.labels import Text, describe
 from phexplore.gui.widgets.layout import row
@@ -40,6 +39,7 @@ class ExactLine(Line):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
+        self._reason = ""
         describe(self, name=name)
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setMaxLength(400)
@@ -47,8 +47,9 @@ class ExactLine(Line):
 
     def set_refused(self, reason: str) -> None:
         """Mark the text as refused for a reason, "" for accepted."""
-        if self.toolTip() == localised(reason) and bool(reason) == (self.property("refused") == "true"):
+        if bool(reason) == (self.property("refused") == "true") and reason in {"", self._reason}:
             return
+        self._reason = reason
         self.setProperty("refused", "true" if reason else "false")
         describe(self, tip=reason, more=reason)
         self.style().unpolish(self)

@@ -97,10 +97,15 @@ class StopSlider(QSlider):
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._safe is not None:
-            self._paint_safe_range(*self._safe)
-        if self._mark is not None:
-            self._paint_mark()
+        if self._safe is not None or self._mark is not None:
+            painter, pixel = QPainter(self), self._pixels()
+            if self._safe is not None:
+                self._paint_safe_range(painter, pixel, *self._safe)
+            if self._mark is not None:
+                painter.setPen(QPen(QColor(appearance().colours.ghost), 2))
+                x, middle = pixel(self._mark), self.rect().center().y()
+                painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
+            painter.end()
         super().paintEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -130,39 +135,33 @@ class StopSlider(QSlider):
         self._describe(self._words(self.exact))
         self.moved.emit(self.exact)
 
-    def _paint_safe_range(self, low: Fraction | None, high: Fraction | None) -> None:
-        start = self._pixel(self.stops[0] if low is None else low)
-        end = self._pixel(self.stops[-1] if high is None else high)
-        painter = QPainter(self)
+    def _paint_safe_range(
+        self, painter: QPainter, pixel: Callable[[Fraction], float], low: Fraction | None, high: Fraction | None
+    ) -> None:
+        start = pixel(self.stops[0] if low is None else low)
+        end = pixel(self.stops[-1] if high is None else high)
         painter.setPen(QPen(QColor(appearance().colours.good), 3))
         y = self.height() - 3.0
         painter.drawLine(QPointF(start, y), QPointF(max(end, start + 1), y))
         for place, given in ((start, low), (end, high)):
             if given is not None:
                 painter.drawLine(QPointF(place, y - 4), QPointF(place, y))
-        painter.end()
 
-    def _paint_mark(self) -> None:
-        if self._mark is None:
-            return
-        x = self._pixel(self._mark)
-        painter = QPainter(self)
-        painter.setPen(QPen(QColor(appearance().colours.ghost), 2))
-        middle = self.rect().center().y()
-        painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
-        painter.end()
-
-    def _pixel(self, value: Fraction) -> float:
-        """Return where a value lies."""
+    def _pixels(self) -> Callable[[Fraction], float]:
+        """Return where values lie: a function, because the style is asked long."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         groove = self.style().subControlRect(
             QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderGroove, self
         )
         handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        position = min(bisect_left(self.stops, value), len(self.stops) - 1)
-        room = groove.width() - handle
-        return groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, len(self.stops) - 1, position, room)
+        room, last = groove.width() - handle, len(self.stops) - 1
+
+        def pixel(value: Fraction) -> float:
+            position = min(bisect_left(self.stops, value), last)
+            return groove.left() + handle / 2 + QStyle.sliderPositionFromValue(0, last, position, room)
+
+        return pixel
 
 
 class _Spoken(SpokenNumber):

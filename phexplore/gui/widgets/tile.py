@@ -38,6 +38,7 @@ class TileLine(ElidedText):
         self.says_all = False
         """Whether it says all that a tile does."""
         self._whole = self._short = self._note = ""
+        self._shown: tuple[TileContent, bool] | None = None
         self._says = Saying.ALL
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
@@ -50,6 +51,9 @@ class TileLine(ElidedText):
 
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""
+        if self._shown == (content, self.says_all):
+            return
+        self._shown = (content, self.says_all)
         said = content.tone in {Tone.ATTENTION, Tone.REFUSED} and content.change
         self._short = tile_words(content)
         self._whole = tile_sentence(content) if said or self.says_all else self._short
@@ -123,6 +127,7 @@ class Tile(QFrame):
         """
         super().__init__(parent)
         self.setProperty("look", "card")
+        self._shown: TileContent | None = None
         self._caption = ElidedText(look="muted", relative=0.92)
         self._value = Figure(relative=2.0, bold=True)
         self._beside = ElidedText(look="muted")
@@ -138,6 +143,9 @@ class Tile(QFrame):
 
     def show_content(self, content: TileContent) -> None:
         """Show a figure."""
+        if content == self._shown:
+            return
+        self._shown = content
         self._caption.setText(content.caption)
         self._value.setText(content.value)
         self._beside.setText(content.beside)

@@ -183,17 +183,17 @@ def _before(shown: ScenarioView) -> Mapping[QueryKey, QueryForecast]:
 
 
 def _row(shown: ScenarioView, entry: QueryForecast, before: QueryForecast | None) -> Row:
-    scenario = shown.scenario
-    target = scenario.phsafe.targets.get(entry.query)
+    scenario, method = shown.scenario, shown.scenario.phsafe
+    target = method.targets.get(entry.query)
     return Row(
         entry.query,
         entry,
         shown.figures.share(entry.budget),
         target,
         target is None or is_target_met(entry, target, scenario),
-        entry.query in scenario.phsafe.locks,
+        entry.query in method.locks,
         scenario.conventions,
-        scenario.phsafe.framework,
+        method.framework,
         before,
     )
 

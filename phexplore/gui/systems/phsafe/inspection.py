@@ -70,19 +70,19 @@ def _query_topics(shown: ScenarioView, query: QueryKey) -> tuple[Topic, ...]:
     found = margin_topics(entry.margins, conventions.margin, explain)
     if entry.margins is not None:
         name = "Noise σ" if framework is PrivacyFramework.ZCDP else "Noise"
-        found.append(Topic(name, explain_sigma(entry, framework)))
-    found.append(Topic("Sensitivity Δ", explain_sensitivity(entry)))
+        found.append(Topic(name, partial(explain_sigma, entry, framework)))
+    found.append(Topic("Sensitivity Δ", partial(explain_sensitivity, entry)))
     return tuple(found)
 
 
 def _whole_topics(shown: ScenarioView) -> tuple[Topic, ...]:
-    found = [Topic("Privacy loss", explain_total(shown.figures))]
+    found = [Topic("Privacy loss", partial(explain_total, shown.figures))]
     for figure in (*shown.proven_figures, *shown.figures.privacy.epsilons):
         if figure.conversion is not None and figure.delta != shown.scenario.conventions.delta:
             continue
         side = "bounded" if figure.neighbours is Neighbours.BOUNDED else "unbounded"
         name = f"ε {side}" + (f", {conversion_title(figure.conversion)}" if figure.conversion else "")
-        found.append(Topic(name, explain_epsilon(figure)))
+        found.append(Topic(name, partial(explain_epsilon, figure)))
     return tuple(found)
 
 

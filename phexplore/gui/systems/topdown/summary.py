@@ -239,10 +239,11 @@ def topics(shown: TopDownShown, place: Place) -> tuple[Topic, ...]:
         return _query_topics(shown, place) if place in shown.entries else ()
     if place is not None:
         symbol = shown.method.framework.symbol
-        found = [Topic(f"{symbol} of the level", explain_level(shown.method, place))]
+        found = [Topic(f"{symbol} of the level", partial(explain_level, shown.method, place))]
         found += [
             Topic(
-                "Block within this level", explain_block_within(loss, shown.method, shown.whole.proven_part(loss.name))
+                "Block within this level",
+                partial(explain_block_within, loss, shown.method, shown.whole.proven_part(loss.name)),
             )
             for loss in shown.figures.block_within
             if loss.name == place
@@ -257,32 +258,34 @@ def _query_topics(shown: TopDownShown, key: LevelQuery) -> tuple[Topic, ...]:
     found = margin_topics(entry.margins, conventions.margin, explain)
     if entry.margins is not None:
         name = "Noise σ" if framework is PrivacyFramework.ZCDP else "Noise"
-        found.append(Topic(name, explain_variance(entry, framework)))
-    found.append(Topic(f"Budget {framework.symbol}", explain_budget(shown.method, key)))
+        found.append(Topic(name, partial(explain_variance, entry, framework)))
+    found.append(Topic(f"Budget {framework.symbol}", partial(explain_budget, shown.method, key)))
     return tuple(found)
 
 
 def _whole_topics(shown: TopDownShown) -> tuple[Topic, ...]:
     figures, method = shown.figures, shown.method
-    found = [Topic("Privacy loss", explain_topdown_total(figures, method))]
+    found = [Topic("Privacy loss", partial(explain_topdown_total, figures, method))]
     for figure in (*shown.whole.proven_figures, *figures.epsilons):
         if figure.conversion is not None and figure.delta != shown.scenario.conventions.delta:
             continue
         name = f"ε, {conversion_title(figure.conversion)}" if figure.conversion else "ε"
-        found.append(Topic(name, explain_epsilon(figure)))
+        found.append(Topic(name, partial(explain_epsilon, figure)))
     if shown.joint is not None:
         found.append(
-            Topic("With the other part of the release", explain_joint(shown.joint, method.total, HEADLINE_DELTA))
+            Topic(
+                "With the other part of the release", partial(explain_joint, shown.joint, method.total, HEADLINE_DELTA)
+            )
         )
     found += [
         Topic(
             f"Block within {level_title(loss.name).lower()}",
-            explain_block_within(loss, method, shown.whole.proven_part(loss.name)),
+            partial(explain_block_within, loss, method, shown.whole.proven_part(loss.name)),
         )
         for loss in figures.block_within
     ]
     found += [
-        Topic(f"{loss.name} alone", explain_attribute(loss, method, shown.whole.proven_part(loss.name)))
+        Topic(f"{loss.name} alone", partial(explain_attribute, loss, method, shown.whole.proven_part(loss.name)))
         for loss in figures.attributes
     ]
     return tuple(found)
