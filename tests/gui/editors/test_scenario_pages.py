@@ -262,6 +262,10 @@ def test_that_the_inspector_explains_the_selected_number(make, session, query) -
     inspector.refresh_now()
     assert inspector.title.text() == "PH3 (State, A-G)"
     assert "1.645" in inspector.card.text
+    said = inspector._meaning.text()
+    assert said.startswith("Of ten published counts")
+    assert said not in inspector.card.text  # it stands above already
+    assert said not in inspector.card.accessibleName()
     assert "Source" in inspector.card.text
     inspector.topic.setCurrentIndex(inspector.topic.findText("Sensitivity Δ"))
     assert "2 × 6 + 2" in inspector.card.text

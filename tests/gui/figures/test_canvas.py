@@ -54,6 +54,25 @@ def test_that_pixels_and_values_are_inverse_and_the_corners_meet(canvas) -> None
     assert pixels.value_y(pixels.y(8.1)) == pytest.approx(8.1)
 
 
+def test_that_a_kept_plot_area_is_the_one_measured_anew(canvas) -> None:
+    rows = RowAxis()
+    names = [RowLabel("Children", f"Nation, group {number}", locked=False) for number in range(9)]
+    for change in (
+        lambda: canvas.show_range((0.0, 10.0), (0.0, 1e6)),
+        lambda: canvas.resize(500, 900),
+        lambda: canvas.use_axes(Axis(""), Axis("share"), rows, vertical=True, horizontal=False),
+        lambda: rows.set_labels(tuple(names)),
+        lambda: canvas.leave_free(head=40, most=300.0, least=200.0),
+        lambda: canvas.leave_free(head=0, most=2000.0),
+        lambda: appearance().set_scale(150),
+    ):
+        before = QRectF(canvas.area)
+        change()
+        assert canvas.area == canvas._measured_area()
+        assert canvas.area != before
+        assert canvas.area is canvas.area
+
+
 def test_that_the_plot_area_lies_in_whole_pixels(canvas) -> None:
     """Else a strip of it would touch the axes beside it, which would be painted with every row."""
     for width in range(300, 420, 7):

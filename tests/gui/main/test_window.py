@@ -84,6 +84,25 @@ def test_that_shortcuts_are_unique_and_every_action_has_a_name(window) -> None:
     assert all(action.text for action in actions)
 
 
+def test_that_what_can_be_done_follows_a_drag_when_it_pauses(qtbot, window, query) -> None:
+    asked = []
+    refresh = window.actions_table.refresh
+    window.actions_table.refresh = lambda: asked.append(1) or refresh()
+    window._after_drag.timeout.disconnect()
+    window._after_drag.timeout.connect(window.actions_table.refresh)
+    for budget in range(1, 10):
+        value = Fraction(budget)
+        window.session.edit("Drag", lambda s, v=value: set_budget(s, query, v), merge_key="drag")
+        window.session._frames.flush()
+        assert window.actions_table["edit.undo"].isEnabled()
+    assert len(asked) == 1  # with its first step
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    window.session.undo()
+    window.session._frames.flush()
+    assert len(asked) == 3
+    assert window.actions_table["edit.redo"].isEnabled()
+
+
 def test_that_undo_is_enabled_when_there_is_something_to_undo(qtbot, window, query) -> None:
     undo = window.actions_table["edit.undo"]
     assert not undo.isEnabled()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import Qt
@@ -30,6 +31,43 @@ def test_that_no_number_is_cut_within(text, mode) -> None:
     for each in shown:
         assert set(_NUMBER.findall(each)) <= whole, each
         assert letters.width(each) <= letters.width(text)
+
+
+@pytest.mark.usefixtures("qtbot")
+def test_that_lines_have_all_words_and_break_where_the_room_ends() -> None:
+    letters, words = (
+        lettering(),
+        [
+            "Margins",
+            "of",
+            "error",
+            "at",
+            "90",
+            "%",
+            "of",
+            "46",
+            "published",
+            "queries,",
+            "from",
+            "63.0",
+            "people",
+            "to",
+            "500",
+            "people",
+        ],
+    )
+    seen = set()
+    for width in range(60, 700, 3):
+        lines = letters.lines(" ".join(words), float(width), 9)
+        seen.add(len(lines))
+        assert all(letters.width(line) <= width + 1 for line in lines)  # words beside each other may share a pixel
+        if len(lines) < 9:
+            assert " ".join(lines).replace("\N{NO-BREAK SPACE}", " ").split() == words
+        for line, after in pairwise(lines):  # none is broken too early
+            first = after.split(" ")[0]
+            assert letters.width(f"{line} {first}") > width - 1 or len(lines) == 9
+    assert seen >= {1, 2, 3}
+    assert letters.lines(" ".join(words), 90.0, 2)[-1].endswith("…")
 
 
 _HOUSEHOLDS = "Households of 2010"
