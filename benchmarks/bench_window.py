@@ -2,11 +2,11 @@
 
 An edit counts as on screen when everything that shows it was painted: table, tiles, panel and pictures.
 
-Usage: python benchmarks/bench_window.py [--json FILE] [--without-run]
+Usage: python benchmarks/bench_window.py [--json FILE] [--without-run] [--against OLD]
 
-Another commit is measured by its own copy of this file, in turns with this one, because other machines' hours differ:
-`git worktree add OLD COMMIT`, then in OLD `PYTHONPATH=. QT_QPA_PLATFORM=offscreen:configfile=NEW/benchmarks/screen.json
-python benchmarks/bench_window.py`.
+Edits of another commit (`git worktree add OLD COMMIT`) are measured by its own copy of this file in a process of its own,
+eight at a time in turns with this one: a shared machine is a tenth slower or faster from one minute to the next, and one
+process than the next by where its memory lies.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ if os.environ.get("QT_QPA_PLATFORM", "offscreen") == "offscreen":  # its own scr
     os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).with_name('screen.json')}"
 
 STEPS = 200
+PAIRS, ROUNDS = 4, 10
+"""Against another commit: pairs of processes, and how often each of a pair measures."""
 PROOFS = 30
 SIZES = ((1280, 800), (1920, 1080))
 STARTS = 5
@@ -41,9 +43,13 @@ def main() -> None:
     arguments.add_argument("--json", type=Path)
     arguments.add_argument("--without-run", action="store_true")
     arguments.add_argument("--start", action="store_true", help="only start, say when the first picture stood")
+    arguments.add_argument("--against", type=Path, metavar="OLD", help="only compare edits with another checkout")
     options = arguments.parse_args()
     if options.start:
         start_once()
+    if options.against:
+        print(json.dumps(compare(options.against), indent=1))
+        return
     result = {"load": os.getloadavg()[0], "start": measure_start()}
     bench = Bench()
     for width, height in SIZES:
@@ -59,6 +65,48 @@ def main() -> None:
         options.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)
+
+
+_MEASURED = """
+import sys
+sys.path.insert(0, "benchmarks")
+import bench_window
+bench_window.STEPS = 8
+bench = bench_window.Bench()
+for line in sys.stdin:
+    area, width, height = line.split()
+    bench.window.resize(int(width), int(height))
+    print(bench.edits(area)["processor_median_ms"], flush=True)
+"""
+
+
+def compare(other: Path):
+    """Edit here and in another checkout in turns: processor time here as a part of that there, medians and quartiles."""
+    found: dict[str, list[float]] = {}
+    places = (Path(__file__).resolve().parents[1], other.resolve())
+    screen = f"offscreen:configfile={Path(__file__).resolve().with_name('screen.json')}"
+    for _ in range(PAIRS):
+        pair = [
+            subprocess.Popen(
+                [sys.executable, "-c", _MEASURED], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(place), "QT_QPA_PLATFORM": screen},
+            )
+            for place in places
+        ]  # fmt: skip
+        for width, height in SIZES:
+            for area in (BUDGETS, OVERVIEW):
+                for turn in range(ROUNDS + 1):
+                    took = {}
+                    for each in pair if turn % 2 else reversed(pair):
+                        each.stdin.write(f"{area} {width} {height}\n")
+                        each.stdin.flush()
+                        took[each] = float(each.stdout.readline())
+                    if turn:  # the first fills what is kept
+                        found.setdefault(f"{area}_{width}x{height}", []).append(took[pair[0]] / took[pair[1]])
+        for each in pair:
+            each.communicate()
+    quartiles = {row: statistics.quantiles(ratios, n=4) for row, ratios in found.items()}
+    return {row: [round(part, 3) for part in parts] for row, parts in quartiles.items()}
 
 
 def measure_start():
