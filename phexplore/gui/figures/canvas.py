@@ -92,18 +92,15 @@ class Canvas(QWidget):
         """The plot area, in whole pixels of the picture; not to be changed."""
         with_these = (self.width(), self.height(), lettering())
         if self._known is None or self._known[0] != with_these:
-            self._known = (with_these, self._measured_area())
+            view = self.view
+            left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
+            if self._left is self._left_values:  # the topmost label reaches above the plot area
+                top = max(top, self._head + round(lettering().height / 2))
+            width = self.bottom_axis.length = max(self.width() / self.magnified - left - HALF, 0)
+            top += self.bottom_axis.rise(view.left(), view.right())
+            bottom = self.height() / self.magnified - self.bottom_axis.extent(view.left(), view.right()) - self._foot
+            self._known = (with_these, QRectF(left, top, width, max(bottom - top, 0)))
         return self._known[1]
-
-    def _measured_area(self) -> QRectF:
-        view = self.view
-        left, top = self._left.extent(view.top(), view.bottom()), HALF + 2 + self._head
-        if self._left is self._left_values:  # the topmost label reaches above the plot area
-            top = max(top, self._head + round(lettering().height / 2))
-        width = self.bottom_axis.length = max(self.width() / self.magnified - left - HALF, 0)
-        top += self.bottom_axis.rise(view.left(), view.right())
-        bottom = self.height() / self.magnified - self.bottom_axis.extent(view.left(), view.right()) - self._foot
-        return QRectF(left, top, width, max(bottom - top, 0))
 
     @property
     def pixels(self) -> Pixels:
@@ -152,9 +149,11 @@ class Canvas(QWidget):
         if most is not None:
             self._foot, self.magnified = 0, 1.0
             if most < self.height():
-                needed, narrowest = most + self.height() - self._measured_area().height(), max(least, _NARROWEST)
+                self._known = None
+                needed, narrowest = most + self.height() - self.area.height(), max(least, _NARROWEST)
                 self.magnified = max(1.0, min(self.height() / needed, self.width() / narrowest, MOST_MAGNIFIED))
-                self._foot = max(0, round(self._measured_area().height() - most))
+                self._known = None
+                self._foot = max(0, round(self.area.height() - most))
                 self._known = None
         if (self._head, self._foot, self.magnified) != before:
             self._repaint()
