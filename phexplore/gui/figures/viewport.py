@@ -209,7 +209,7 @@ class Viewport(QObject):
 
 def _room_of(figure: Figure) -> tuple[object, ...]:
     """Return what the room for the plot area, and for its rows, follows from besides their labels."""
-    return figure.stretch, figure.x.caption, figure.x.ticks, bool(figure.cells)
+    return figure.stretch, figure.x.caption, figure.x.ticks, bool(figure.cells), figure.key
 
 
 def _held(seen: Range, whole: Range) -> Range:

@@ -86,7 +86,7 @@ def localised(text: str) -> str:
 def wrappable(text: str) -> str:
     """Return a text that is wrapped: no line begins with the % of a number, and none needs the width of a name without a space."""
     text = _PERCENT.sub("\N{NO-BREAK SPACE}", text) if " %" in text else text
-    is_endless = len(text) > _LONGEST_LINE and max(map(len, text.split())) >= _LONGEST_LINE
+    is_endless = len(text) > _LONGEST_LINE and max(map(len, text.split()), default=0) >= _LONGEST_LINE
     return _ENDLESS.sub("\\g<0>\N{ZERO WIDTH SPACE}", text) if is_endless else text
 
 

@@ -25,7 +25,7 @@ from shiboken6 import delete, isValid
 
 from phexplore.catalog.names import Naming, called
 from phexplore.figures.axis import Axis
-from phexplore.figures.figure import Figure, row_figure
+from phexplore.figures.figure import Figure, KeyEntry, row_figure
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Dot, Mark, Patch, Row
 from phexplore.figures.scatter import Series, scatter_figure
@@ -60,6 +60,28 @@ def test_that_a_finding_that_is_a_sentence_has_one_full_stop_where_it_is_spoken(
     for title in ("Finding", "Finding."):
         view.show_figure(replace(plane(), title=title))
         assert "Finding. Sentence." in view.canvas.accessibleDescription()
+
+
+@pytest.mark.parametrize("rows", [3, 60])
+def test_that_a_key_that_comes_or_goes_leaves_the_rows_the_room_they_have_without_it(shown, rows):
+    view = shown(FigureView("Test", "Later"), 700, 620)
+    figure = row_figure(
+        "rows", [Row(row, "", f"row {row}", float(row)) for row in range(rows)], "people", "T", "S.", TABLE
+    )
+    key = tuple(KeyEntry(Dot(0.5, ink=0), f"a level with a long name, number {number}") for number in range(9))
+
+    def room():
+        canvas, viewport = view.canvas, view.plot.viewport
+        return canvas.view, canvas.magnified, canvas.area, viewport.page, viewport._bar.maximum()
+
+    seen = []
+    for present in ((), key, key[:1], ()):
+        view.show_figure(replace(figure, key=present))
+        seen.append(room())
+        view.plot.fit()
+        assert room() == seen[-1]
+    assert seen[0] == seen[-1]
+    assert seen[0] != seen[1]
 
 
 def test_that_keys_zoom_at_the_chosen_mark_move_and_show_all_again(view):

@@ -129,4 +129,5 @@ def test_that_experts_read_symbols() -> None:
 def test_that_no_line_begins_with_a_percent_sign() -> None:
     assert wrappable(f"Parameters {'0f' * 32} of the scenario") == f"Parameters {'0f' * 32} of the scenario"
     assert wrappable(f"Type {'L' * 120}").replace("\N{ZERO WIDTH SPACE}", " ").split() == ["Type", *["L" * 40] * 3]
+    assert wrappable(" " * 120) == " " * 120  # somebody's comment
     assert wrappable("at 90 % of 46, a % sign") == "at 90\N{NO-BREAK SPACE}% of 46, a % sign"
