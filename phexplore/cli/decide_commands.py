@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
@@ -218,17 +219,21 @@ def approve(
     note: str = typer.Option("", "--note", help="Why."),
     runs: list[Path] = typer.Option([], "--runs", help="A run the decision rests on; repeat for several."),
     out: Path | None = typer.Option(None, "--out", help="Project to write; the project itself when left out."),
+    clock_is_right: bool = typer.Option(
+        False, "--clock-is-right", help="Confirm this computer's clock where an earlier decision is dated later."
+    ),
 ) -> None:
     """Record who recommends or approves exactly these parameters. Any later edit is a new draft.
 
     Example: phexplore approve proposal.phx --who "Ada Lovelace" --role Chair --note "Vote of 1 July" --runs runs/first
     """
+    from phexplore.decide.approving import decision_about
     from phexplore.decide.deciding import parse_status, record_decision
     from phexplore.report.terminal import say
 
-    made, path = record_decision(
-        load_scenario(scenario), scenario, parse_status(status), who=who, role=role, note=note, runs=runs, out=out
-    )
+    found, now = load_scenario(scenario), datetime.now(UTC)
+    made = decision_about(found, parse_status(status), who=who, role=role, now=now, note=note, runs=runs)
+    path = record_decision(made, found, scenario, out=out, is_clock_right=clock_is_right)
     tell(f"{made.scenario}: {made.status.value} by {made.who} ({made.role}), parameters {made.fingerprint}")
     say(f"Wrote {path}")
 
@@ -254,11 +259,12 @@ def bundle(
     clearance: str = typer.Option("", "--clearance", help="Number of the review board."),
     leave_out_notes: bool = typer.Option(False, "--leave-out-notes", help="Keep free text out of the bundle."),
 ) -> None:
-    """Write parameters, forecast, runs, log and certificate as one archive that anybody can check; sign it.
+    """Write parameters, forecast, runs, log and decisions as one archive that anybody can check; sign it.
 
     Example: phexplore bundle proposal.phx --runs runs/first --sign ada.key --signer "Ada Lovelace, Chair" --out decision.zip
     """
     from phexplore.cli.approval_commands import bundle_or_sign
+    from phexplore.decide.bundle_jobs import report_lines
     from phexplore.report.terminal import say
 
     made = bundle_or_sign(
@@ -272,9 +278,9 @@ def bundle(
         clearance=clearance,
         keeps_notes=not leave_out_notes,
     )
-    for note in made.notes:
-        say(note)
-    say(f"Wrote {out}, read it back and compared: {len(made.files)} files, {len(made.signatures)} signatures.")
+    for _, sentence in report_lines(made):
+        say(sentence)
+    say(f"Wrote {out}, read it back and recomputed it; signatures: {len(made.signatures)}.")
 
 
 def verify(
@@ -283,19 +289,25 @@ def verify(
     require: int | None = typer.Option(
         None, "--require", min=1, help="Signatures by different trusted keys that must be there; 1 with --trust."
     ),
+    certificate: Path | None = typer.Option(
+        None, "--certificate", help="Render the certificate from the verified values to this file (.html or .pdf)."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Recompute every part of a bundle from its parameters, compare, check the signatures, and name what does not fit.
+    """Recompute every part of a bundle from its parameters, compare, check the signatures, and list every finding.
 
     Without --trust, --require counts the keys of your own store (phexplore keys).
 
-    Example: phexplore verify decision.zip --trust ada.pub --trust grace.pub --require 2
+    Example: phexplore verify decision.zip --trust ada.pub --trust grace.pub --require 2 --certificate certificate.pdf
     """
-    from phexplore.cli.approval_commands import print_verification
+    from phexplore.cli.approval_commands import print_verification, print_verification_json
     from phexplore.decide.verifying import verify_file
 
-    result = verify_file(bundle, trust, require)
-    print_verification(result, as_json=as_json)
+    result = verify_file(bundle, trust, require, certificate)
+    if as_json:
+        print_verification_json(result)
+    else:
+        print_verification(bundle, result, trust, certificate)
     if not result.is_accepted:
         raise typer.Exit(1)
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from phexplore.decide.citing import evidence
 from phexplore.document.project import Project
 from phexplore.document.reference_versions import approved_scenario
-from phexplore.model.approval import FOLLOWING, Decision, DecisionError, Status, approved, status_of
+from phexplore.model.approval import Decision, DecisionError, Status, approved, dated_after, following, status_of
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
-from phexplore.model.moments import day_text
+from phexplore.model.moments import day_text, zoned_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import check
 
@@ -87,7 +87,9 @@ def standing(project: Project) -> Standing:
         sentence = f"{status.title} by {last.who}, {last.role}, on {day_text(last.at)}."
     else:
         sentence = _draft_sentence(project)
-    return Standing(status, sentence, FOLLOWING[status], own, tuple(reversed(project.decisions)))
+    return Standing(
+        status, sentence, following(project.decisions, own, datetime.now(UTC)), own, tuple(reversed(project.decisions))
+    )
 
 
 def _draft_sentence(project: Project) -> str:
@@ -113,3 +115,19 @@ def superseded_sentence(project: Project, status: Status) -> str:
     if status is not Status.APPROVED or force is None or force.fingerprint == fingerprint(project.scenario):
         return ""
     return f"The approval of {force.scenario} by {force.who} on {day_text(force.at)} is superseded. "
+
+
+def clock_sentence(project: Project, now: datetime) -> str:
+    """Return that an earlier decision is dated later than the present, with a space behind it, or "": who decides confirms the clock.
+
+    Args:
+        project: with its decisions.
+        now: the present, with its zone.
+    """
+    later = dated_after(project.decisions, now)
+    if later is None:
+        return ""
+    return (
+        f"The decision of {later.who} is dated {zoned_text(later.at)}, after this computer's clock: {zoned_text(now)}. By continuing you "
+        "confirm this clock. "
+    )

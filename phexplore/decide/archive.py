@@ -1,17 +1,19 @@
-"""A deterministic archive: the same files give the same bytes, so an archive can be rebuilt from its parts and compared.
+"""A deterministic archive: the same files give the same bytes, so an archive can be rebuilt from its files and compared.
 
-The format is ZIP (PKWARE APPNOTE 6.3), restricted to what needs no decision: entries stored without compression in the order
-of their names, ASCII names, one fixed date, no comments, no extra fields. Any program can unpack it; only one sequence of bytes
-packs given files. Because nothing is compressed, an archive cannot grow when it is unpacked.
+The format is ZIP (PKWARE APPNOTE 6.3) without options: entries are stored without compression in the order of their names, with
+ASCII names, one fixed date, no comments, no extra fields. Any program can unpack it; one sequence of bytes packs given files.
+Because nothing is compressed, an archive cannot grow when it is unpacked.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import struct
+import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from phexplore.errors import PhexploreError
 
@@ -26,14 +28,12 @@ _END = struct.Struct("<4s4H2IH")
 _LOCAL_SIGN, _CENTRAL_SIGN, _END_SIGN = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _VERSION, _STORED, _TIME, _DATE = 20, 0, 0, (1 << 5) | 1
 """Version 2.0, no compression, midnight of 1980-01-01: the first moment the format knows."""
-_LOCAL_SUM, _CENTRAL_SUM = 14, 16
-"""Offsets of the check sum in the two headers of an entry."""
 _REGULAR_FILE = 0o100644 << 16
 _MADE_BY_UNIX = (3 << 8) | _VERSION
 
 
 class ArchiveError(PhexploreError):
-    """Files that cannot be packed, or something that is no archive."""
+    """Files that cannot be packed, or a file that is not an archive."""
 
 
 def is_safe_name(name: str) -> bool:
@@ -45,11 +45,15 @@ def is_safe_name(name: str) -> bool:
     )
 
 
-def pack(files: Mapping[str, bytes]) -> bytes:
-    """Return the one archive that holds exactly these files.
+def pack(files: Mapping[str, bytes], checksums: Mapping[str, int] | None = None) -> bytes:
+    """Return the one archive that contains exactly these files.
+
+    Args:
+        files: contents by name.
+        checksums: CRC-32 by name to write instead of those of the contents.
 
     Raises:
-        ArchiveError: a name is not plain, or there is too much.
+        ArchiveError: a name is not plain, or there are too many files or bytes.
     """
     if wrong := [name for name in files if not is_safe_name(name)]:
         raise ArchiveError(f"The name {wrong[0]!r} cannot be packed.", "Use letters, digits, dots, dashes and slashes.")
@@ -63,7 +67,8 @@ def pack(files: Mapping[str, bytes]) -> bytes:
     position = 0
     for name in sorted(files):
         content, encoded = files[name], name.encode("ascii")
-        numbers = (0, _STORED, _TIME, _DATE, zlib.crc32(content), len(content), len(content), len(encoded), 0)
+        checksum = zlib.crc32(content) if checksums is None else checksums[name]
+        numbers = (0, _STORED, _TIME, _DATE, checksum, len(content), len(content), len(encoded), 0)
         local = _LOCAL.pack(_LOCAL_SIGN, _VERSION, *numbers) + encoded
         central = _CENTRAL.pack(_CENTRAL_SIGN, _MADE_BY_UNIX, _VERSION, *numbers, 0, 0, 0, _REGULAR_FILE, position)
         directory.append(central + encoded)
@@ -74,125 +79,51 @@ def pack(files: Mapping[str, bytes]) -> bytes:
     return b"".join((*pieces, index, end))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Unpacked:
-    """What was found in an archive, however damaged.
+    """The contents of an archive, and whether it is as it was packed.
 
     Attributes:
-        files: contents by name; of two entries with one name the first.
-        places: where each content begins and ends in the archive.
-        problems: what is wrong with the archive itself, in words.
-        unsure: files whose check sum in the archive does not fit them: one of the two was changed.
+        files: contents by name.
+        altered: names of files whose contents changed since they were packed.
+        problem: how the archive differs from the one that its files give, "" when it does not.
     """
 
-    files: dict[str, bytes] = field(default_factory=dict)
-    places: dict[str, tuple[int, int]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    unsure: set[str] = field(default_factory=set)
+    files: Mapping[str, bytes]
+    altered: tuple[str, ...] = ()
+    problem: str = ""
 
 
 def unpack(content: bytes) -> Unpacked:
-    """Read an archive as far as it can be read.
-
-    The entries are found by the directory at the end; where that is damaged, by going through the file from its beginning.
-    Contents are taken as they stand: a wrong check sum is a matter for whoever knows what they should be.
+    """Read an archive.
 
     Raises:
-        ArchiveError: it is no archive at all, or larger than any that is written here.
+        ArchiveError: it is not an archive of this form, or is larger than any that is written here.
     """
     if len(content) > LARGEST_ARCHIVE + 2**20:
         raise ArchiveError(f"The file has {len(content) // 2**20} MB.", "No bundle is that large.")
-    found = Unpacked()
-    entries = _by_directory(content) or list(_by_walking(content))
-    if not entries:
-        raise ArchiveError(
-            "The file is no bundle: it holds no archive.", "Choose the file phexplore bundle has written."
-        )
-    for name, start, end in entries:
-        if name in found.files:
-            found.problems.append(f"the entry {name!r} stands twice")
-            continue
-        if not is_safe_name(name):
-            found.problems.append(f"an entry has the name {name[:60]!r}")
-            continue
-        found.files[name] = content[start:end]
-        found.places[name] = (start, end)
-    if len(entries) <= MOST_FILES and (rebuilt := pack(found.files)) != content:
-        found.problems += _structure_problems(_with_sums_of(content, rebuilt, found), rebuilt, found)
-    return found
-
-
-def _with_sums_of(content: bytes, rebuilt: bytes, found: Unpacked) -> bytes:
-    """Return the archive with the check sums its contents have, and remember where it had others."""
-    if len(content) < len(rebuilt):
-        return content
-    changed = bytearray(content)
-    position, index = 0, sum(_LOCAL.size + len(name) + len(data) for name, data in found.files.items())
-    for name in sorted(found.files):
-        for start in (position + _LOCAL_SUM, index + _CENTRAL_SUM):
-            if changed[start : start + 4] != rebuilt[start : start + 4]:
-                found.unsure.add(name)
-                changed[start : start + 4] = rebuilt[start : start + 4]
-        position += _LOCAL.size + len(name) + len(found.files[name])
-        index += _CENTRAL.size + len(name)
-    return bytes(changed)
-
-
-def _by_directory(content: bytes) -> list[tuple[str, int, int]]:
-    """Return name, start and end of every entry of the directory; nothing when the directory is damaged."""
-    place = content.rfind(_END_SIGN)
-    if place < 0 or place + _END.size > len(content):
-        return []
-    _, _, _, _, count, length, start, _ = _END.unpack_from(content, place)
-    if count > MOST_FILES or start + length != place:
-        return []
-    entries: list[tuple[str, int, int]] = []
-    position = start
-    for _ in range(count):
-        if content[position : position + 4] != _CENTRAL_SIGN or position + _CENTRAL.size > place:
-            return []
-        fields = _CENTRAL.unpack_from(content, position)
-        method, size, name_length, extra, comment, local = (
-            fields[4],
-            fields[8],
-            fields[10],
-            fields[11],
-            fields[12],
-            fields[16],
-        )
-        name = content[position + _CENTRAL.size :][:name_length].decode("latin-1")
-        data = local + _LOCAL.size + name_length
-        if method != _STORED or content[local : local + 4] != _LOCAL_SIGN or data + size > start:
-            return []
-        entries.append((name, data, data + size))
-        position += _CENTRAL.size + name_length + extra + comment
-    return entries if position == place else []
-
-
-def _by_walking(content: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yield the entries one finds going from one local header to the next, as long as they make sense."""
-    position = count = 0
-    while content[position : position + 4] == _LOCAL_SIGN and position + _LOCAL.size <= len(content):
-        fields = _LOCAL.unpack_from(content, position)
-        method, size, name_length, extra = fields[3], fields[8], fields[9], fields[10]
-        data = position + _LOCAL.size + name_length + extra
-        count += 1
-        if method != _STORED or data + size > len(content) or count > MOST_FILES:
-            return
-        yield content[position + _LOCAL.size :][:name_length].decode("latin-1"), data, data + size
-        position = data + size
-
-
-def _structure_problems(content: bytes, rebuilt: bytes, found: Unpacked) -> list[str]:
-    """Say where an archive differs from the one that its own files give."""
-    if content == rebuilt:
-        return []
+    remedy = "Choose the file that phexplore bundle wrote."
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, RuntimeError, ValueError, OverflowError, struct.error, EOFError) as error:
+        raise ArchiveError("This file is not a bundle (not a ZIP archive).", remedy) from error
+    is_plain = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+    if not is_plain or not 0 < len(entries) <= MOST_FILES or sum(entry.file_size for entry in entries) > len(content):
+        raise ArchiveError("This file is not a bundle: it is empty, too large, or compressed.", remedy)
+    files: dict[str, bytes] = {}
+    checksums: dict[str, int] = {}
+    for entry in entries:
+        if not is_safe_name(entry.filename):
+            return Unpacked(files, problem=f"The archive has an entry with the name {entry.filename[:60]!r}.")
+        if entry.filename in files:
+            return Unpacked(files, problem=f"The archive has two entries with the name {entry.filename!r}.")
+        start = entry.header_offset + _LOCAL.size + len(entry.filename)
+        files[entry.filename] = content[start : start + entry.file_size]
+        checksums[entry.filename] = entry.CRC
+    rebuilt = pack(files, checksums)
+    if rebuilt == content:
+        return Unpacked(files, tuple(name for name in sorted(files) if zlib.crc32(files[name]) != checksums[name]))
     if content.startswith(rebuilt):
-        return [f"{len(content) - len(rebuilt)} bytes stand behind the end of the archive"]
-    pairs = enumerate(zip(content, rebuilt, strict=False))
-    first = next((place for place, (a, b) in pairs if a != b), min(len(content), len(rebuilt)))
-    following = [name for name, (start, _) in sorted(found.places.items(), key=lambda item: item[1]) if start > first]
-    if following:
-        return [f"byte {first} was changed, in the header of {following[0]!r}"]
-    where = "the directory of the archive" if found.places else "the archive"
-    return [f"byte {first} was changed, in {where}"]
+        return Unpacked(files, problem=f"{len(content) - len(rebuilt)} bytes follow the end of the archive.")
+    return Unpacked(files, problem="The archive is not packed as bundles are: its structure was changed.")

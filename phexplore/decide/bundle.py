@@ -1,8 +1,8 @@
-"""The bundle of a decision: one deterministic archive with everything somebody needs to run, check and defend it.
+"""The bundle of a decision, format version 1: one deterministic archive of values with the signatures over them.
 
-Contents: the parameters as production reads them, the scenario, its forecast, the decisions, the runs they rest on, the
-project with its whole edit log, the certificate, a manifest with the check sum of every file, detached signatures, and
-the same sums in the form other programs read.
+Contents: the parameters (also as production reads them), their forecast, the decisions, the project with its edit log, the
+summaries of cited runs, a manifest with the SHA-256 of every file, and signatures. Nothing in a bundle is rendered: whoever
+verifies it recomputes the values and renders the certificate from them.
 """
 
 from __future__ import annotations
@@ -16,39 +16,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore import __version__
-from phexplore.catalog.names import Naming, called
-from phexplore.decide.archive import is_safe_name, pack, unpack
-from phexplore.decide.certificate import CertificateFacts, certificate
+from phexplore.decide.archive import is_safe_name, pack
 from phexplore.decide.citing import RunEvidence
-from phexplore.decide.signing import Signature, Signer, key_id_of, public_bytes, sign, sign_with
+from phexplore.decide.signing import Signature, Signer, sign
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import counted
 from phexplore.files.approval_json import encode_decisions
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.project_file import LoggedStep, ProjectContent, single, write_project
-from phexplore.files.scenario_json import decode_scenario, encode_scenario
-from phexplore.model.approval import Decision, status_of
+from phexplore.files.scenario_json import encode_scenario
+from phexplore.model.approval import Decision, Status, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
+from phexplore.model.moments import zoned_text
+from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
-from phexplore.systems.registry import check, handover, system_of
+from phexplore.systems.registry import check, handover, loss_of, system_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-FORMAT = "phexplore bundle"
-VERSION = 7
-"""Since version 2 every signature stands beside it in the form of OpenSSH; since 3 the certificate's tables say what is proven, and it
-has lines to sign on paper; 4 are those that take along the user's files that production cannot have; since 5 these stand in
-bundles of any kind, and the certificate marks no margin that is within its target as it is; since 6 it says no loss smaller than it is,
-and names conversions in words; since 7 its PDF is tagged as ISO 14289-1 asks."""
-_VERSION_OF_TAGS = 7
+FORMAT, VERSION = "phexplore bundle", 1
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 SCENARIO, FORECAST, DECISIONS, PROJECT, LOG = (
     "scenario.json", "forecast.json", "decisions.json", "log/project.phx", "log/steps.txt",
 )  # fmt: skip
-CERTIFICATE_HTML, CERTIFICATE_PDF = "certificate.html", "certificate.pdf"
 PARAMETERS, RUNS, SIGNATURES = "parameters/", "runs/", "signatures/"
+_PROSE = frozenset({"errata", "note"})
+"""Keys of the forecast whose sentences explain values; a bundle contains values."""
+FINGERPRINT_STATED, RUN_STATED, TOTAL_STATED = "Parameters", "Run", "Total "
+"""Names of lines of a statement: the fingerprint, a cited run, and the start of that of the privacy loss."""
 
 
 class BundleError(PhexploreError):
@@ -57,29 +55,76 @@ class BundleError(PhexploreError):
 
 @dataclass(frozen=True, slots=True)
 class BundleRequest:
-    """What goes into a bundle.
+    """Everything that the contents of a bundle are computed from.
 
     Attributes:
         scenario: the parameters decided about.
-        content: the project with its edit log; None for a scenario without one.
-        decisions: all of the project's.
-        runs: what is cited.
         now: when the bundle is made, with its zone.
-        signers: public keys that are expected to sign, 32 bytes each.
+        content: the project with its edit log and decisions; None for a scenario without one.
+        runs: cited runs.
+        signers: SHA-256 of the public keys that are expected to sign.
         clearance: number of the review board.
-        keeps_notes: whether free text of scenarios and decisions goes in.
-        has_pdf: whether the certificate is made as PDF too.
+        keeps_notes: whether free text of scenarios and decisions is included.
     """
 
     scenario: Scenario
     now: datetime
     content: ProjectContent | None = None
-    decisions: tuple[Decision, ...] = ()
     runs: tuple[RunEvidence, ...] = ()
-    signers: tuple[bytes, ...] = ()
+    signers: tuple[str, ...] = ()
     clearance: str = ""
     keeps_notes: bool = True
-    has_pdf: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The statement that a bundle makes, computed from its inputs: what somebody signs, and what the certificate presents.
+
+    Attributes:
+        scenario: the parameters.
+        status: the status that the decisions give them.
+        decisions: about exactly these parameters, oldest first.
+        runs: the runs they rest on.
+        parameters: the production files by name.
+        root: the file that production is started with.
+        signers: SHA-256 of the public keys that are expected to sign.
+        clearance: number of the review board, "" when there is none.
+        made: when the bundle was made.
+        notes: notes for whoever hands the parameters over.
+        files: contents of the bundle by name, without manifest, signatures and sums.
+    """
+
+    scenario: Scenario
+    status: Status
+    decisions: tuple[Decision, ...]
+    runs: tuple[RunEvidence, ...]
+    parameters: Mapping[str, str]
+    root: str
+    signers: tuple[str, ...]
+    clearance: str
+    made: datetime
+    notes: tuple[str, ...]
+    files: Mapping[str, bytes]
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return name and text of everything that is stated; text of people is as they wrote it."""
+        loss = loss_of(self.scenario)
+        found = [
+            ("Scenario", self.scenario.name),
+            ("Status", self.status.value),
+            (f"{TOTAL_STATED}{loss.framework.symbol}", exact_text(loss.total)),
+            (FINGERPRINT_STATED, fingerprint(self.scenario)),
+            ("Made", zoned_text(self.made)),
+        ]
+        if self.clearance:
+            found.append(("Clearance", self.clearance))
+        for one in self.decisions:
+            note = f": {one.note}" if one.note else ""
+            found.append(("Decision", f"{one.status.value} by {one.who}, {one.role}, {zoned_text(one.at)}{note}"))
+        for run in self.runs:
+            data = "synthetic" if run.is_synthetic else "not marked synthetic"
+            found.append((RUN_STATED, f"{run.cited.name}, {counted(run.cited.trials, 'trial')}, data {data}"))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +134,10 @@ class Bundle:
     Attributes:
         files: everything but signatures and sums, by name.
         signatures: in the order they were given.
-        notes: what whoever made it should know.
     """
 
     files: Mapping[str, bytes]
     signatures: tuple[Signature, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def manifest(self) -> bytes:
@@ -103,167 +146,152 @@ class Bundle:
 
     def packed(self) -> bytes:
         """Return the archive."""
-        files = {**self.files, **{signature_name(s): s.encoded() for s in self.signatures}}
-        files |= {ssh_signature_name(s): s.over_manifest for s in self.signatures if s.over_manifest}
+        files = dict(self.files)
+        for signature in self.signatures:
+            own, openssh = signature_names(signature)
+            files |= {own: signature.encoded(), openssh: signature.over_manifest}
         return pack({**files, SUMS: sums(files)})
 
 
-def signature_name(signature: Signature) -> str:
-    """Return the name of a signature's file: one per key."""
-    return f"{SIGNATURES}{signature.key_id[:16]}.json"
-
-
-def ssh_signature_name(signature: Signature) -> str:
-    """Return the name of the file with the same signature in the form of OpenSSH."""
-    return f"{SIGNATURES}{signature.key_id[:16]}.sig"
+def signature_names(signature: Signature) -> tuple[str, str]:
+    """Return the names of the two files of a signature: the signed name, role and time; the manifest signed for OpenSSH."""
+    stem = f"{SIGNATURES}{signature.key_id[:16]}"
+    return f"{stem}.json", f"{stem}.sig"
 
 
 def sums(files: Mapping[str, bytes]) -> bytes:
-    """Return check sums in the form ``sha256sum -c`` reads."""
+    """Return SHA-256 sums in the form that ``sha256sum -c`` reads."""
     lines = [f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files) if name != SUMS]
     return "".join(lines).encode()
 
 
-def make_bundle(request: BundleRequest) -> Bundle:
-    """Bring the files of a bundle together.
+def stated(request: BundleRequest) -> Statement:
+    """Compute the contents of a bundle.
 
     Raises:
-        BundleError: the scenario has errors, or a decision's run is not among those cited.
-        PhexploreError: the production files cannot say exactly what was chosen.
+        PhexploreError: the production files cannot contain exactly what was chosen.
     """
-    if errors := [issue for issue in check(request.scenario) if has_errors([issue])]:
-        raise BundleError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
-    request = request if request.keeps_notes else _without_notes(request)
     scenario, own = request.scenario, fingerprint(request.scenario)
-    decisions = tuple(decision for decision in request.decisions if decision.fingerprint == own)
-    _confirm_cited(decisions, request.runs)
-    status = status_of(request.decisions, own)
-    parameters, root, notes = handover(scenario).files(scenario)
-    content = request.content or replace(
-        single(Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", _at(request.now)),
-        decisions=request.decisions,
+    content = request.content or single(
+        Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", _at(request.now)
     )
+    decisions = tuple(decision for decision in content.decisions if decision.fingerprint == own)
+    parameters, root, notes = handover(scenario).files(scenario)
     files: dict[str, bytes] = {
         SCENARIO: one_spelling(encode_scenario(scenario)),
-        FORECAST: one_spelling(system_of(scenario).forecast_json(scenario, None)),
+        FORECAST: one_spelling(_without_prose(system_of(scenario).forecast_json(scenario, None))),
         DECISIONS: one_spelling(encode_decisions(decisions)),
         PROJECT: write_project(content),
         LOG: steps_text(content.steps),
     }
     files |= {f"{PARAMETERS}{name}": text.encode() for name, text in parameters.items()}
     for run in request.runs:
-        folder = f"{RUNS}{run.cited.name}/"
-        files |= {
-            f"{folder}run.json": one_spelling(dict(run.facts)),
-            f"{folder}summary.json": run.summary,
-            f"{folder}manifest.json": run.manifest,
-        }
-    keys = tuple(key_id_of(key) for key in request.signers)
-    facts = CertificateFacts(
+        files |= {f"{RUNS}{run.cited.name}/{name}": data for name, data in run.files().items()}
+    notes += [f"{run.cited.name}: {run.content()['remark']}" for run in request.runs if "left_out" in run.content()]
+    return Statement(
         scenario,
-        status,
+        status_of(decisions, own),
         decisions,
         request.runs,
         parameters,
         root,
-        keys,
+        request.signers,
         request.clearance,
         request.now,
-        VERSION,
+        tuple(notes),
+        files,
     )
-    notes += _certificate_files(facts, files, has_pdf=request.has_pdf)
-    notes += [f"{run.cited.name}: {run.content()['remark']}" for run in request.runs if "left_out" in run.content()]
-    if wrong := [name for name in files if not is_safe_name(name)]:
+
+
+def _without_prose(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_prose(inner) for key, inner in value.items() if key not in _PROSE}
+    return list(map(_without_prose, value)) if isinstance(value, list | tuple) else value
+
+
+def make_bundle(request: BundleRequest) -> Bundle:
+    """Return the bundle of a request.
+
+    Raises:
+        BundleError: the scenario has errors, or a decision's run is not among those cited.
+        PhexploreError: the production files cannot contain exactly what was chosen.
+    """
+    if errors := [issue for issue in check(request.scenario) if has_errors([issue])]:
+        raise BundleError(f"{errors[0].place}: {errors[0].sentence}", errors[0].remedy)
+    statement = stated(request if request.keeps_notes else _without_notes(request))
+    if missing := uncited(statement):
         raise BundleError(
-            f"The file name {wrong[0]!r} cannot go into a bundle.", "Rename the file and import it again."
+            missing[0], "Cite it, too: select it under Runs; on the command line, name its directory with --runs."
         )
-    files[MANIFEST] = manifest_bytes(
-        {
-            "format": FORMAT,
-            "version": facts.version,
-            "program": __version__,
-            "made": _at(request.now),
-            "scenario": scenario.name,
-            "fingerprint": own,
-            "status": status.value,
-            "clearance": request.clearance,
-            "root": f"{PARAMETERS}{root}",
-            "signers": list(keys),
-            "notes": notes,
-            "files": {
-                name: {"sha256": hashlib.sha256(files[name]).hexdigest(), "bytes": len(files[name])}
-                for name in sorted(files)
-            },
-        }
-    )
-    return Bundle(files, notes=tuple(notes))
+    if wrong := [name for name in statement.files if not is_safe_name(name)]:
+        raise BundleError(
+            f"The file name {wrong[0]!r} cannot be included in a bundle.", "Rename the file and import it again."
+        )
+    return Bundle({**statement.files, MANIFEST: one_spelling(manifest_of(statement, statement.files))})
 
 
-def manifest_bytes(content: Mapping[str, Any]) -> bytes:
-    """Return a manifest as bytes; it ends with its own check sum, so that a changed one accuses itself."""
-    bare = {name: value for name, value in content.items() if name != "self"}
-    return one_spelling({**bare, "self": hashlib.sha256(one_spelling(bare)).hexdigest()})
+def manifest_of(statement: Statement, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the content of the manifest.
+
+    Args:
+        statement: of the bundle.
+        files: that it lists.
+    """
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "program": __version__,
+        "made": _at(statement.made),
+        "scenario": statement.scenario.name,
+        "fingerprint": fingerprint(statement.scenario),
+        "status": statement.status.value,
+        "clearance": statement.clearance,
+        "root": f"{PARAMETERS}{statement.root}",
+        "signers": list(statement.signers),
+        "files": {
+            name: {"sha256": hashlib.sha256(files[name]).hexdigest(), "bytes": len(files[name])}
+            for name in sorted(files)
+        },
+    }
 
 
-def signed(bundle: Bundle, key: Ed25519PrivateKey, signer: Signer, now: datetime) -> Bundle:
+def uncited(statement: Statement) -> list[str]:
+    """Return a sentence for every run that a decision rests on and that is not among the cited runs."""
+    present = {(run.cited.identity, run.cited.trials) for run in statement.runs}
+    return [
+        f"The decision of {decision.who} rests on the run {cited.name}, which is not in the bundle."
+        for decision in statement.decisions
+        for cited in decision.runs
+        if (cited.identity, cited.trials) not in present
+    ]
+
+
+def signed(bundle: Bundle, key: Ed25519PrivateKey | str, signer: Signer, now: datetime) -> Bundle:
     """Return the bundle with one more signature; a second one of the same key replaces the first.
 
     Args:
         bundle: to sign.
-        key: private key of the signer.
+        key: private key of the signer, or a command that signs: it reads the message and writes the signature.
         signer: name and role.
         now: time of the signature, with offset.
 
     Raises:
-        BundleError: the bundle names who signs, and this key is not among them.
-        SigningError: the signer has no name.
+        BundleError: the bundle lists its signers, and this key is not among them.
+        SigningError, SshSignatureError: the signer has no name, or the command makes no signature.
     """
-    _confirm_expected(bundle, public_bytes(key), signer)
-    return _with(bundle, sign(bundle.manifest, key, signer, _at(now)))
-
-
-def signed_with(bundle: Bundle, command: str, signer: Signer, now: datetime) -> Bundle:
-    """Return the bundle with one more signature, made by a command: `signing.sign_with`.
-
-    Args:
-        bundle: to sign.
-        command: as on a command line; it reads the message and writes the signature.
-        signer: name and role.
-        now: time of the signature, with offset.
-
-    Raises:
-        BundleError: the bundle names who signs, and this key is not among them, or it is of a version that knows no
-            such signatures.
-        SigningError, SshSignatureError: the command makes no signature.
-    """
-    if json.loads(bundle.manifest)["version"] == 1:
-        raise BundleError(
-            "The bundle is of version 1, which knows signatures by key files only.",
-            "Sign with --sign, or make it again.",
-        )
-    signature = sign_with(bundle.manifest, command, signer, _at(now))
-    _confirm_expected(bundle, signature.public_key, signer)
-    return _with(bundle, signature)
-
-
-def _confirm_expected(bundle: Bundle, public_key: bytes, signer: Signer) -> None:
+    made = sign(bundle.manifest, key, signer, _at(now))
     expected = json.loads(bundle.manifest)["signers"]
-    if expected and key_id_of(public_key) not in expected:
+    if expected and made.key_id not in expected:
         raise BundleError(
-            f"The bundle names the keys that sign it, and this key of {signer.name} is not among them.",
-            "Have it written again with this public key among those who sign later.",
+            f"The bundle lists the keys that sign it, and this key of {signer.name} is not among them.",
+            "Write the bundle again, with this public key among those who sign later.",
         )
-
-
-def _with(bundle: Bundle, signature: Signature) -> Bundle:
-    if json.loads(bundle.manifest)["version"] == 1:
-        signature = replace(signature, over_manifest=b"")
-    others = tuple(other for other in bundle.signatures if other.key_id != signature.key_id)
-    return replace(bundle, signatures=(*others, signature))
+    others = tuple(other for other in bundle.signatures if other.key_id != made.key_id)
+    return replace(bundle, signatures=(*others, made))
 
 
 def write_bundle(bundle: Bundle, out: Path) -> None:
-    """Write a bundle, read it back, and compare: it counts only then.
+    """Write a bundle, read it back, and compare.
 
     Args:
         bundle: to write.
@@ -271,77 +299,15 @@ def write_bundle(bundle: Bundle, out: Path) -> None:
 
     Raises:
         WriteError: it cannot be written.
-        BundleError: what was read is not what was written, or does not say what was decided.
+        BundleError: the file does not contain what was written.
     """
     content = bundle.packed()
     write_atomically(out, content)
-    back = out.read_bytes()
-    found = unpack(back)
-    remedy = "The disk or the program is at fault. Write it again, elsewhere; do not hand this one over."
-    if back != content or found.problems:
-        raise BundleError(f"{out} was read back otherwise than it was written.", remedy)
-    scenario = decode_scenario(json.loads(found.files[SCENARIO]), SCENARIO)
-    if fingerprint(scenario) != json.loads(bundle.manifest)["fingerprint"]:
-        raise BundleError(f"{out} does not hold the parameters that were decided about.", remedy)
-
-
-def _certificate_files(facts: CertificateFacts, files: dict[str, bytes], *, has_pdf: bool) -> list[str]:
-    """Add the certificate; return why there is no PDF, if there is none."""
-    from phexplore.report.pdf import PdfUnavailableError  # noqa: PLC0415 - brings the template engine
-
-    files[CERTIFICATE_HTML] = certificate_html(facts)
-    if not has_pdf:
-        return []
-    try:
-        files[CERTIFICATE_PDF] = certificate_pdf(files, facts.now, facts.version)
-    except PdfUnavailableError as error:
-        return [f"{error.sentence} The certificate is in the bundle as HTML."]
-    return []
-
-
-def certificate_html(facts: CertificateFacts) -> bytes:
-    """Return the certificate as HTML, with production's codes whatever this process calls things."""
-    from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
-
-    with called(Naming.CODES):
-        return document_html(certificate(facts))
-
-
-def certificate_pdf(files: Mapping[str, bytes], now: datetime, version: int) -> bytes:
-    """Return the certificate of a bundle as PDF, with the data inside.
-
-    Args:
-        files: of the bundle; the certificate as HTML is among them.
-        now: when the bundle was made.
-        version: of the bundle.
-
-    Raises:
-        PdfUnavailableError: the libraries that lay it out are not installed.
-    """
-    from phexplore.report.pdf import Attached, pdf_from_html  # noqa: PLC0415 - brings the template engine
-
-    attached = [
-        Attached(name.rpartition("/")[2], files[name], text)
-        for name, text in (
-            (SCENARIO, "The parameters, exact"),
-            (FORECAST, "Every analytic figure"),
-            (DECISIONS, "Who decided what, and when"),
+    if out.read_bytes() != content:
+        raise BundleError(
+            f"{out} was read back otherwise than it was written.",
+            "The disk is at fault. Write the bundle again, elsewhere; do not hand this one over.",
         )
-    ]
-    return pdf_from_html(
-        files[CERTIFICATE_HTML], now, attached, is_report=False, mends_tags=version >= _VERSION_OF_TAGS
-    )
-
-
-def _confirm_cited(decisions: Sequence[Decision], runs: Sequence[RunEvidence]) -> None:
-    present = {run.cited.identity for run in runs}
-    for decision in decisions:
-        for cited in decision.runs:
-            if cited.identity not in present:
-                raise BundleError(
-                    f"The decision of {decision.who} rests on the run {cited.name}, which is not cited here.",
-                    "Cite it, too: tick it under Runs, on the command line name its directory with --runs.",
-                )
 
 
 def _without_notes(request: BundleRequest) -> BundleRequest:
@@ -349,8 +315,7 @@ def _without_notes(request: BundleRequest) -> BundleRequest:
     if content is not None:
         steps = tuple(replace(step, workbook=_bare_workbook(step.workbook)) for step in content.steps)
         content = replace(content, steps=steps, decisions=_bare(content.decisions))
-    scenario = _silent(request.scenario)
-    return replace(request, scenario=scenario, content=content, decisions=_bare(request.decisions))
+    return replace(request, scenario=_silent(request.scenario), content=content)
 
 
 def _bare_workbook(workbook: Workbook) -> Workbook:
@@ -375,5 +340,5 @@ def _at(now: datetime) -> str:
 
 
 def one_spelling(value: Any) -> bytes:
-    """Return the only way in which the files of a bundle spell a JSON value."""
+    """Return the only way in which a bundle spells a JSON value."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

@@ -1,19 +1,29 @@
-"""Bundles made, signed, checked: whole jobs that tell how far they are, for a process beside the window.
+"""Jobs that write, sign and check bundles and report their progress, for the command line and the process of the window.
 
-Keys are read here, used and forgotten; a job names their files, and nothing but signatures comes back.
+Private keys are read here, used and forgotten; a job names their files, and only signatures are returned.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.decide.agreement import FINGERPRINT_STATED, RUN_STATED, TOTAL_STATED
-from phexplore.decide.bundle import Bundle, BundleError, BundleRequest, make_bundle, signed, signed_with, write_bundle
+from phexplore.decide.bundle import (
+    FINGERPRINT_STATED,
+    RUN_STATED,
+    TOTAL_STATED,
+    Bundle,
+    BundleError,
+    BundleRequest,
+    make_bundle,
+    signed,
+    write_bundle,
+)
+from phexplore.decide.certificate import confirm_certificate_name, write_certificate
 from phexplore.decide.citing import evidence
 from phexplore.decide.scenario_export import Exported, ExportJob, write_export
 from phexplore.decide.signing import (
@@ -21,13 +31,12 @@ from phexplore.decide.signing import (
     Signer,
     create_key,
     key_id_of,
-    key_of_command,
     load_private_key,
     load_public_key,
-    public_bytes,
+    public_key_of,
 )
 from phexplore.decide.trusted_keys import TrustedKey
-from phexplore.decide.verifying import opened, read_bundle, verify
+from phexplore.decide.verifying import Verification, opened, read_bundle, verify
 from phexplore.errors import visible
 from phexplore.figures.wording import bound_text
 from phexplore.files.project_file import read_project
@@ -65,7 +74,7 @@ class KeyFile:
 
 @dataclass(frozen=True, slots=True)
 class SigningCommand:
-    """A command that signs, for cards and agents: `signing.sign_with`.
+    """A command that signs, for cards and agents: `signing.sign`.
 
     Attributes:
         command: program and arguments.
@@ -76,7 +85,7 @@ class SigningCommand:
     signer: Signer
 
 
-_Key = SigningCommand | tuple[KeyFile, "Ed25519PrivateKey"]
+_Key = tuple[Signer, "Ed25519PrivateKey | str"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +138,13 @@ class VerifyJob:
         bundle: the file.
         trusted: keys of the checker's store.
         required: signatures by different ones of them that have to be there.
+        certificate: file to render the certificate to, if the bundle is intact; None for none.
     """
 
     bundle: Path
     trusted: tuple[TrustedKey, ...] = ()
     required: int = 0
+    certificate: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +196,9 @@ class BundleReport:
         awaited: key ids that are expected to sign and have not, with whose they are as `Signed.owner` has it.
         notes: what whoever hands the parameters over should know.
         shortfall: why the signatures do not suffice for the checker, "" when they do.
+        misdated: sentences about dates in the future.
         is_made_here: whether owners are who signed just now; no store of keys was asked.
+        certificate: the file that the certificate was rendered to, None for none.
     """
 
     path: Path
@@ -196,7 +209,9 @@ class BundleReport:
     awaited: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     shortfall: str = ""
+    misdated: tuple[str, ...] = ()
     is_made_here: bool = False
+    certificate: Path | None = None
 
     @property
     def is_intact(self) -> bool:
@@ -215,8 +230,9 @@ def report_headline(report: BundleReport) -> tuple[str, str]:
     if not report.is_intact:
         count = len(report.alterations)
         return f"Not intact: {count} finding" + ("" if count == 1 else "s"), "refused"
-    if report.shortfall:
-        return "Intact, but not signed by enough keys you trust", "refused"
+    if report.shortfall or report.misdated:
+        reason = "not signed by enough keys you trust" if report.shortfall else "dated in the future"
+        return f"Intact, but {reason}", "refused"
     if report.awaited:
         count = len(report.awaited)
         return f"Intact, {count} signature" + ("" if count == 1 else "s") + " still to come", "attention"
@@ -238,10 +254,9 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
         has_codes: name keys and the file by their sums, and totals by their ratio, too.
     """
     said = [("error", visible(f"{part}: {sentence}")) for part, sentence in report.alterations]
-    if report.shortfall:
-        said.append(("error", report.shortfall))
+    said += [("error", visible(sentence)) for sentence in filter(None, (report.shortfall, *report.misdated))]
     if report.is_intact:
-        said.append(("tick", "Every part is as handed over and agrees with what is recomputed from the parameters."))
+        said.append(("tick", "Every part is unmodified and agrees with what is recomputed from the parameters."))
         said += [
             ("info", visible(f"{name}: {_for_reading(name, text, has_codes=has_codes)}"))
             for name, text in report.stated
@@ -264,6 +279,8 @@ def report_lines(report: BundleReport, *, has_codes: bool = True) -> list[tuple[
     if any(not one.owner for one in report.signatures):
         said.append(("info", _NAMED_BY_ITSELF))
     said += [("info", visible(note)) for note in report.notes]
+    if report.certificate is not None:
+        said.append(("tick", visible(f"Certificate rendered from the recomputed values: {report.certificate}")))
     if has_codes:
         said.append(("info", f"SHA-256 of the file {report.sha256}"))
     return said
@@ -301,9 +318,7 @@ def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> Bundle
         case SignJob():
             return _countersign(job, tell, at)
         case VerifyJob():
-            tell(1, 1, "Making every part of the bundle again and comparing")
-            content = read_bundle(job.bundle)
-            return _report(job.bundle, content, job.trusted, job.required)
+            return _check(job, tell)
         case ExportJob():
             return write_export(job, tell)
         case KeyJob():
@@ -318,25 +333,14 @@ def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
     content = read_project(job.project.decode("utf-8"), name="project")
     scenario = content.workbook.find(job.scenario)
     keys = [_read(key) for key in job.keys]
-    publics = [public_bytes(key[1]) for key in keys if not isinstance(key, SigningCommand)]
     later = [TrustedKey(path.name, load_public_key(path)) for path in job.expected]
-    publics += [key.public_key for key in later]
-    publics += [key_of_command(key.command) for key in keys if isinstance(key, SigningCommand)]
+    publics = [public_key_of(key) for _, key in keys] + [key.public_key for key in later]
+    signers = tuple(dict.fromkeys(map(key_id_of, publics)))
     tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
     cited = evidence(job.runs, scenario)
-    tell(3, _SEAL_STEPS, "Making parameters, forecast and certificate")
-    bundle = make_bundle(
-        BundleRequest(
-            scenario,
-            now,
-            content,
-            content.decisions,
-            cited,
-            tuple(dict.fromkeys(publics)),
-            job.clearance,
-            job.keeps_notes,
-        )
-    )
+    tell(3, _SEAL_STEPS, "Computing parameters and forecast")
+    request = BundleRequest(scenario, now, content, cited, signers, job.clearance, job.keeps_notes)
+    bundle = make_bundle(request)
     tell(4, _SEAL_STEPS, "Checking the bundle, then signing")
     return _signed_and_written(opened(bundle.packed()), keys, job.out, now, tell, 5, _SEAL_STEPS, later)
 
@@ -365,28 +369,48 @@ def _signed_and_written(
 ) -> BundleReport:
     """Sign, write, read back, compare, make every part again: a bundle counts only then."""
     own = [*later]
-    for key in keys:
-        if isinstance(key, SigningCommand):
-            bundle = signed_with(bundle, key.command, key.signer, now)
-        else:
-            bundle = signed(bundle, key[1], key[0].signer, now)
-        made = bundle.signatures[-1]
-        own.append(TrustedKey(made.signer.name, made.public_key))
+    for signer, key in keys:
+        bundle = signed(bundle, key, signer, now)
+        own.append(TrustedKey(signer.name, bundle.signatures[-1].public_key))
     tell(number, steps, "Writing, reading back and comparing")
     write_bundle(bundle, out)
-    tell(number + 1, steps, "Making every part of the bundle again and comparing")
+    tell(number + 1, steps, "Recomputing every part of the bundle and comparing")
     content = read_bundle(out)
-    report = replace(_report(out, content, tuple(own)), is_made_here=True)
+    report = replace(report_of(out, content, verify(content, owners_of(own)), owners_of(own)), is_made_here=True)
     if report.alterations:
         part, sentence = report.alterations[0]
-        raise BundleError(f"{out} does not stand up to its own check. {part}: {sentence}", "Do not hand it over.")
+        raise BundleError(f"{out} fails its own check. {part}: {sentence}", "Do not hand it over.")
     return report
 
 
-def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], required: int = 0) -> BundleReport:
-    owners = {key.public_key: key.name for key in trusted}
+def _check(job: VerifyJob, tell: Tell) -> BundleReport:
+    tell(1, 1, "Recomputing every part of the bundle and comparing")
+    if job.certificate is not None:
+        confirm_certificate_name(job.certificate)
+    content, owners = read_bundle(job.bundle), owners_of(job.trusted)
+    found = verify(content, owners, job.required)
+    report = report_of(job.bundle, content, found, owners)
+    if job.certificate is None or not found.is_intact or found.statement is None:
+        return report
+    write_certificate(found.statement, found.signatures, job.certificate)
+    return replace(report, certificate=job.certificate)
+
+
+def owners_of(keys: Iterable[TrustedKey]) -> dict[bytes, str]:
+    """Return whose each public key is."""
+    return {key.public_key: key.name for key in keys}
+
+
+def report_of(path: Path, content: bytes, found: Verification, owners: Mapping[bytes, str]) -> BundleReport:
+    """Return the result of a check for people.
+
+    Args:
+        path: of the bundle.
+        content: the whole file.
+        found: the result.
+        owners: whose each public key is, as far as the checker knows.
+    """
     named = {key_id_of(public): name for public, name in owners.items()}
-    found = verify(content, owners.keys(), required)
     statement = found.statement
     return BundleReport(
         path,
@@ -397,12 +421,13 @@ def _report(path: Path, content: bytes, trusted: tuple[TrustedKey, ...], require
             Signed(s.signer.name, s.signer.role, s.at, s.key_id, owners.get(s.public_key, "")) for s in found.signatures
         ),
         tuple((key, named.get(key, "")) for key in found.awaited),
-        (*statement.notes, *filter(None, [statement.uncompared])) if statement is not None else (),
+        statement.notes if statement is not None else (),
         found.shortfall,
+        tuple(each.sentence for each in found.misdated),
     )
 
 
 def _read(key: KeyFile | SigningCommand) -> _Key:
     if isinstance(key, SigningCommand):
-        return key
-    return key, load_private_key(key.path, lambda _name: key.passphrase)
+        return key.signer, key.command
+    return key.signer, load_private_key(key.path, lambda _name: key.passphrase)

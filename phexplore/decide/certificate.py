@@ -1,8 +1,8 @@
-"""The certificate of a decision: the contents of production's certificate, with what that one leaves out.
+"""The certificate of a decision, rendered by whoever verifies its bundle.
 
-Production prints attestation, provenance, privacy loss, shares, semantics, the whole configuration and a bill of materials. Added
-here: absolute budgets and noise of every query, the runs the decision rests on with the check sums of their input, and how
-anybody verifies the bundle.
+It has the contents of production's certificate: attestation, provenance, privacy loss, shares, semantics, the whole configuration and
+a bill of materials. Added are absolute budgets and noise of every query, the runs the decision rests on with the SHA-256 of their
+input, the signatures that were verified, and how to verify the bundle.
 """
 
 from __future__ import annotations
@@ -10,124 +10,152 @@ from __future__ import annotations
 import contextlib
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 
 from phexplore import __version__
-from phexplore.catalog.names import explained
+from phexplore.catalog.names import Naming, called, explained
+from phexplore.decide.bundle import DECISIONS, FORECAST, SCENARIO, Statement
 from phexplore.decide.citing import RunEvidence
+from phexplore.decide.signing import Signature
+from phexplore.files.atomic_files import write_atomically
 from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.moments import zoned_text
 from phexplore.model.numbers import exact_text
 from phexplore.model.rounded import rounded_up
-from phexplore.model.scenario import Scenario
 from phexplore.report.document import Column, Document, Part, Tile, figures, heading, table_of, words
-from phexplore.report.provenance import LAST_FORMER
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import handover, loss_of
 
+HTML, PDF = ".html", ".pdf"
 
-@dataclass(frozen=True, slots=True)
-class CertificateFacts:
-    """What a certificate is made from.
 
-    Attributes:
-        scenario: the parameters.
-        status: how far they have come.
-        decisions: about exactly these parameters, oldest first.
-        runs: what they rest on.
-        parameters: the production files by name.
-        root: the one production is started with.
-        signers: key ids of the people expected to sign.
-        clearance: number of the review board, "" when there is none.
-        now: when it is made.
-        version: of the bundle's format; since 2 the table of decisions says which runs each rests on, since 3 those of the loss what is
-            proven, and there are lines to sign on paper; since 5 margins are marked as everywhere else, since 6 every loss is rounded up,
-            and conversions and times are written as everywhere else.
+def confirm_certificate_name(path: Path) -> Path:
+    """Return the path of a certificate to write.
+
+    Raises:
+        InputProblemsError: its suffix names no form of certificates.
     """
-
-    scenario: Scenario
-    status: Status
-    decisions: tuple[Decision, ...]
-    runs: tuple[RunEvidence, ...]
-    parameters: dict[str, str]
-    root: str
-    signers: tuple[str, ...]
-    clearance: str
-    now: datetime
-    version: int
+    if path.suffix.lower() not in {HTML, PDF}:
+        issue = Issue(
+            (str(path),),
+            f"A certificate is written as {HTML} or {PDF}.",
+            f"Name a file that ends so: {path.stem}{PDF}.",
+        )
+        raise InputProblemsError([issue])
+    return path
 
 
-def certificate(facts: CertificateFacts) -> Document:
-    """Return the certificate as a report."""
-    scenario = facts.scenario
+def write_certificate(statement: Statement, signatures: Sequence[Signature], path: Path) -> None:
+    """Render the certificate of a verified bundle and write it.
+
+    Args:
+        statement: of the bundle, recomputed.
+        signatures: that were verified.
+        path: of the file; its suffix decides the form.
+
+    Raises:
+        InputProblemsError: the suffix names no form of certificates.
+        PdfUnavailableError: the libraries that lay out a PDF are not installed.
+        WriteError: the file cannot be written.
+    """
+    is_pdf = confirm_certificate_name(path).suffix.lower() == PDF
+    html = certificate_html(statement, signatures)
+    write_atomically(path, _certificate_pdf(html, statement) if is_pdf else html)
+
+
+def certificate_html(statement: Statement, signatures: Sequence[Signature] = ()) -> bytes:
+    """Return the certificate as HTML, with production's codes whatever naming is chosen.
+
+    Args:
+        statement: of the bundle, recomputed.
+        signatures: that were verified.
+    """
+    from phexplore.report.html import document_html  # noqa: PLC0415 - brings the template engine
+
+    with called(Naming.CODES):
+        return document_html(certificate(statement, signatures))
+
+
+def _certificate_pdf(html: bytes, statement: Statement) -> bytes:
+    from phexplore.report.pdf import Attached, pdf_from_html  # noqa: PLC0415 - brings the template engine
+
+    described = (
+        (SCENARIO, "The parameters, exact"),
+        (FORECAST, "Every analytic value"),
+        (DECISIONS, "Who decided what, and when"),
+    )
+    attached = [Attached(name.rpartition("/")[2], statement.files[name], text) for name, text in described]
+    return pdf_from_html(html, statement.made, attached)
+
+
+def certificate(statement: Statement, signatures: Sequence[Signature] = ()) -> Document:
+    """Return the certificate as a document.
+
+    Args:
+        statement: of the bundle, recomputed.
+        signatures: that were verified.
+    """
+    scenario = statement.scenario
     production = handover(scenario)
-    budgets = production.budgets(scenario, facts.version)
-    signatures = (_signatures(facts),) if facts.version > 2 else ()
+    budgets = production.budgets(scenario)
     parts = [
-        _attestation(facts),
-        *signatures,
-        production.privacy(scenario, facts.version),
+        _attestation(statement, signatures),
+        _signature_lines(statement),
+        production.privacy(scenario),
         budgets,
         *_names(budgets),
     ]
-    if facts.runs:
-        parts.append(_runs(facts.runs))
-    parts += [production.configuration(facts.root, facts.parameters), _materials(), _verification(facts)]
-    warning = "" if facts.status is Status.APPROVED else (
-        f"These parameters are {facts.status.value}, not approved. The certificate is void for production."
+    if statement.runs:
+        parts.append(_runs(statement.runs))
+    parts += [
+        production.configuration(statement.root, statement.parameters),
+        _materials(),
+        _verification(statement, signatures),
+    ]
+    warning = "" if statement.status is Status.APPROVED else (
+        f"These parameters are {statement.status.value}, not approved. The certificate is void for production."
     )  # fmt: skip
+    made = zoned_text(statement.made)
     return Document(
         title=f"Certificate of Disclosure Avoidance: {scenario.name}",
         subtitle="Parameters, privacy loss and the decisions about them",
-        colophon=f"{_time(facts, facts.now.isoformat(timespec='seconds'))} · phexplore {__version__} · parameters {fingerprint(scenario)}",
-        tiles=_tiles(facts),
+        colophon=f"{made} · phexplore {__version__} · parameters {fingerprint(scenario)}",
+        tiles=_tiles(statement),
         parts=tuple(parts),
-        made=facts.now.isoformat(timespec="seconds"),
+        made=statement.made.isoformat(timespec="seconds"),
         warning=warning,
         keywords=("disclosure avoidance", "certificate", "differential privacy"),
     )
 
 
-def _time(facts: CertificateFacts, at: str) -> str:
-    return at if facts.version <= LAST_FORMER else zoned_text(at)
-
-
-def _tiles(facts: CertificateFacts) -> tuple[Tile, ...]:
-    scenario = facts.scenario
-    loss = loss_of(scenario)
-    detail = handover(scenario).loss_detail(scenario)
-    if loss.bound is None:
-        value = "∞"
-    else:
-        value = f"{float(loss.bound):.6f}" if facts.version <= LAST_FORMER else rounded_up(loss.bound, 6)
-    attention = facts.status is not Status.APPROVED
+def _tiles(statement: Statement) -> tuple[Tile, ...]:
+    loss = loss_of(statement.scenario)
+    detail = handover(statement.scenario).loss_detail(statement.scenario)
+    value = "∞" if loss.bound is None else rounded_up(loss.bound, 6)
+    attention = statement.status is not Status.APPROVED
     return (
-        Tile("Status", facts.status.title, "void unless signed", attention=attention),
+        Tile("Status", statement.status.title, "void unless signed", attention=attention),
         Tile(loss.framework.symbol, value, f"exactly {exact_text(loss.total)}; {detail}"),
-        Tile("Runs cited", str(len(facts.runs)), "of exactly these parameters"),
+        Tile("Runs cited", str(len(statement.runs)), "of exactly these parameters"),
     )
 
 
-def _attestation(facts: CertificateFacts) -> Part:
-    scenario = facts.scenario
+def _attestation(statement: Statement, signatures: Sequence[Signature]) -> Part:
+    scenario = statement.scenario
     sentence = (
         f"The parameters in this document, for {handover(scenario).product(scenario)}, were brought together on "
-        f"{_time(facts, facts.now.isoformat(timespec='seconds'))}. Their fingerprint is {fingerprint(scenario)}."
+        f"{zoned_text(statement.made)}. Their fingerprint is {fingerprint(scenario)}."
     )
-    clearance = facts.clearance or "none given"
+    clearance = statement.clearance or "none given"
     void = f"Review board clearance: {clearance}. The number is invalid unless the bundle is signed."
     columns: tuple[Column[Decision], ...] = (
         heading("Decision", lambda decision: decision.status.title),
         words("Who", lambda decision: decision.who),
         words("Role", lambda decision: decision.role),
-        words(
-            "When (UTC)" if facts.version <= LAST_FORMER else "When",
-            lambda decision: _time(facts, decision.at),
-            whole=True,
-        ),
+        words("When", lambda decision: zoned_text(decision.at), whole=True),
         words("Note", lambda decision: decision.note or "–"),
         words("Rests on", lambda decision: "; ".join(f"{r.name} ({r.identity[:16]})" for r in decision.runs) or "–"),
     )
@@ -135,11 +163,21 @@ def _attestation(facts: CertificateFacts) -> Part:
         heading("No.", lambda signer: str(signer[0])),
         words("Key", lambda signer: signer[1], whole=True),
     )
-    shown = columns if facts.version > 1 else columns[:-1]
-    signers = enumerate(facts.signers, start=1)
+    verified: tuple[Column[Signature], ...] = (
+        heading("Name given by the signer", lambda one: one.signer.name),
+        words("Role", lambda one: one.signer.role),
+        words("When", lambda one: zoned_text(one.at), whole=True),
+        words("Key", lambda one: one.key_id, whole=True),
+    )
     tables = (
-        table_of("decisions", "Decisions about exactly these parameters", shown, facts.decisions),
-        table_of("signers", "Keys expected to sign (SHA-256 of the public key)", keys, signers),
+        table_of("decisions", "Decisions about exactly these parameters", columns, statement.decisions),
+        table_of(
+            "signers",
+            "Keys expected to sign (SHA-256 of the public key)",
+            keys,
+            enumerate(statement.signers, start=1),
+        ),
+        table_of("verified", "Signatures of the bundle, verified", verified, signatures),
     )
     return Part("attestation", "Attestation", (sentence, void), tables=tuple(table for table in tables if table.rows))
 
@@ -147,9 +185,9 @@ def _attestation(facts: CertificateFacts) -> Part:
 _LEAST_LINES = 3
 
 
-def _signatures(facts: CertificateFacts) -> Part:
+def _signature_lines(statement: Statement) -> Part:
     """Return lines to sign on paper: one for everybody who decided, and empty ones."""
-    people = list(dict.fromkeys((decision.who, decision.role) for decision in facts.decisions))
+    people = list(dict.fromkeys((decision.who, decision.role) for decision in statement.decisions))
     lines = people + [("", "")] * max(1, _LEAST_LINES - len(people))
     columns: tuple[Column[tuple[str, str]], ...] = (
         heading("Name", lambda line: line[0]),
@@ -157,7 +195,7 @@ def _signatures(facts: CertificateFacts) -> Part:
         words("Date", lambda _: ""),
         words("Signature", lambda _: ""),
     )
-    sentence = "Sign here on paper. A signature on paper does not replace those of the keys, which the bundle holds."
+    sentence = "Sign here on paper. A signature on paper does not replace those of the keys, which the bundle contains."
     table = table_of("signature-lines", "Signatures on paper", columns, lines)
     return Part("signatures", "Signatures", (sentence,), tables=(table,))
 
@@ -194,7 +232,7 @@ def _runs(runs: Sequence[RunEvidence]) -> Part:
 
 
 def _materials() -> Part:
-    """Return the programs that made the figures, with their versions."""
+    """Return the programs that recomputed the values, with their versions."""
     rows = [("phexplore", __version__), ("Python", platform.python_version())]
     names = sorted({requirement.split(";")[0].split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip()
                     for requirement in _requirements() if "extra ==" not in requirement})  # fmt: skip
@@ -216,17 +254,23 @@ def _requirements() -> Sequence[str]:
         return ()
 
 
-def _verification(facts: CertificateFacts) -> Part:
+def _verification(statement: Statement, signatures: Sequence[Signature]) -> Part:
     sentences = (
         (
-            "This document is part of a bundle. The command phexplore verify BUNDLE rebuilds the bundle from its parts, compares "
-            "every byte, checks the signatures and names what was altered."
+            "The program rendered this document from the values of a bundle after it recomputed them. The bundle does not contain this "
+            "document. The command phexplore verify BUNDLE --certificate FILE recomputes the values and renders the document again."
         ),
-        "The file SHA256SUMS in the bundle lists the check sum of every file in the form that sha256sum -c reads.",
+        "The file SHA256SUMS in the bundle lists the SHA-256 of every file in the form that sha256sum -c reads.",
         (
-            "Not in this document: counts of people, noisy measurements, and accuracy against confidential counts, unless a cited "
-            "run's summary holds it."
+            "This document contains no counts of people, no noisy measurements, and no accuracy against confidential counts, unless the "
+            "summary of a cited run contains them."
         ),
     )
-    unsigned = "Nobody is named to sign." if not facts.signers else "It is void until every key named above has signed."
-    return Part("verification", "How to verify", (*sentences, unsigned))
+    awaited = len(set(statement.signers) - {one.key_id for one in signatures})
+    if not statement.signers:
+        last = "The bundle lists no key that is expected to sign."
+    elif awaited:
+        last = f"It is void until every key listed above has signed: {awaited} of {len(statement.signers)} have not."
+    else:
+        last = f"All {len(statement.signers)} keys listed above have signed."
+    return Part("verification", "How to verify", (*sentences, last))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from phexplore.runs.store import (
 )
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
+_FACTS, _SUMMARY, _MANIFEST = "run.json", "summary.json", "manifest.json"
+"""Names of the files of a run in a bundle."""
 
 
 class CitationError(PhexploreError):
@@ -56,6 +59,11 @@ class RunEvidence:
         """Whether its data are marked as synthetic."""
         return self.facts["data"]["synthetic"] is True
 
+    def files(self) -> dict[str, bytes]:
+        """Return what a bundle contains of the run, by name."""
+        facts = json.dumps(dict(self.facts), indent=1, ensure_ascii=False) + "\n"
+        return {_FACTS: facts.encode(), _SUMMARY: self.summary, _MANIFEST: self.manifest}
+
     def content(self) -> dict[str, Any]:
         """Return the summary as JSON.
 
@@ -69,6 +77,11 @@ class RunEvidence:
         if not isinstance(value, dict):
             raise CitationError(f"The summary of {self.cited.name} holds no object.", "Start the run again.")
         return value
+
+
+_FACT_KEYS = frozenset({"name", "identity", "fingerprint", "trials", "seed", "mode", "reproducible", "program", "data"})
+_DATA_KEYS = frozenset({"sha256", "bytes", "synthetic"})
+"""Keys of ``run.json`` in a bundle."""
 
 
 def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
@@ -153,3 +166,44 @@ def evidence(directories: Sequence[Path], scenario: Scenario) -> tuple[RunEviden
         cited = CitedRun(name, one.cited.identity, one.cited.trials)
         found.append(replace(one, cited=cited, facts={**one.facts, "name": name}))
     return tuple(found)
+
+
+def cited_in_bundle(name: str, files: Mapping[str, bytes], parameters: str) -> RunEvidence:
+    """Return a run from the files that a bundle contains of it.
+
+    Args:
+        name: of the run.
+        files: contents by name, without the folder of the run.
+        parameters: fingerprint of the parameters decided about.
+
+    Raises:
+        CitationError: a file is missing, or the files do not agree.
+        ValueError, TypeError, KeyError, AttributeError: a file has another form.
+    """
+    if missing := [each for each in (_FACTS, _SUMMARY, _MANIFEST) if each not in files]:
+        raise CitationError(f"Its file {missing[0]} is missing.", "Ask for the bundle again.")
+    facts = json.loads(files[_FACTS])
+    data = facts["data"]
+    seed, trials = facts["seed"], facts["trials"]
+    texts = (facts["name"], facts["identity"], facts["fingerprint"], facts["mode"], facts["program"], data["sha256"])
+    well_formed = all(isinstance(text, str) for text in texts) and facts["name"] == name and type(trials) is int
+    well_formed &= (seed is None or type(seed) is int) and (type(data["synthetic"]), type(data["bytes"])) == (bool, int)
+    well_formed &= (facts.keys(), data.keys()) == (_FACT_KEYS, _DATA_KEYS)
+    run = RunEvidence(CitedRun(name, facts["identity"], trials), facts, files[_SUMMARY], files[_MANIFEST])
+    if not well_formed or run.files()[_FACTS] != files[_FACTS]:
+        raise ValueError("run.json does not have the form of this version")
+    sums = json.loads(run.manifest)
+    closed_with = [sums["files"].get(each) for each in (SUMMARY_FILE, SHARED_SUMMARY_FILE)]
+    entry = {"sha256": hashlib.sha256(run.summary).hexdigest(), "bytes": len(run.summary)}
+    summary, stated = run.content(), {**facts, "synthetic_data": run.is_synthetic}
+    keys = ("identity", "fingerprint", "mode", "seed", "reproducible", "trials", "synthetic_data")
+    wrong = [key for key in keys if summary[key] != stated[key]]
+    for is_wrong, sentence in (
+        (facts["fingerprint"] != parameters, "The run simulated other parameters."),
+        (sums["identity"] != run.cited.identity, "The manifest of the run is that of another run."),
+        (entry not in closed_with, "The summary is not the one that the run ended with."),
+        (bool(wrong), f"The summary and run.json differ in {', '.join(wrong)}."),
+    ):
+        if is_wrong:
+            raise CitationError(sentence, "Ask for the bundle again.")
+    return run

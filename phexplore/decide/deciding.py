@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from phexplore.decide.approving import decision_about
 from phexplore.document.project import Project
 from phexplore.errors import UnknownNameError
 from phexplore.files.atomic_files import read_text, write_atomically
@@ -39,33 +36,21 @@ def project_of(text: str) -> tuple[Path, str] | None:
 
 
 def record_decision(
-    scenario: Scenario,
-    text: str,
-    status: Status,
-    *,
-    who: str,
-    role: str,
-    note: str,
-    runs: Sequence[Path],
-    out: Path | None,
-) -> tuple[Decision, Path]:
-    """Record a decision about a scenario and return it with the project it is in.
+    made: Decision, scenario: Scenario, text: str, *, out: Path | None, is_clock_right: bool = False
+) -> Path:
+    """Record a decision and return the project it is in.
 
     Args:
+        made: the decision: `decision_about`.
         scenario: that is decided about.
         text: what named it: a project keeps its earlier decisions; "" for one that was never in a file.
-        status: that it gets.
-        who: decides.
-        role: in which capacity.
-        note: why.
-        runs: directories of the runs it rests on.
         out: project to write; None for the scenario's own.
+        is_clock_right: whether the clock is confirmed where an earlier decision is dated later.
 
     Raises:
         DecisionError: it does not follow, or there is no project to keep it in.
-        PhexploreError: a run does not fit, or the project is open elsewhere.
+        PhexploreError: the project is open elsewhere.
     """
-    made = decision_about(scenario, status, who=who, role=role, now=datetime.now(UTC), note=note, runs=runs)
     source = project_of(text)
     if source is None:
         if out is None:
@@ -74,7 +59,7 @@ def record_decision(
                 "Name a project with --out FILE.phx.",
             )
         content = single(Workbook((scenario,), scenario.name), f"Start from {text or scenario.name}", made.at)
-        return made, _save(content, made, out)
+        return _save(content, made, out)
     path, _ = source
     if out is None:
         project = Project.open(path)
@@ -83,13 +68,14 @@ def record_decision(
                 raise DecisionError(
                     f"{path.name} has {project.recovered} edits that were never saved.", "Open it in the window first."
                 )
-            project.decide(made)
+            project.decide(made, is_clock_right=is_clock_right)
         finally:
             project.close()
-        return made, path
-    return made, _save(read_project(read_text(path), name=path.name), made, out)
+        return path
+    return _save(read_project(read_text(path), name=path.name), made, out, is_clock_right=is_clock_right)
 
 
-def _save(content: ProjectContent, decision: Decision, out: Path) -> Path:
-    write_atomically(out, write_project(replace(content, decisions=decided(content.decisions, decision))))
+def _save(content: ProjectContent, decision: Decision, out: Path, *, is_clock_right: bool = False) -> Path:
+    decisions = decided(content.decisions, decision, is_clock_right=is_clock_right)
+    write_atomically(out, write_project(replace(content, decisions=decisions)))
     return out

@@ -1,7 +1,7 @@
-"""Detached signatures: who stands for a bundle. Ed25519 (RFC 8032); private keys are read, used and never kept.
+"""Detached signatures: who answers for a bundle. Ed25519 (RFC 8032) in the form of OpenSSH; private keys are never stored.
 
-A signature covers the manifest, which covers every file, and the name, role and time it is given under. The public key
-stands beside it, so that a bundle can be checked alone; whom a public key belongs to, only people know.
+A signature covers the manifest, which covers every file, and the name, role and time that the signer gives. The signature
+contains the public key, so that a bundle can be checked alone; only people know whose key it is.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phexplore.decide.sshsig import SshSignature, signed_by_command, ssh_sign
 from phexplore.errors import PhexploreError
+from phexplore.model.moments import zoned_text
 from phexplore.opening import read_bytes
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _PREFIX = b"phexplore bundle signature 1\x00"
-ED25519 = "Ed25519"
-_BY_COMMAND = "SSHSIG "
+_ALGORITHM = "SSHSIG "
 _WHICH_KEY = b"phexplore asks which key this command signs with.\n"
-_ALGORITHMS = frozenset({ED25519, f"{_BY_COMMAND}sha256", f"{_BY_COMMAND}sha512"})
+_HASHES = frozenset({"sha256", "sha512"})
 _LARGEST_KEY = 2**16
 _KEY_BYTES = 32
 _PRIME = 2**255 - 19
@@ -62,16 +64,16 @@ class Signature:
         signer: who says to have signed.
         at: when, ISO 8601 in UTC, as the signer's machine had it.
         public_key: 32 bytes.
-        value: 64 bytes.
-        algorithm: how `value` was made: ``Ed25519``, or ``SSHSIG`` with its hash when a command made it.
-        over_manifest: a second signature, of the manifest alone, as OpenSSH checks it; b"" in bundles of version 1.
+        value: 64 bytes: the signature of the manifest with name, role and time.
+        hashed_with: ``sha512`` or ``sha256``: the hash that `value` was made with.
+        over_manifest: a second signature, of the manifest alone, as a file that ``ssh-keygen -Y verify`` checks.
     """
 
     signer: Signer
     at: str
     public_key: bytes
     value: bytes
-    algorithm: str = ED25519
+    hashed_with: str
     over_manifest: bytes = b""
 
     @property
@@ -82,7 +84,7 @@ class Signature:
     def encoded(self) -> bytes:
         """Return the one spelling of this signature as a file."""
         content = {
-            "algorithm": self.algorithm,
+            "algorithm": f"{_ALGORITHM}{self.hashed_with}",
             "at": self.at,
             "key": self.key_id,
             "public_key": base64.b64encode(self.public_key).decode(),
@@ -94,19 +96,12 @@ class Signature:
 
     def is_of(self, manifest: bytes) -> bool:
         """Return whether the holder of the key signed exactly this manifest under this name, role and time."""
-        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only signatures pay for it
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - as above
-
-        message = _message(manifest, self.signer, self.at, self.public_key)
         try:
-            key = Ed25519PublicKey.from_public_bytes(confirm_strong(self.public_key))
-            if self.algorithm != ED25519:
-                hashed_with = self.algorithm.removeprefix(_BY_COMMAND)
-                return SshSignature(self.public_key, hashed_with, self.value).is_of(message)
-            key.verify(self.value, message)
-        except (InvalidSignature, SigningError, ValueError):
+            confirm_strong(self.public_key)
+        except SigningError:
             return False
-        return True
+        message = _message(manifest, self.signer, self.at, self.public_key)
+        return SshSignature(self.public_key, self.hashed_with, self.value).is_of(message)
 
 
 def key_id_of(public_key: bytes) -> str:
@@ -135,7 +130,7 @@ def _message(manifest: bytes, signer: Signer, at: str, public_key: bytes) -> byt
 
 
 def decode_signature(content: bytes) -> Signature | None:
-    """Return the signature a file holds, None when it is not the one spelling of any."""
+    """Return the signature that a file contains, None when it is not the one spelling of any."""
     try:
         value = json.loads(content)
         found = Signature(
@@ -143,63 +138,45 @@ def decode_signature(content: bytes) -> Signature | None:
             value["at"],
             base64.b64decode(value["public_key"], validate=True),
             base64.b64decode(value["signature"], validate=True),
-            value["algorithm"],
+            value["algorithm"].removeprefix(_ALGORITHM),
         )
-        return found if found.algorithm in _ALGORITHMS and found.encoded() == content else None
+        return found if found.hashed_with in _HASHES and found.encoded() == content else None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def sign(manifest: bytes, key: Ed25519PrivateKey, signer: Signer, at: str) -> Signature:
-    """Return a signature of a manifest.
+def sign(manifest: bytes, key: Ed25519PrivateKey | str, signer: Signer, at: str) -> Signature:
+    """Return a signature: of the manifest, and of the manifest with name, role and time.
 
     Args:
         manifest: of the bundle.
-        key: private key of the signer.
+        key: private key, or a command that reads on standard input and writes an SSHSIG on standard output.
         signer: name and role.
         at: time of the signature, ISO 8601.
-
-    Raises:
-        SigningError: the signer has no name.
-    """
-    if not signer.name.strip():
-        raise SigningError("A signature names who signs.", "Give a name, e.g. --signer 'Ada Lovelace, Chair'.")
-    public = public_bytes(key)
-    value = key.sign(_message(manifest, signer, at, public))
-    return Signature(signer, at, public, value, over_manifest=ssh_sign(key, manifest).armoured())
-
-
-def sign_with(manifest: bytes, command: str, signer: Signer, at: str) -> Signature:
-    """Return a signature that a command makes: twice, of the manifest, and of the manifest with name, role and time.
-
-    Args:
-        manifest: what is signed.
-        command: reads on standard input and writes an SSHSIG on standard output.
-        signer: who signs.
-        at: when, ISO 8601.
 
     Raises:
         SigningError: the signer has no name, or the key is weak or changes between the two.
         SshSignatureError: the command makes no signature.
     """
     if not signer.name.strip():
-        raise SigningError("A signature names who signs.", "Give a name, e.g. --signer 'Ada Lovelace, Chair'.")
-    first = signed_by_command(command, manifest)
+        raise SigningError("A signature requires the name of its signer.", "Add --signer 'Ada Lovelace, Chair'.")
+    make = partial(signed_by_command, key) if isinstance(key, str) else partial(ssh_sign, key)
+    first = make(manifest)
     public = confirm_strong(first.public_key)
-    second = signed_by_command(command, _message(manifest, signer, at, public))
+    second = make(_message(manifest, signer, at, public))
     if second.public_key != public:
-        raise SigningError("The command signs with another key every time.", "Name one key in the command.")
-    return Signature(signer, at, public, second.value, f"{_BY_COMMAND}{second.hashed_with}", first.armoured())
+        raise SigningError("The command signs with a different key each time.", "Name one key in the command.")
+    return Signature(signer, at, public, second.value, second.hashed_with, first.armoured())
 
 
-def key_of_command(command: str) -> bytes:
-    """Return the public key that a command signs with, found by letting it sign a sentence that says so.
+def public_key_of(key: Ed25519PrivateKey | str) -> bytes:
+    """Return the public key of a private key, or of a command that signs, found by letting it sign a sentence that says so.
 
     Raises:
         SigningError: the key is weak.
         SshSignatureError: the command makes no signature.
     """
-    return confirm_strong(signed_by_command(command, _WHICH_KEY).public_key)
+    return confirm_strong(signed_by_command(key, _WHICH_KEY).public_key) if isinstance(key, str) else public_bytes(key)
 
 
 def public_bytes(key: Ed25519PrivateKey) -> bytes:
@@ -297,29 +274,63 @@ def _write_new(path: Path, content: bytes, mode: int) -> None:
         raise SigningError(f"{path} cannot be written: {error.strerror or error}.", "Choose another folder.") from error
 
 
-def load_public_key(path: Path) -> bytes:
+def load_public_key(path: Path, now: datetime | None = None) -> bytes:
     """Return the 32 bytes of a public key: PEM, OpenSSH (``.pub``), or a signature file of a bundle.
 
+    A certificate of OpenSSH (``-cert.pub``) counts while it is valid. The signature of its authority is not looked at: whoever
+    names the file trusts the key in it.
+
+    Args:
+        path: of the file.
+        now: the time at which a certificate has to be valid; the present by default.
+
     Raises:
-        SigningError: it cannot be read or is no Ed25519 key.
+        SigningError: it cannot be read, is no Ed25519 key, or is a certificate that is not valid now.
     """
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - only signatures pay for it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - as above
     from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - as above
+        SSHCertificate,
         load_pem_public_key,
-        load_ssh_public_key,
+        load_ssh_public_identity,
     )
 
     content = _key_bytes(path)
     if (signature := decode_signature(content)) is not None:
         return confirm_strong(signature.public_key)
     try:
-        key = load_ssh_public_key(content) if content.startswith(b"ssh-") else load_pem_public_key(content)
+        key = load_ssh_public_identity(content) if content.startswith(b"ssh-") else load_pem_public_key(content)
+        if isinstance(key, SSHCertificate):
+            _confirm_valid(path, key.valid_after, key.valid_before, now or datetime.now(UTC))
+            key = key.public_key()
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise SigningError(f"{path} holds no public key that can be read.", "Give a .pub or .pem file.") from error
+        raise SigningError(f"{path} contains no public key that can be read.", "Name a .pub or .pem file.") from error
     if not isinstance(key, Ed25519PublicKey):
-        raise SigningError(f"{path} holds no Ed25519 key.", "Bundles are signed with Ed25519.")
+        raise SigningError(f"{path} contains no Ed25519 key.", "Bundles are signed with Ed25519.")
     return confirm_strong(key.public_bytes_raw())
+
+
+def _confirm_valid(path: Path, first: int, last: int, now: datetime) -> None:
+    """Refuse a certificate outside its time, in seconds since 1970; its end can lie beyond every calendar.
+
+    Raises:
+        SigningError: it has expired, or is not valid yet.
+    """
+    if first <= now.timestamp() < last:
+        return
+    expired = last <= now.timestamp()
+    when = _day_of(last if expired else first)
+    raise SigningError(
+        f"The certificate {path} {'expired on' if expired else 'is not valid before'} {when}.",
+        "Ask the owner of the key for a current certificate, or for the plain public key.",
+    )
+
+
+def _day_of(seconds: int) -> str:
+    try:
+        return zoned_text(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        return f"{seconds} seconds after 1970"
 
 
 def _key_bytes(path: Path) -> bytes:

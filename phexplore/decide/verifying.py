@@ -1,41 +1,93 @@
-"""Whether a bundle is what was handed over, whether its parts agree, and who signed it; if not, exactly what is wrong.
+"""Whether a bundle is unmodified, whether its parts agree with what is recomputed from its inputs, and who signed it.
 
-What this proves and what not is in ``docs/trust_of_bundles.md``.
+Nothing that a bundle states about itself is believed. Its inputs are the scenario, the project, the files of cited runs, and from the
+manifest time, clearance and expected signers. Everything else is computed from them again and compared: exact numbers and texts
+have to be equal, floating-point numbers to agree within `RELATIVE_TOLERANCE`. What this proves and what not is in
+``docs/trust_of_bundles.md``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from phexplore.decide.agreement import Alteration, Statement, disagreements
-from phexplore.decide.archive import LARGEST_ARCHIVE, ArchiveError, Unpacked, unpack
+from phexplore.decide.archive import LARGEST_ARCHIVE, ArchiveError, unpack
 from phexplore.decide.bundle import (
+    DECISIONS,
+    FORECAST,
     FORMAT,
     MANIFEST,
+    PROJECT,
+    RUNS,
+    SCENARIO,
     SIGNATURES,
     SUMS,
     VERSION,
     Bundle,
     BundleError,
-    manifest_bytes,
-    signature_name,
-    ssh_signature_name,
+    BundleRequest,
+    Statement,
+    manifest_of,
+    one_spelling,
+    signature_names,
+    stated,
     sums,
+    uncited,
 )
+from phexplore.decide.certificate import confirm_certificate_name, write_certificate
+from phexplore.decide.citing import RunEvidence, cited_in_bundle
 from phexplore.decide.signing import Signature, decode_signature, load_public_key
 from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
+from phexplore.files.project_file import ProjectContent, read_project
+from phexplore.files.scenario_json import decode_scenario, encode_scenario
+from phexplore.model.approval import Decision, is_in_future
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Issue, Severity
+from phexplore.model.moments import zoned_text
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 
 ARCHIVE = "the archive"
+RELATIVE_TOLERANCE = 1e-9
+"""Floating-point numbers differ in their last digits between computers; everything exact is text and compared as such."""
+_RENDERED = frozenset({".html", ".htm", ".xhtml", ".pdf", ".svg", ".docx", ".pptx"})
+_KEY_ID = re.compile(r"[0-9a-f]{64}")
+_STATED_KEYS = ("made", "scenario", "fingerprint", "status", "clearance", "root", "signers")
+_UNREADABLE = (PhexploreError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+_MOST_FINDINGS = 50
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """One thing that is not as it was handed over.
+
+    Attributes:
+        part: name of the file in the bundle, or ``the archive``.
+        sentence: what is wrong with it.
+    """
+
+    part: str
+    sentence: str
+
+
+class _DisagreementError(Exception):
+    """The inputs of a bundle cannot be read, so nothing can be recomputed."""
+
+    def __init__(self, part: str, error: BaseException) -> None:
+        text = error.sentence if isinstance(error, PhexploreError) else str(error)
+        reason = (text or type(error).__name__).rstrip(".")[:300]
+        self.alteration = Alteration(part, f"The bundle cannot be recomputed from this part: {reason}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +114,9 @@ class Verification:
         manifest: its content, empty when it cannot be read. It is the maker's word.
         checked: all signatures that can be read, valid or not.
         awaited: key ids that are expected to sign and have not.
-        statement: what the bundle states, recomputed; None unless all check sums fit and the parameters can be read.
+        statement: what the bundle states, recomputed; None where it cannot be recomputed.
         shortfall: why the signatures do not suffice for the checker, "" when they do.
+        misdated: dates that lie in the future: a clock was wrong.
     """
 
     alterations: tuple[Alteration, ...]
@@ -72,21 +125,22 @@ class Verification:
     awaited: tuple[str, ...] = ()
     statement: Statement | None = None
     shortfall: str = ""
+    misdated: tuple[Alteration, ...] = ()
 
     @property
     def is_intact(self) -> bool:
-        """Whether every part is as handed over and all parts agree."""
+        """Whether every part is unmodified and agrees with what is recomputed."""
         return not self.alterations
 
     @property
     def is_accepted(self) -> bool:
-        """Whether it is intact, everybody expected has signed, and the checker's demands are met."""
-        return self.is_intact and not self.awaited and not self.shortfall
+        """Whether nothing is found: it is intact, everybody expected has signed, and the checker's demands are met."""
+        return not self.findings
 
     @property
     def status(self) -> str:
         """How far the parameters have come, recomputed; "" for a bundle that is not intact."""
-        return self.statement.status if self.statement is not None and self.is_intact else ""
+        return self.statement.status.value if self.statement is not None and self.is_intact else ""
 
     @property
     def scenario(self) -> Scenario | None:
@@ -104,7 +158,7 @@ class Verification:
         found = [Alteration(SIGNATURES, f"Not signed yet by the key {key}.") for key in self.awaited]
         if self.shortfall:
             found.append(Alteration(SIGNATURES, self.shortfall))
-        return (*self.alterations, *found)
+        return (*self.alterations, *found, *self.misdated)
 
 
 def read_bundle(path: Path) -> bytes:
@@ -116,41 +170,56 @@ def read_bundle(path: Path) -> bytes:
     return read_bytes(path, limit=LARGEST_ARCHIVE + 2**20)
 
 
-def verify(content: bytes, trusted: Collection[bytes] = (), required: int = 0) -> Verification:
-    """Check a bundle: every byte, sum and signature; then make every part again from the parameters and compare.
+def verify(
+    content: bytes, trusted: Collection[bytes] = (), required: int = 0, now: datetime | None = None
+) -> Verification:
+    """Check a bundle: archive, manifest, sums and signatures; then recompute its values from its inputs and compare.
 
     Args:
         content: the whole file.
         trusted: public keys that the checker trusts.
         required: valid signatures by different trusted keys that the checker demands.
+        now: the time by which dates lie in the future; the present by default.
 
     Returns:
-        What was altered, and what the bundle states. A file that is no archive at all is one alteration.
+        Everything that was found, and the statement of the bundle.
     """
+    refused = partial(Verification, manifest={}, shortfall=_shortfall((), required))
     try:
         found = unpack(content)
+        files = found.files
+        manifest = {} if found.problem or found.altered else _manifest(files)
     except ArchiveError as error:
-        return Verification((Alteration(ARCHIVE, error.sentence),), {}, shortfall=_shortfall((), required))
-    alterations = [Alteration(ARCHIVE, f"{problem}.") for problem in found.problems]
-    manifest, problems = _read_manifest(found.files.get(MANIFEST))
-    alterations += problems
-    alterations += _file_alterations(found, manifest)
-    checked, wrong = _signatures(found, manifest, trusted)
+        return refused((Alteration(ARCHIVE, error.sentence),))
+    except BundleError as error:
+        return refused((Alteration(MANIFEST, error.sentence),))
+    if not manifest:
+        altered = [Alteration(name, "The file was altered after the bundle was written.") for name in found.altered]
+        return refused((*altered, *([Alteration(ARCHIVE, found.problem)] if found.problem else [])))
+    alterations = [*_file_alterations(files, manifest)]
+    checked, wrong = _signatures(files, manifest, trusted)
     alterations += wrong
-    alterations += _altered_sums(found, {alteration.part for alteration in alterations}, is_vouched=bool(manifest))
-    accused = {alteration.part for alteration in alterations}
-    alterations += [
-        Alteration(ARCHIVE, f"The check sum in the header of {name!r} was changed.")
-        for name in sorted(found.unsure - accused)
-    ]
+    if SUMS not in files:
+        alterations.append(Alteration(SUMS, "The file is missing."))
+    elif not alterations and files[SUMS] != sums(files):
+        alterations.append(Alteration(SUMS, "The file was altered: it does not list the SHA-256 of every file."))
     statement = None
     if not alterations:
-        covered = {name: data for name, data in found.files.items() if name != SUMS and not name.startswith(SIGNATURES)}
-        statement, disagreeing = disagreements(covered, manifest)
-        alterations += disagreeing
+        try:
+            statement, made = _recomputed(files, manifest)
+            alterations += _disagreements(files, manifest, statement, made)
+        except _DisagreementError as error:
+            alterations.append(error.alteration)
     present = {one.signature.key_id for one in checked if one.is_valid}
-    awaited = tuple(key for key in manifest.get("signers", ()) if key not in present)
-    return Verification(tuple(alterations), manifest, checked, awaited, statement, _shortfall(checked, required))
+    return Verification(
+        tuple(alterations[:_MOST_FINDINGS]),
+        manifest,
+        checked,
+        tuple(key for key in manifest["signers"] if key not in present),
+        statement,
+        _shortfall(checked, required),
+        () if statement is None else tuple(_misdated(statement, checked, now or datetime.now(UTC))),
+    )
 
 
 def _shortfall(checked: tuple[CheckedSignature, ...], required: int) -> str:
@@ -158,173 +227,234 @@ def _shortfall(checked: tuple[CheckedSignature, ...], required: int) -> str:
     count = len({one.signature.public_key for one in checked if one.is_trusted})
     if count >= required:
         return ""
-    return (
-        f"{count} of the {required} signatures by trusted keys that are required {'is' if count == 1 else 'are'} there."
-    )
+    signatures = "1 signature" if required == 1 else f"{required} signatures"
+    return f"You require {signatures} by keys you trust; the bundle has {count}."
 
 
-def _read_manifest(content: bytes | None) -> tuple[Mapping[str, Any], list[Alteration]]:
-    if content is None:
-        return {}, [Alteration(MANIFEST, "The file is missing.")]
+def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the content of the manifest.
+
+    Raises:
+        BundleError: it is missing, has another form, or belongs to another version of the format.
+    """
+    if MANIFEST not in files:
+        raise BundleError("The file is missing.", "")
     try:
-        value = json.loads(content)
-        files = value["files"]
-        stated = {str(name): (str(entry["sha256"]), int(entry["bytes"])) for name, entry in files.items()}
+        value: dict[str, Any] = json.loads(files[MANIFEST])
+        if value["format"] == FORMAT and value["version"] != VERSION:
+            sentence = (
+                f"The bundle has format version {value['version']!r:.20}; this program reads version {VERSION} only."
+            )
+            raise BundleError(sentence, "")
+        listed = {name: (str(entry["sha256"]), int(entry["bytes"])) for name, entry in value["files"].items()}
+        made = datetime.fromisoformat(value["made"])
         well_formed = (
-            value["format"] == FORMAT and type(value["version"]) is int and value["version"] > 0 and bool(stated)
+            (value["format"], type(value["version"])) == (FORMAT, int)
+            and value.keys() == {"format", "version", "program", "files", *_STATED_KEYS}
+            and value["files"] == {name: {"sha256": digest, "bytes": size} for name, (digest, size) in listed.items()}
+            and (made.tzinfo, made.isoformat(timespec="seconds")) == (UTC, value["made"])
+            and all(isinstance(value[key], str) for key in ("clearance", "program"))
+            and all(_KEY_ID.fullmatch(key) for key in value["signers"])
+            and len(set(value["signers"])) == len(value["signers"])
+            and one_spelling(value) == files[MANIFEST]
         )
-        well_formed &= all(isinstance(key, str) for key in value["signers"]) and isinstance(value["fingerprint"], str)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return {}, [Alteration(MANIFEST, "The file was altered: it is no manifest any more.")]
-    if not well_formed or manifest_bytes(value) != content:
-        return {}, [Alteration(MANIFEST, "The file was altered: its own check sum does not fit.")]
-    if value["version"] > VERSION:
-        sentence = f"The bundle has version {value['version']}; this program reads up to {VERSION}."
-        return value, [Alteration(MANIFEST, sentence)]
-    return value, []
+        well_formed = False
+    if not well_formed:
+        raise BundleError(f"The file is not the manifest of a bundle of format version {VERSION}.", "")
+    return value
 
 
-def _file_alterations(found: Unpacked, manifest: Mapping[str, Any]) -> Iterator[Alteration]:
+def _file_alterations(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> Iterator[Alteration]:
     """Yield the files that are missing, added or changed against the manifest."""
-    if not manifest:
-        return
-    stated = manifest["files"]
-    for name in sorted(stated):
-        content = found.files.get(name)
-        if content is None:
+    listed = manifest["files"]
+    for name in sorted({*listed, *files}):
+        if name not in files:
             yield Alteration(name, "The file is missing.")
-        elif len(content) != stated[name]["bytes"]:
-            yield Alteration(name, f"The file was altered: it has {len(content)} bytes, not {stated[name]['bytes']}.")
-        elif hashlib.sha256(content).hexdigest() != stated[name]["sha256"]:
-            yield Alteration(name, "The file was altered: its check sum does not fit.")
-    for name in sorted(found.files):
-        if name not in stated and name not in {MANIFEST, SUMS} and not name.startswith(SIGNATURES):
-            yield Alteration(name, "The file was added.")
+        elif name in listed:
+            data = files[name]
+            if listed[name] != {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}:
+                yield Alteration(name, "The file was altered: its SHA-256 is not the one in the manifest.")
+        elif name not in {MANIFEST, SUMS} and not name.startswith(SIGNATURES):
+            yield Alteration(name, "The file was added: the manifest does not list it.")
 
 
 def _signatures(
-    found: Unpacked, manifest: Mapping[str, Any], trusted: Collection[bytes]
+    files: Mapping[str, bytes], manifest: Mapping[str, Any], trusted: Collection[bytes]
 ) -> tuple[tuple[CheckedSignature, ...], list[Alteration]]:
     checked: list[CheckedSignature] = []
     wrong: list[Alteration] = []
-    expected = tuple(manifest.get("signers", ()))
-    has_pairs = manifest.get("version", 1) > 1
-    own_form, openssh = ".json", ".sig"
-    for name in sorted(found.files):
-        if not name.startswith(SIGNATURES) or (name.endswith(openssh) and (has_pairs or not manifest)):
-            continue
-        signature = decode_signature(found.files[name])
+    expected, belonging = manifest["signers"], set()
+    names = sorted(name for name in files if name.startswith(SIGNATURES))
+    for name in (each for each in names if each.endswith(".json")):
+        signature = decode_signature(files[name])
         if signature is None:
-            wrong.append(Alteration(name, "The file was altered: it is no signature any more."))
+            wrong.append(Alteration(name, "The file was altered: it is not a signature."))
+            belonging |= {name, name.removesuffix(".json") + ".sig"}
             continue
-        is_valid = bool(manifest) and signature.is_of(found.files.get(MANIFEST, b""))
-        if name != signature_name(signature):
-            wrong.append(Alteration(name, "The file was added: its name is not that of its key."))
-            is_valid = False
-        elif manifest and not is_valid:
-            who = f"{signature.signer.name} ({signature.key_id})"
-            wrong.append(Alteration(name, f"The signature of {who} does not fit this manifest, name, role and time."))
+        own, openssh = signature_names(signature)
+        belonging |= {name, openssh}
+        who = f"{signature.signer.name} ({signature.key_id})"
+        reasons = {}
+        if name != own:
+            reasons[name] = "The file was added: its name is not that of its key."
+        elif not signature.is_of(files[MANIFEST]):
+            reasons[name] = f"The signature of {who} does not fit this manifest, name, role and time."
         elif expected and signature.key_id not in expected:
-            wrong.append(
-                Alteration(name, f"Wrong signer: {signature.signer.name} signed with {signature.key_id}, a key the "
-                           "manifest does not name.")
-            )  # fmt: skip
-            is_valid = False
-        if has_pairs:
-            beside = found.files.get(ssh_signature_name(signature), b"")
-            if reason := _ssh_problem(beside, signature, found.files.get(MANIFEST, b"")):
-                wrong.append(Alteration(ssh_signature_name(signature), reason))
-                is_valid = False
-            signature = replace(signature, over_manifest=beside)
-        checked.append(CheckedSignature(signature, is_valid, is_valid and signature.public_key in trusted))
-    if has_pairs:
-        wrong += [
-            Alteration(name, "The file was added: no signature belongs to it.")
-            for name in sorted(found.files)
-            if name.startswith(SIGNATURES) and name.endswith(openssh)
-            if name.removesuffix(openssh) + own_form not in found.files
-        ]
+            reasons[name] = f"The key of {who} is not among those that the manifest expects to sign."
+        if reason := _openssh_problem(files.get(openssh, b""), signature, files[MANIFEST]):
+            reasons[openssh] = reason
+        wrong += [Alteration(part, reason) for part, reason in reasons.items()]
+        signature = replace(signature, over_manifest=files.get(openssh, b""))
+        checked.append(CheckedSignature(signature, not reasons, not reasons and signature.public_key in trusted))
+    wrong += [
+        Alteration(name, "The file was added: no signature belongs to it.") for name in names if name not in belonging
+    ]
     return tuple(checked), wrong
 
 
-def _ssh_problem(content: bytes, signature: Signature, manifest: bytes) -> str:
-    """Return why the form of OpenSSH beside a signature is not the same key's signature of the manifest, "" when it is."""
+def _openssh_problem(content: bytes, signature: Signature, manifest: bytes) -> str:
+    """Return why the form for OpenSSH is not the same key's signature of the manifest, "" when it is."""
     if not content:
         return "The file is missing."
     try:
-        beside = read_ssh_signature(content)
+        found = read_ssh_signature(content)
     except SshSignatureError:
-        return "The file was altered: it is no signature in the form of OpenSSH any more."
-    if beside.armoured() != content or beside.public_key != signature.public_key or not beside.is_of(manifest):
+        return "The file was altered: it is not a signature in the form of OpenSSH."
+    if found.armoured() != content or found.public_key != signature.public_key or not found.is_of(manifest):
         return "The file was altered: it is not this key's signature of the manifest."
     return ""
 
 
-def _altered_sums(found: Unpacked, accused: Collection[str], *, is_vouched: bool) -> Iterator[Alteration]:
-    """Yield what the list of sums says that nothing else has said; `is_vouched`: a manifest has judged the files."""
-    content = found.files.get(SUMS)
-    if content is None:
-        yield Alteration(SUMS, "The file is missing.")
-        return
-    files = {name: data for name, data in found.files.items() if name != SUMS}
-    if content == sums(files):
-        return
-    stated, actual = _lines(content), _lines(sums(files))
-    for name in sorted(set(stated) - set(actual) - set(accused)):
-        if name.startswith(SIGNATURES) and name.isprintable():
+def _recomputed(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> tuple[Statement, ProjectContent]:
+    """Compute the contents of a bundle from its inputs; return them with the project.
+
+    Raises:
+        _DisagreementError: an input cannot be read.
+    """
+    scenario = _read(SCENARIO, lambda: decode_scenario(json.loads(files[SCENARIO]), SCENARIO))
+    content = _read(PROJECT, lambda: read_project(files[PROJECT].decode(), name=PROJECT))
+    own = fingerprint(scenario)
+    folders: dict[str, dict[str, bytes]] = {}
+    for name in (each for each in files if each.startswith(RUNS)):
+        folder, is_inside, rest = name.removeprefix(RUNS).partition("/")
+        if is_inside:  # a file beside the folders of runs belongs to none
+            folders.setdefault(folder, {})[rest] = files[name]
+    runs: list[RunEvidence] = [
+        _read(f"{RUNS}{name}/", partial(cited_in_bundle, name, inside, own)) for name, inside in folders.items()
+    ]
+    made = datetime.fromisoformat(manifest["made"])
+    request = BundleRequest(scenario, made, content, tuple(runs), tuple(manifest["signers"]), manifest["clearance"])
+    return _read(SCENARIO, lambda: stated(request)), content
+
+
+def _read(part: str, read: Callable[[], _Value]) -> _Value:
+    try:
+        return read()
+    except _UNREADABLE as error:
+        raise _DisagreementError(part, error) from error
+
+
+def _disagreements(
+    files: Mapping[str, bytes], manifest: Mapping[str, Any], statement: Statement, content: ProjectContent
+) -> Iterator[Alteration]:
+    """Yield the parts that are not the recomputed ones."""
+    if content.issues:
+        yield Alteration(PROJECT, f"The project is damaged: {content.issues[0].sentence}")
+    wanted = encode_scenario(statement.scenario)
+    if not any(encode_scenario(other) == wanted for other in content.workbook.scenarios):
+        yield Alteration(PROJECT, "The project does not contain the parameters of the bundle.")
+    for name in sorted(manifest["files"].keys() | statement.files.keys()):
+        if name not in manifest["files"]:
             yield Alteration(name, "The file is missing.")
-        else:
-            yield Alteration(SUMS, f"The file was altered: it lists {name[:80]!r}, which is not in the bundle.")
-    for name in sorted(set(actual) - set(stated) - set(accused)):
-        if name.startswith(SIGNATURES):
-            yield Alteration(name, "The file was added after the sums were made.")
-        else:
-            yield Alteration(SUMS, f"The file was altered: it does not list {name!r}.")
-    differing = [name for name in sorted(set(actual) & set(stated) - set(accused)) if actual[name] != stated[name]]
-    yield from (_differing_sum(name, is_vouched=is_vouched) for name in differing)
-    if not accused and stated == actual:
-        yield Alteration(SUMS, "The file was altered: its lines are not in their form or order.")
+        elif name not in statement.files:
+            rendered = "Remove the rendered page: render the certificate with verify --certificate." if (
+                Path(name).suffix.lower() in _RENDERED
+            ) else ""  # fmt: skip
+            yield Alteration(name, f"A bundle of these parameters does not contain this file. {rendered}".rstrip())
+        elif places := _differences(name, files[name], statement.files[name]):
+            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+            where = f": {', '.join(places[:3])}{more}" if places[0] else ""
+            yield Alteration(name, f"The file is not the one that is recomputed from the parameters{where}.")
+    made = manifest_of(statement, {})
+    for key in _STATED_KEYS:
+        if manifest[key] != made[key]:
+            sentence = (
+                f"The manifest states {key} {str(manifest[key])[:80]!r}; recomputed from the bundle: {made[key]!r}."
+            )
+            yield Alteration(MANIFEST, sentence)
+    yield from (Alteration(DECISIONS, sentence) for sentence in uncited(statement))
 
 
-def _differing_sum(name: str, *, is_vouched: bool) -> Alteration:
-    if not is_vouched:
-        return Alteration(name, "The file was altered: it does not fit its sum.")
-    # The file fits the manifest or its own signature, so the sum is what changed.
-    return Alteration(SUMS, f"The file was altered: its sum of {name!r} does not fit.")
+def _differences(name: str, content: bytes, made: bytes) -> list[str]:
+    """Return the places at which a file differs from the recomputed one; "" is the whole.
+
+    Files that are not JSON are compared byte by byte. JSON has to have its one spelling, so that no key stands twice. The
+    forecast has to state every value; where the others may lack a key that a later release added, no value may differ.
+    """
+    if content == made:
+        return []
+    if name not in {SCENARIO, FORECAST, DECISIONS, PROJECT}:
+        return [""]
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return [""]
+    if one_spelling(value) != content:
+        return [""]
+    return list(_places(value, json.loads(made), "", is_whole=name == FORECAST))
 
 
-def _lines(content: bytes) -> dict[str, str]:
-    lines = (line.partition("  ") for line in content.decode("latin-1").split("\n") if line)
-    return {name: digest for digest, _, name in lines}
+def _places(value: Any, made: Any, place: str, *, is_whole: bool) -> Iterator[str]:
+    if type(value) is not type(made):
+        yield place
+    elif isinstance(value, dict | list):
+        # A list as an object whose keys are numbers.
+        one, other = (each if isinstance(each, dict) else dict(enumerate(each)) for each in (value, made))
+        is_exact = is_whole or isinstance(value, list)
+        for key in [*one, *(other.keys() - one.keys() if is_exact else ())]:
+            inner = f"{place}.{key}".lstrip(".")
+            if key in one and key in other:
+                yield from _places(one[key], other[key], inner, is_whole=is_whole)
+            else:
+                yield inner
+    elif isinstance(value, float):
+        if not math.isclose(value, made, rel_tol=RELATIVE_TOLERANCE, abs_tol=0.0):
+            yield place
+    elif value != made:
+        yield place
 
 
-def opened(content: bytes, show: Callable[[Statement], object] = lambda _: None) -> Bundle:
+def _misdated(statement: Statement, checked: Sequence[CheckedSignature], now: datetime) -> Iterator[Alteration]:
+    """Yield dates after this computer's clock: of the decision that gives the status, of the bundle, of its signatures."""
+    clock = f"which is after this computer's clock ({zoned_text(now.astimezone(UTC))}). One of the two clocks is wrong"
+    last: Sequence[Decision] = statement.decisions[-1:]
+    for part, what, at in (
+        *((DECISIONS, f"The decision of {one.who}", one.at) for one in last),
+        (MANIFEST, "The bundle", statement.made.isoformat()),
+        *((SIGNATURES, f"The signature of {one.signature.signer.name}", one.signature.at) for one in checked),
+    ):
+        if is_in_future(at, now):
+            yield Alteration(part, f"{what} is dated {zoned_text(at)}, {clock}.")
+
+
+def opened(content: bytes) -> Bundle:
     """Return an intact bundle whose parts agree, to sign it.
-
-    Args:
-        content: the whole file.
-        show: takes what the bundle states, recomputed, before anybody signs it.
 
     Raises:
         BundleError: it was altered, or its parts do not agree.
     """
     result = verify(content)
-    if not result.is_intact:
+    if result.statement is None or not result.is_intact:
         first = result.alterations[0]
         raise BundleError(f"{first.part}: {first.sentence}", "Do not sign this bundle; ask for it again.")
-    if result.statement is not None:
-        if result.statement.uncompared:
-            raise BundleError(
-                result.statement.uncompared, "Sign on a computer that can print it, or a bundle without PDF."
-            )
-        show(result.statement)
-    files = {
-        name: data for name, data in unpack(content).files.items() if name != SUMS and not name.startswith(SIGNATURES)
-    }
-    return Bundle(files, result.signatures, tuple(result.manifest["notes"]))
+    files = {name: data for name, data in unpack(content).files.items() if name in result.manifest["files"]}
+    return Bundle({**files, MANIFEST: unpack(content).files[MANIFEST]}, result.signatures)
 
 
-def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Verification:
+def verify_file(
+    path: Path, trust: Sequence[Path] = (), required: int | None = None, certificate: Path | None = None
+) -> Verification:
     """Check a bundle on disk.
 
     Args:
@@ -332,13 +462,19 @@ def verify_file(path: Path, trust: Sequence[Path], required: int | None) -> Veri
         trust: files of public keys whose signatures count.
         required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named
             either. Without `trust` the keys of the user's store count, as in the window.
+        certificate: file to render the certificate to (``.html`` or ``.pdf``), if the bundle is intact; None for none.
 
     Raises:
-        PhexploreError: a key, the store or the bundle cannot be read.
+        PhexploreError: a key, the store or the bundle cannot be read, or the certificate cannot be written.
     """
-    trusted = {load_public_key(key) for key in trust} or {key.public_key for key in trusted_keys()}
+    if certificate is not None:
+        confirm_certificate_name(certificate)
+    keys = {load_public_key(key) for key in trust} or {key.public_key for key in trusted_keys()}
     demanded = (1 if trust else 0) if required is None else required
-    return verify(read_bundle(path), trusted, demanded)
+    result = verify(read_bundle(path), keys, demanded)
+    if certificate is not None and result.is_intact and result.statement is not None:
+        write_certificate(result.statement, result.signatures, certificate)
+    return result
 
 
 def bundle_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:

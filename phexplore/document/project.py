@@ -391,8 +391,12 @@ class Project:
         self._history.mark_saved()
         self._keeping.settle(target, encoded, content, beside)
 
-    def decide(self, decision: Decision) -> None:
+    def decide(self, decision: Decision, *, is_clock_right: bool = False) -> None:
         """Record a decision and save it at once: it counts when it is on disk.
+
+        Args:
+            decision: the new one.
+            is_clock_right: whether the clock is confirmed where an earlier decision is dated later.
 
         Raises:
             DecisionError: the project has unsaved edits, or the decision does not follow from the ones before it.
@@ -401,7 +405,7 @@ class Project:
         if not self.is_clean:
             raise DecisionError("The project has edits that are not saved.", "Save it, then decide.")
         before = self.decisions
-        self.decisions = decided(before, decision)
+        self.decisions = decided(before, decision, is_clock_right=is_clock_right)
         try:
             self.save()
         except PhexploreError:

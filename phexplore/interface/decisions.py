@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,6 +202,7 @@ def approve(
     status: str = "approved",
     note: str = "",
     runs: Sequence[str | PathLike[str]] = (),
+    clock_is_right: bool = False,
 ) -> Path:
     """Record who recommends or approves exactly these parameters, in a project; return its path.
 
@@ -212,6 +214,7 @@ def approve(
         status: ``recommended``, ``approved`` or ``superseded``.
         note: why.
         runs: directories of runs it rests on.
+        clock_is_right: confirm this computer's clock where an earlier decision is dated later.
 
     Raises:
         DecisionError: it does not follow from the decisions before.
@@ -222,18 +225,22 @@ def approve(
         >>> px.approve("sdhc-2020-us", who="Ada Lovelace", role="Chair", out="approved.phx", note="Voted on in May").name
         'approved.phx'
     """
+    from phexplore.decide.approving import decision_about
     from phexplore.decide.deciding import parse_status, record_decision
 
     source = "" if isinstance(scenario, Scenario) else str(scenario)
-    paths = [Path(run) for run in runs]
-    value = load(scenario).value
-    record_decision(value, source, parse_status(status), who=who, role=role, note=note, runs=paths, out=Path(out))
-    return Path(out)
+    value, now, paths = load(scenario).value, datetime.now(UTC), [Path(run) for run in runs]
+    made = decision_about(value, parse_status(status), who=who, role=role, now=now, note=note, runs=paths)
+    return record_decision(made, value, source, out=Path(out), is_clock_right=clock_is_right)
 
 
 @typed
 def verify(
-    bundle: str | PathLike[str], *, trust: Sequence[str | PathLike[str]] = (), require: int | None = None
+    bundle: str | PathLike[str],
+    *,
+    trust: Sequence[str | PathLike[str]] = (),
+    require: int | None = None,
+    certificate: str | PathLike[str] | None = None,
 ) -> Verification:
     """Recompute every part of a bundle from its parameters, compare, and check its signatures.
 
@@ -241,6 +248,7 @@ def verify(
         bundle: file of a bundle.
         trust: files of public keys whose signatures count.
         require: how many signatures by different trusted keys have to be there; 1 with `trust`.
+        certificate: file to render the certificate to (``.html`` or ``.pdf``), if the bundle is intact.
 
     Returns:
         What was found: ``is_intact``, ``is_accepted``, ``findings`` (each with ``part`` and ``sentence``), ``checked`` signatures.
@@ -260,4 +268,5 @@ def verify(
 
     if require is not None and whole(require) < 1:
         raise PhexploreError(f"At least 1 signature is required, got {require}.", "Leave it out for none.")
-    return verify_file(Path(bundle), [Path(key) for key in trust], require)
+    page = None if certificate is None else Path(certificate)
+    return verify_file(Path(bundle), [Path(key) for key in trust], require, page)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from phexplore.errors import PhexploreError
 from phexplore.model.fields import Declared, Record, declared, parameter
+from phexplore.model.issues import Issue, Severity
 from phexplore.model.kinds import Choice, Listing, Text, Whole
+from phexplore.model.moments import zoned_text
 
 
 class DecisionError(PhexploreError):
@@ -123,7 +125,71 @@ def approved(decisions: Sequence[Decision]) -> Decision | None:
     return None
 
 
-def decided(decisions: Sequence[Decision], decision: Decision) -> tuple[Decision, ...]:
+CLOCK_TOLERANCE = timedelta(days=1)
+"""Clocks and time zones of computers differ; a date further ahead than this is wrong, or the clock is."""
+
+
+def is_in_future(at: str, now: datetime) -> bool:
+    """Return whether a recorded time is later than the present by more than clocks differ.
+
+    Args:
+        at: as it was recorded.
+        now: the present, with its zone.
+    """
+    return _moment(at) > now + CLOCK_TOLERANCE
+
+
+def dated_after(decisions: Sequence[Decision], now: datetime) -> Decision | None:
+    """Return the decision with the latest date, if it is later than the present: one of two clocks is wrong; else None.
+
+    Args:
+        decisions: in the order they were made.
+        now: the present, with its zone.
+    """
+    latest = max(decisions, key=lambda one: _moment(one.at), default=None)
+    return latest if latest is not None and _moment(latest.at) > now else None
+
+
+def misdated(decisions: Sequence[Decision], name: str, now: datetime) -> tuple[Issue, ...]:
+    """Return a warning for every decision that is dated in the future or before the one that it follows.
+
+    Args:
+        decisions: in the order they were made.
+        name: of the file.
+        now: the present, with its zone.
+    """
+    found = []
+    for number, decision in enumerate(decisions, start=1):
+        before = dated_after(decisions[: number - 1], _moment(decision.at))
+        what = f"Decision {number}, by {decision.who}, is dated {zoned_text(decision.at)}"
+        if is_in_future(decision.at, now):
+            reason = f"after this computer's clock ({zoned_text(now)})"
+            remedy = "If this clock is right, record the decision again with approve --clock-is-right."
+        elif before is not None:
+            reason = f"before the decision of {before.who} that it follows ({zoned_text(before.at)})"
+            remedy = "State in the minutes which of the two dates is right."
+        else:
+            continue
+        sentence = f"{what}, {reason}. One of the two clocks was wrong."
+        found.append(Issue((name, "decisions"), sentence, remedy, Severity.WARNING))
+    return tuple(found)
+
+
+def following(decisions: Sequence[Decision], fingerprint: str, now: datetime) -> tuple[Status, ...]:
+    """Return what parameters may become: what follows their status, or the same again where it is dated in the future.
+
+    Args:
+        decisions: in the order they were made.
+        fingerprint: of the parameters.
+        now: the present, with its zone.
+    """
+    last = next((one for one in reversed(decisions) if one.fingerprint == fingerprint), None)
+    if last is None:
+        return FOLLOWING[Status.DRAFT]
+    return ((last.status,) if is_in_future(last.at, now) else ()) + FOLLOWING[last.status]
+
+
+def decided(decisions: Sequence[Decision], decision: Decision, *, is_clock_right: bool = False) -> tuple[Decision, ...]:
     """Return the decisions with one more.
 
     An approval supersedes the approval of other parameters in the same record, in the name of the person who approves.
@@ -131,25 +197,29 @@ def decided(decisions: Sequence[Decision], decision: Decision) -> tuple[Decision
     Args:
         decisions: in the order they were made.
         decision: the new one.
+        is_clock_right: whether whoever decides confirmed the time of the decision, although a decision before it is dated later.
 
     Raises:
-        DecisionError: the decision does not follow from the status of its parameters, or the clock is behind the
-            record.
+        DecisionError: the decision does not follow from the status of its parameters, or an earlier one is dated later and
+            nobody confirmed the clock.
     """
-    if decisions and _moment(decision.at) < (latest := max(_moment(earlier.at) for earlier in decisions)):
+    later = dated_after(decisions, _moment(decision.at))
+    if later is not None and not is_clock_right:
         raise DecisionError(
-            f"The clock of this computer says {decision.at}, but the last decision was made at {latest.isoformat()}.",
-            "Set the clock, then decide: the record says when everybody decided.",
+            f"The clock of this computer is at {decision.at}, but the decision of {later.who} is dated {later.at}.",
+            "Set the clock of this computer. If it is right, confirm it with --clock-is-right, or decide in the window.",
         )
-    present = status_of(decisions, decision.fingerprint)
-    if decision.status not in FOLLOWING[present]:
-        allowed = ", ".join(status.value for status in FOLLOWING[present])
+    possible = following(decisions, decision.fingerprint, _moment(decision.at))
+    if decision.status not in possible:
+        allowed = ", ".join(status.value for status in possible)
+        present = status_of(decisions, decision.fingerprint)
         raise DecisionError(
             f"These parameters are {present.value}; they cannot become {decision.status.value}.",
             f"What may follow: {allowed}." if allowed else "Edit the scenario: an edit makes a new draft.",
         )
     before = tuple(decisions)
-    if decision.status is Status.APPROVED and (old := approved(decisions)) is not None:
+    old = approved(decisions)
+    if decision.status is Status.APPROVED and old is not None and old.fingerprint != decision.fingerprint:
         before += (
             Decision(
                 Status.SUPERSEDED,

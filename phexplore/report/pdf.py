@@ -24,9 +24,8 @@ thead + tbody tr:nth-child(-n+2):not(:last-child) { break-after: avoid }
 .table:not(:has(tbody:nth-of-type(5), tbody tr:nth-child(9))) { break-inside: avoid }
 section[aria-labelledby="tables"]:has(tbody:nth-of-type(5)) { break-before: page }
 """
-"""Rules of reports alone, the style of the page is part of stored certificates: no head of a table stands above a single row, and
-short tables stay on one page, long ones begin on a new one: their first group of rows would be torn; a long title leaves the number
-of the page its room."""
+"""No head of a table is above a single row. Short tables stay on one page; long ones begin on a new one, because their first group of
+rows would be torn. A long title leaves room for the number of the page."""
 
 
 class PdfUnavailableError(PhexploreError):
@@ -48,9 +47,7 @@ class Attached:
     description: str
 
 
-def pdf_from_html(
-    html: bytes, now: datetime, attached: Sequence[Attached] = (), *, is_report: bool = True, mends_tags: bool = True
-) -> bytes:
+def pdf_from_html(html: bytes, now: datetime, attached: Sequence[Attached] = ()) -> bytes:
     """Return the report as PDF. Text, tables and pictures are tagged, so that screen readers can follow.
 
     The same file and time give the same bytes on the same machine; fonts and layout are those of the system.
@@ -59,8 +56,6 @@ def pdf_from_html(
         html: what `document_html` returned. Nothing outside of it is read.
         now: written into the fonts of the file.
         attached: files to put inside.
-        is_report: has the rules of reports alone; certificates are laid out as stored ones, which are compared byte by byte.
-        mends_tags: False leaves the tags as earlier releases did.
 
     Raises:
         PdfUnavailableError: weasyprint or one of its system libraries is missing; the remedy says what to install.
@@ -79,10 +74,10 @@ def pdf_from_html(
     ]  # fmt: skip
     with _font_date(now):
         content: bytes = page.write_pdf(
-            finisher=_mend_tags if mends_tags else None,
+            finisher=_mend_tags,
             pdf_variant="pdf/ua-1",
             pdf_identifier=identifier,
-            stylesheets=[weasyprint.CSS(string=_PAGES)] if is_report else None,
+            stylesheets=[weasyprint.CSS(string=_PAGES)],
             **({"attachments": files} if files else {}),
         )
     return content
@@ -91,8 +86,7 @@ def pdf_from_html(
 def _mend_tags(_document: object, pdf: Any) -> None:
     """Make lists of names and what is said of them lists of PDF, and say of every header what it heads (ISO 14289-1, 7.5 and 7.6).
 
-    What stands in the margins of every page is marked as belonging to the page, not to what is read (7.8). Certificates of stored
-    bundles are compared byte by byte: whoever changes what is marked here keeps this for those of version 7.
+    The contents of the margins of every page are marked as belonging to the page, not to the text (7.8).
 
     Args:
         _document: that was laid out.

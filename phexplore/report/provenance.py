@@ -49,27 +49,15 @@ CONVERSIONS: Mapping[Conversion | Proof, str] = {
 }
 
 
-LAST_FORMER = 5
-"""Certificates of bundles up to this version name conversions by their codes, print what they give to the nearest digit, and times in ISO 8601."""
-
-
-def epsilon_name(figure: EpsilonFigure, *, is_former: bool = False) -> str:
-    """Return which ε it is, e.g. ``ε, bounded (zCDP, optimal α)``.
-
-    Args:
-        figure: one ε.
-        is_former: whether a certificate says it whose bundle has at most the version `LAST_FORMER`.
-    """
-    if is_former:
-        code = "pure DP" if figure.conversion is None else figure.conversion.value
-        return f"ε, {figure.neighbours.value}, {code}"
+def epsilon_name(figure: EpsilonFigure) -> str:
+    """Return which ε it is, e.g. ``ε, bounded (zCDP, optimal α)``."""
     conversion = "pure DP" if figure.conversion is None else conversion_title(figure.conversion)
     return f"ε, {figure.neighbours.value} ({conversion})"
 
 
-def epsilon_text(figure: EpsilonFigure, *, is_former: bool = False) -> str:
-    """Return its value, never less than it is, with δ and the ρ it was computed from; arguments as in `epsilon_name`."""
-    value = f"{figure.value:.6f}" if is_former else rounded_up(figure.value, 6)
+def epsilon_text(figure: EpsilonFigure) -> str:
+    """Return its value, never less than it is, with δ and the ρ it was computed from."""
+    value = rounded_up(figure.value, 6)
     if figure.rho is None:
         return value
     if figure.low is not None:
@@ -82,13 +70,12 @@ def epsilon_text(figure: EpsilonFigure, *, is_former: bool = False) -> str:
     return f"{value} at δ = {scientific_text(figure.delta)}, from ρ = {exact_text(figure.rho)}"
 
 
-def conventions_section(conventions: Conventions, framework: PrivacyFramework, *, is_former: bool = False) -> Section:
+def conventions_section(conventions: Conventions, framework: PrivacyFramework) -> Section:
     """Return what the shown numbers mean.
 
     Args:
         conventions: of the scenario.
         framework: zCDP adds δ and the conversions.
-        is_former: as in `epsilon_name`.
     """
     factor = normal_factor(conventions.confidence, conventions.z)
     direction = {Rounding.UP: "upward, so that the margin is kept", Rounding.NEAREST: "to the nearest, as in 2020"}
@@ -101,8 +88,5 @@ def conventions_section(conventions: Conventions, framework: PrivacyFramework, *
     ]
     if framework is PrivacyFramework.ZCDP:
         entries.append(("δ of the headline ε", scientific_text(conventions.delta)))
-        entries += [
-            (f"Conversion {conversion.value}" if is_former else f"ε by {conversion_title(conversion)}", text)
-            for conversion, text in CONVERSIONS.items()
-        ]
+        entries += [(f"ε by {conversion_title(conversion)}", text) for conversion, text in CONVERSIONS.items()]
     return Section("Conventions", tuple(entries))

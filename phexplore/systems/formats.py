@@ -223,10 +223,10 @@ RUN = Form(
 )
 MANIFEST = Form(
     "BundleManifest",
-    "``manifest.json`` of a bundle: what belongs to it, and its own check sum.",
+    "``manifest.json`` of a bundle: what it states, and the SHA-256 of every file. Signatures cover it.",
     {
         "format": Constant(("phexplore bundle",)),
-        "version": Constant((1, 2, 3, 4, 5, 6, 7)),
+        "version": Constant((1,)),
         "program": TEXT,
         "made": TEXT,
         "scenario": TEXT,
@@ -235,9 +235,7 @@ MANIFEST = Form(
         "clearance": TEXT,
         "root": TEXT,
         "signers": NAMES,
-        "notes": NAMES,
         "files": Entries(Form("PackedFile", "One file of a bundle.", {"sha256": SHA256, "bytes": COUNT})),
-        "self": SHA256,
     },
 )
 CONFIG = Form(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from phexplore.files.json_text import plain_values
 from phexplore.files.project_file import FORMAT, read_project
 from phexplore.files.scenario_json import decode_scenario, stated_scenario
 from phexplore.library import LibraryError, own_entries, own_title
+from phexplore.model.approval import misdated
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.systems.protocol import ParameterFile, System
@@ -69,7 +71,8 @@ def scenario_in(systems: Systems, path: Path, name: str = "") -> tuple[Scenario,
         content = read_text(path)
         if path.suffix == ".phx" or _is_project(content):
             project = read_project(content, name=path.name)
-            return project.workbook.find(name) if name else project.workbook.scenario, project.issues
+            issues = (*project.issues, *misdated(project.decisions, path.name, datetime.now(UTC)))
+            return project.workbook.find(name) if name else project.workbook.scenario, issues
     if name:
         raise InputProblemsError(
             [Issue((path.name,), f"The file holds one scenario, so #{name} names nothing.", "Leave out the #.")]

@@ -216,8 +216,8 @@ class Handover:
         files: texts by name, the name of the first, and notes; raises `ExportError` where they could not say what was chosen.
         write: writes these files to a path; returns the files and notes.
         loss_detail: the neighbours of the headline, in words.
-        privacy: the part of the certificate about the loss, in a version of the bundle's format.
-        budgets: the part about budgets and noise, in the form of a version of the bundle's format.
+        privacy: the part of the certificate about the loss.
+        budgets: the part about budgets and noise.
         configuration: the part with the complete configuration, from the root's name and all texts.
     """
 
@@ -228,8 +228,8 @@ class Handover:
     write: Callable[[Scenario, Path], tuple[list[Path], list[str]]]
     files: Callable[[Scenario], tuple[dict[str, str], str, list[str]]]
     loss_detail: Callable[[Scenario], str]
-    privacy: Callable[[Scenario, int], Part]
-    budgets: Callable[[Scenario, int], Part]
+    privacy: Callable[[Scenario], Part]
+    budgets: Callable[[Scenario], Part]
     configuration: Callable[[str, Mapping[str, str]], Part]
 
 

@@ -31,7 +31,7 @@ def test_that_other_programs_read_what_is_packed(files):
 def test_that_packing_and_unpacking_are_inverse_and_order_does_not_matter(files):
     content = pack(files)
     found = unpack(content)
-    assert (found.files, found.problems, found.unsure) == (files, [], set())
+    assert (found.files, found.altered, found.problem) == (files, (), "")
     assert pack(dict(reversed(files.items()))) == content
 
 
@@ -45,7 +45,7 @@ def test_that_no_bit_can_change_unseen(files, data):
         found = unpack(bytes(content))
     except ArchiveError:
         return
-    assert found.problems or found.unsure or found.files != files
+    assert found.problem or found.altered or found.files != files
 
 
 @settings(max_examples=100, deadline=None)
@@ -73,15 +73,15 @@ def test_that_a_foreign_archive_with_such_a_name_is_named_not_unpacked():
         archive.writestr("../evil", b"x")
         archive.writestr("good", b"y")
     found = unpack(buffer.getvalue())
-    assert set(found.files) == {"good"}
-    assert "'../evil'" in found.problems[0]
+    assert "../evil" not in found.files
+    assert "'../evil'" in found.problem
 
 
 def test_that_a_compressed_bomb_is_never_inflated():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(50 * 2**20))
-    with pytest.raises(ArchiveError, match="holds no archive"):
+    with pytest.raises(ArchiveError, match="compressed"):
         unpack(buffer.getvalue())
 
 
@@ -96,8 +96,26 @@ def test_that_two_entries_of_one_name_are_seen():
         archive.writestr("a", b"3")
     found = unpack(buffer.getvalue())
     assert found.files["a"] == b"1"
-    assert "stands twice" in found.problems[0]
+    assert "two entries" in found.problem
 
 
 def test_that_bytes_behind_the_end_are_counted():
-    assert unpack(pack({"a": b"1"}) + b"more").problems == ["4 bytes stand behind the end of the archive"]
+    assert unpack(pack({"a": b"1"}) + b"more").problem == "4 bytes follow the end of the archive."
+
+
+def test_that_entries_that_overlap_are_refused_before_they_fill_the_memory():
+    content = pack({str(number): b"x" * 100 for number in range(9)})
+    place = content.rfind(b"PK\x01\x02")
+    huge = content[: place + 20] + (2**31).to_bytes(4, "little") * 2 + content[place + 28 :]
+    with pytest.raises(ArchiveError):
+        unpack(huge)
+
+
+def test_that_a_changed_file_and_a_changed_header_are_distinguished():
+    content = pack({"a": b"one", "b": b"two"})
+    assert unpack(content.replace(b"two", b"tow")).altered == ("b",)
+    for place in (14, content.rfind(b"PK\x01\x02") + 16):  # the checksums in a local header and in the directory
+        changed = bytearray(content)
+        changed[place] ^= 1
+        found = unpack(bytes(changed))
+        assert (found.altered, bool(found.problem)) == ((), True)

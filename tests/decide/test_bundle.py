@@ -12,8 +12,6 @@ from signed_bundles import KEYS, NOW, PEOPLE, approval, request, signed_bundle
 
 from phexplore.decide.archive import unpack
 from phexplore.decide.bundle import (
-    CERTIFICATE_HTML,
-    CERTIFICATE_PDF,
     LOG,
     MANIFEST,
     PROJECT,
@@ -24,14 +22,12 @@ from phexplore.decide.bundle import (
     write_bundle,
 )
 from phexplore.files.project_file import LoggedStep, ProjectContent, read_project
-from phexplore.model.approval import CitedRun, Status
+from phexplore.model.approval import CitedRun
 from phexplore.model.edits import set_field
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
-from phexplore.report import pdf
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget, set_threshold
-from phexplore.systems.registry import preset
 
 CHILDREN = parse_query("PH3/state_A-G")
 
@@ -92,18 +88,10 @@ def test_that_notes_can_be_left_out_everywhere(us):
     )
     decision = replace(approval(edited), note=private_words)
     content = replace(content, decisions=(decision,))
-    given = request(edited, content=content, decisions=(decision,), keeps_notes=False)
+    given = request(edited, content=content, keeps_notes=False)
     assert not any(private_words.encode() in data for data in make_bundle(given).files.values())
     kept = make_bundle(replace(given, keeps_notes=True)).files
     assert sum(private_words.encode() in data for data in kept.values()) >= 3
-
-
-def test_that_an_edited_copy_visibly_loses_its_approval(us):
-    edited = set_threshold(us, "PH2", 8)
-    made = make_bundle(request(edited, decisions=(approval(us),)))
-    assert json.loads(made.manifest)["status"] == Status.DRAFT.value
-    assert b"void for production" in made.files[CERTIFICATE_HTML]
-    assert b"void for production" not in make_bundle(request(us)).files[CERTIFICATE_HTML]
 
 
 def test_that_parameters_with_errors_or_without_an_exact_spelling_are_not_bundled(us):
@@ -122,40 +110,6 @@ def test_that_a_decision_without_its_run_is_not_bundled(us):
 def test_that_only_named_keys_sign(us):
     with pytest.raises(BundleError, match=f"this key of {PEOPLE[2].name} is not among them"):
         signed(make_bundle(request(us)), KEYS[2], PEOPLE[2], NOW)
-
-
-def test_that_the_certificate_holds_what_productions_does():
-    html = make_bundle(request(preset("pl94-2020-persons-us").scenario)).files[CERTIFICATE_HTML].decode()
-    for text in (
-        "293764/114921", "17.14", "104/4099", "447/4099", "Loss per attribute", "block within State", "13.06", "10.09",
-        "geolevel_budget_prop", "Bill of materials", "numpy", "Review board clearance", "Ada Lovelace", "entity_threshold",
-    ):  # fmt: skip
-        assert text in html, text
-
-
-@pytest.mark.slow
-def test_that_the_certificate_is_a_pdf_with_the_data_inside(us):
-    pytest.importorskip("weasyprint")
-    try:
-        first = make_bundle(request(us, has_pdf=True))
-        second = make_bundle(request(us, has_pdf=True))
-    except OSError:
-        pytest.skip("Pango is not installed")
-    content = first.files[CERTIFICATE_PDF]
-    assert content.startswith(b"%PDF-")
-    assert content == second.files[CERTIFICATE_PDF]
-    assert content.count(b"/EmbeddedFile") + content.count(b"ObjStm") > 0
-
-
-def test_that_without_the_libraries_of_the_pdf_a_sentence_says_so(us, monkeypatch):
-    def absent():
-        raise pdf.PdfUnavailableError("A PDF cannot be made here: Pango is missing.", "Install it.")
-
-    monkeypatch.setattr(pdf, "_weasyprint", absent)
-    made = make_bundle(request(us, has_pdf=True))
-    assert CERTIFICATE_PDF not in made.files
-    assert made.notes == ("A PDF cannot be made here: Pango is missing. The certificate is in the bundle as HTML.",)
-    assert json.loads(made.manifest)["notes"] == list(made.notes)
 
 
 def test_that_a_bundle_that_the_disk_spoils_does_not_count(us, tmp_path, monkeypatch):

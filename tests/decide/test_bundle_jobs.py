@@ -29,17 +29,6 @@ from phexplore.model.workbook import Workbook
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 
 
-@pytest.fixture(autouse=True)
-def without_pdf(monkeypatch):
-    """The certificate as PDF takes seconds; tests of the bundle and of reports make it."""
-    from phexplore.report.pdf import PdfUnavailableError
-
-    def refuse(*_args, **_named):
-        raise PdfUnavailableError("No PDF in this test.")
-
-    monkeypatch.setattr("phexplore.report.pdf.pdf_from_html", refuse)
-
-
 def _project(scenario):
     return write_project(single(Workbook((scenario,), scenario.name), "Start", NOW.isoformat()))
 

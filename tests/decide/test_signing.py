@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
@@ -11,6 +12,8 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
     PublicFormat,
+    SSHCertificateBuilder,
+    SSHCertificateType,
 )
 from signed_bundles import KEYS, PEOPLE
 
@@ -100,7 +103,7 @@ def test_that_other_files_are_no_keys(tmp_path):
 
 
 def test_that_nobody_cannot_sign():
-    with pytest.raises(SigningError, match="names who signs"):
+    with pytest.raises(SigningError, match="name of its signer"):
         sign(MANIFEST, KEYS[0], Signer(" ", ""), AT)
 
 
@@ -117,3 +120,19 @@ def test_that_a_protected_openssh_key_leads_to_a_command_where_it_cannot_be_read
     with pytest.raises(SigningError) as caught:
         load_private_key(path, lambda _: b"secret")
     assert caught.value.remedy.startswith("Sign with a command")
+
+
+@pytest.mark.defect("minor")
+def test_that_a_certificate_of_openssh_counts_while_it_is_valid_alone(tmp_path):
+    begins, ends = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 30, 12, tzinfo=UTC)
+    builder = SSHCertificateBuilder().public_key(KEYS[0].public_key()).serial(1).type(SSHCertificateType.USER)
+    builder = builder.key_id(b"ada").valid_for_all_principals()
+    limited = builder.valid_after(int(begins.timestamp())).valid_before(int(ends.timestamp()))
+    path, forever = tmp_path / "ada-cert.pub", tmp_path / "forever-cert.pub"
+    path.write_bytes(limited.sign(KEYS[1]).public_bytes())
+    forever.write_bytes(builder.valid_after(0).valid_before(2**64 - 1).sign(KEYS[1]).public_bytes())
+    assert load_public_key(path, datetime(2026, 3, 1, tzinfo=UTC)) == public_bytes(KEYS[0])
+    assert load_public_key(forever) == public_bytes(KEYS[0])
+    for now, date in ((ends, "30 Jun 2026, 12:00 UTC"), (datetime(2025, 12, 31, tzinfo=UTC), "1 Jan 2026, 00:00 UTC")):
+        with pytest.raises(SigningError, match=date):
+            load_public_key(path, now)

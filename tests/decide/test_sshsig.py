@@ -8,21 +8,20 @@ from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from signed_bundles import KEYS, NOW, PEOPLE, request, signed_bundle
+from signed_bundles import KEY_IDS, KEYS, NOW, PEOPLE, request, signed_bundle
 
 from phexplore.decide.archive import pack, unpack
 from phexplore.decide.bundle import (
     MANIFEST,
     SUMS,
-    BundleError,
     make_bundle,
-    signed_with,
-    ssh_signature_name,
+    signature_names,
+    signed,
     sums,
 )
 from phexplore.decide.signing import load_private_key, load_public_key, public_bytes
 from phexplore.decide.sshsig import NAMESPACE, SshSignatureError, read_ssh_signature, signed_by_command, ssh_sign
-from phexplore.decide.verifying import opened, verify
+from phexplore.decide.verifying import verify
 
 KEYGEN = shutil.which("ssh-keygen")
 needs_keygen = pytest.mark.skipif(KEYGEN is None, reason="ssh-keygen is not installed (openssh-client)")
@@ -46,7 +45,7 @@ def command(key_file, namespace=NAMESPACE, *more):
 def test_that_ssh_keygen_checks_the_signatures_of_a_bundle(us, tmp_path, key_file):
     made = signed_bundle(us)
     files = unpack(made.packed()).files
-    (tmp_path / "ada.sig").write_bytes(files[ssh_signature_name(made.signatures[0])])
+    (tmp_path / "ada.sig").write_bytes(files[signature_names(made.signatures[0])[1]])
     (tmp_path / "allowed").write_text(f"ada {key_file.with_suffix('.pub').read_text()}")
     arguments = [KEYGEN, "-Y", "verify", "-f", "allowed", "-I", "ada", "-n", NAMESPACE, "-s", "ada.sig"]
     good = subprocess.run(arguments, input=files[MANIFEST], cwd=tmp_path, capture_output=True, check=False)
@@ -59,10 +58,10 @@ def test_that_ssh_keygen_checks_the_signatures_of_a_bundle(us, tmp_path, key_fil
 @pytest.mark.parametrize("hashed_with", ["sha512", "sha256"])
 def test_that_a_command_signs_and_the_bundle_verifies_with_that_key(us, key_file, hashed_with):
     signs = command(key_file, NAMESPACE, "-O", f"hashalg={hashed_with}")
-    made = signed_with(make_bundle(request(us, signers=(public_bytes(KEYS[0]),))), signs, PEOPLE[0], NOW)
+    made = signed(make_bundle(request(us, signers=KEY_IDS[:1])), signs, PEOPLE[0], NOW)
     result = verify(made.packed(), {load_public_key(key_file.with_suffix(".pub"))}, 1)
     assert result.is_accepted
-    assert made.signatures[0].algorithm == f"SSHSIG {hashed_with}"
+    assert made.signatures[0].hashed_with == hashed_with
     renamed = replace(made, signatures=(replace(made.signatures[0], signer=PEOPLE[2]),))
     assert not verify(renamed.packed()).is_intact
 
@@ -107,7 +106,7 @@ def test_that_the_form_of_openssh_reads_back_and_knows_its_message():
 def test_that_the_form_of_openssh_cannot_be_missing_swapped_or_added(us):
     made = signed_bundle(us)
     files = unpack(made.packed()).files
-    first, second = map(ssh_signature_name, made.signatures)
+    first, second = (signature_names(each)[1] for each in made.signatures)
     other = "signatures/0123456789abcdef.sig"
     for changed in (
         {name: data for name, data in files.items() if name != first},
@@ -119,17 +118,3 @@ def test_that_the_form_of_openssh_cannot_be_missing_swapped_or_added(us):
         changed.pop(SUMS)
         result = verify(pack({**changed, SUMS: sums(changed)}))
         assert {one.part for one in result.alterations} in ({first}, {other})
-
-
-def test_that_bundles_of_version_1_are_signed_as_that_version_knows(version_1_awaiting):
-    bundle = opened(version_1_awaiting)
-    with pytest.raises(BundleError, match="version 1"):
-        signed_with(bundle, "cat", PEOPLE[1], NOW)
-
-
-@pytest.fixture
-def version_1_awaiting():
-    import lzma
-    from pathlib import Path
-
-    return lzma.decompress((Path(__file__).parent / "bundles_of_version_1" / "sdhc-2020-pr-signed.zip.xz").read_bytes())

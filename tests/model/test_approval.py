@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,8 @@ from phexplore.model.approval import (
     Status,
     approved,
     decided,
+    following,
+    misdated,
     status_of,
 )
 
@@ -94,9 +97,42 @@ def test_that_a_text_no_person_writes_is_refused(field):
         replace(decision(Status.APPROVED), **{field: "x" * (LONGEST_TEXT + 1)})
 
 
-def test_that_a_decision_before_the_last_one_is_refused_because_the_clock_was_set_back():
+def test_that_a_decision_before_the_last_one_is_refused_until_somebody_confirms_the_clock():
     history = decided((), decision(Status.RECOMMENDED))
     late = replace(decision(Status.APPROVED), at="2026-06-30T12:00:00+00:00")
     with pytest.raises(DecisionError, match="2026-06-30T12:00:00"):
         decided(history, late)
     assert len(decided(history, replace(late, at="2026-07-01T14:00:01+02:00"))) == 2
+    assert decided(history, late, is_clock_right=True)[-1] == late
+
+
+FUTURE = "2126-07-01T12:00:00+00:00"
+
+
+@pytest.mark.defect("minor")
+@pytest.mark.parametrize("letter", "ab")
+def test_that_a_decision_dated_in_the_future_is_reported_and_can_be_recorded_again(letter):
+    """The clock was a hundred years ahead: the same parameters, and others, can be approved today."""
+    now = datetime(2026, 7, 2, tzinfo=UTC)
+    history = decided((), replace(decision(Status.APPROVED), at=FUTURE))
+    (warning,) = misdated(history, "p.phx", now)
+    assert "1 Jul 2126" in warning.sentence
+    assert "2 Jul 2026" in warning.sentence
+    again = replace(decision(Status.APPROVED, letter * 64, "Grace"), at=now.isoformat())
+    assert again.status in following(history, again.fingerprint, now)
+    with pytest.raises(DecisionError, match="2126"):
+        decided(history, again)
+    after = decided(history, again, is_clock_right=True)
+    assert approved(after) == again
+    assert status_of(after, "a" * 64) is (Status.APPROVED if letter == "a" else Status.SUPERSEDED)
+    assert following(after, again.fingerprint, now) == (Status.SUPERSEDED,)
+    assert decided(after, replace(decision(Status.SUPERSEDED, letter * 64), at=now.isoformat()), is_clock_right=True)
+
+
+def test_that_dates_out_of_order_are_reported_and_clocks_may_differ_by_a_day():
+    now = datetime(2026, 7, 1, tzinfo=UTC)
+    first = decision(Status.RECOMMENDED)  # twelve hours ahead
+    assert misdated((first,), "p.phx", now) == ()
+    before = replace(decision(Status.APPROVED), at="2026-06-30T12:00:00+00:00")
+    (warning,) = misdated((first, before), "p.phx", now)
+    assert "Decision 2" in warning.sentence

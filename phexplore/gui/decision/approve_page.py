@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 
-from phexplore.decide.approving import DEEDS, decision_about, standing, superseded_sentence
+from phexplore.decide.approving import DEEDS, clock_sentence, decision_about, standing, superseded_sentence
 from phexplore.decide.rule_evaluation import JudgeAnswer, JudgeRequest, judge, judge_everything
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -192,7 +192,7 @@ class ApprovePage(Page):
         )
         sentence = (
             f"{scenario.name} becomes {status.title} in the name of {order.who.strip()}, {order.role.strip()}. "
-            f"{superseded_sentence(order.project, status)}Undo does not take a decision back."
+            f"{superseded_sentence(order.project, status)}{clock_sentence(order.project, datetime.now(UTC))}Undo does not take a decision back."
         )
         action = DEEDS[status].split()[0]
         sheet = DecisionSheet(
@@ -206,7 +206,10 @@ class ApprovePage(Page):
         who, role, note = LineField("Who withdraws"), LineField("In which capacity"), LineField("Why")
         why = "Why: the reason is kept with the decision"
         fields = (("Who withdraws", who), ("In which capacity", role), (why, note))
-        sentence = f"{scenario.name} becomes superseded. These parameters can never be approved again, and undo does not take it back."
+        sentence = (
+            f"{scenario.name} becomes superseded. These parameters can never be approved again, and undo does not take it back. "
+            f"{clock_sentence(self._session.project, datetime.now(UTC))}"
+        ).rstrip()
         title = f"{DEEDS[Status.SUPERSEDED]}?"
         sheet = DecisionSheet(
             self, title, sentence, scenario.name, action="Withdraw", instead="Keep them", fields=fields
@@ -271,7 +274,7 @@ class ApprovePage(Page):
             )
             return
         try:
-            session.project.decide(decision)
+            session.project.decide(decision, is_clock_right=True)  # the sheet showed both times
         except PhexploreError as error:
             self._refuse(error)
             return

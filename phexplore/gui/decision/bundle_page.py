@@ -52,18 +52,19 @@ BUNDLE_SUFFIX = ".zip"
 _SECTIONS = {
     "Write the bundle": (
         "One archive with everything somebody needs to run, check and defend the decision: parameters as production reads them, "
-        "forecast, cited runs, edit log, certificate, check sums and signatures."
+        "forecast, decisions, cited runs, edit log, SHA-256 sums and signatures. Whoever checks it renders the certificate."
     ),
-    "Check a bundle": "Recomputes every part from the parameters, compares, and checks every signature.",
-    "Add a signature": (
-        "Everybody whom the bundle names as a signer can sign it, one after the other, each on their own machine. Choose the "
-        "bundle: it is checked, and what is found is what you sign."
+    "Check a bundle": (
+        "Recomputes every part from the parameters, compares, and checks every signature. The certificate is rendered from the "
+        "recomputed values."
     ),
+    "Add a signature": ("Listed signers can each sign on their own computer. You sign what the check shows."),
 }
 _MOST_LINES = 12
 """Of what was found, before it scrolls."""
 _ROLES = {"error": "refused", "tick": "good", "warning": "attention"}
 _BUNDLES = f"Bundles (*{BUNDLE_SUFFIX});;All files (*)"
+_CERTIFICATES = "Certificates (*.pdf *.html)"
 
 
 class BundleWork(QWidget):
@@ -226,7 +227,9 @@ class BundlePage(Page):
         )
         number = row(field_label("Signatures &required by keys you trust", self.required), self.required, 1)
         write = stacked(self.about, fields, row(1, self.write), self.writing)
-        check = stacked(number, row(1, self.trusting, self.again, self.choose), self.checking, row(1, self.take))
+        check = stacked(
+            number, row(1, self.trusting, self.again, self.choose), self.checking, row(1, self.certify, self.take)
+        )
         sign = stacked(self.cosigners, row(1, self.inspect, self.cosign), self.signing)
         for (title, sentence), part in zip(_SECTIONS.items(), (write, check, sign), strict=True):
             self._insert(Section(title, sentence, part))
@@ -273,12 +276,12 @@ class BundlePage(Page):
             )
         )
 
-    def check(self, path: Path) -> None:
-        """Check a bundle."""
+    def check(self, path: Path, certificate: Path | None = None) -> None:
+        """Check a bundle; render its certificate from the recomputed values, if a file for it is given."""
         self._checked = path
         self._offer_to_sign(None)
         try:
-            self.checking.start(VerifyJob(path, trusted_keys(), self.required.read()))
+            self.checking.start(VerifyJob(path, trusted_keys(), self.required.read(), certificate))
         except (ValueError, PhexploreError) as error:
             self.checking.reason.say(visible(str(error)))
             self._enable()
@@ -299,7 +302,8 @@ class BundlePage(Page):
 
     def _offer_to_sign(self, report: BundleReport | None) -> None:
         self._intact = report if report is not None and report.is_intact else None
-        self.take.setVisible(self._intact is not None)
+        for button in (self.take, self.certify):
+            button.setVisible(self._intact is not None)
 
     def sign(self, bundle: Path, out: Path) -> None:
         """Add signatures to a bundle."""
@@ -339,7 +343,9 @@ class BundlePage(Page):
         self.required = NumberField("Signatures required by keys you trust", 0, 99, 0)
         self.required.setToolTip("The check fails unless so many different keys you trust have signed")
         name = "Choose a bundle to check"
-        self.choose = TextButton("Choose a bundle…", look="primary", name=name, run=lambda: self._ask_for(self.check))
+        self.choose = TextButton(
+            "Choose a bundle…", look="primary", name=name, run=lambda: _ask_for(self, self.check, self._folder())
+        )
         self.again = TextButton("Check again", run=self._check_again)
         self.again.setEnabled(False)
         self.trusting = TextButton("Keys you trust…", name="Manage the keys you trust", run=self.manage_keys)
@@ -347,9 +353,17 @@ class BundlePage(Page):
         self.take = TextButton(
             "Sign it", name="Sign it: add a signature to the bundle that was checked", run=self.sign_checked
         )
+        self.certify = TextButton(
+            "Save the certificate…",
+            name="Save the certificate of the bundle that was checked",
+            run=self._ask_where_to_certify,
+        )
         self.take.hide()
+        self.certify.hide()
         name = "Choose the bundle to sign"
-        self.inspect = TextButton(f"{name}…", name=name, run=lambda: self._ask_for(self.show_before_signing))
+        self.inspect = TextButton(
+            f"{name}…", name=name, run=lambda: _ask_for(self, self.show_before_signing, self._folder())
+        )
         name = "Sign the bundle that was checked"
         self.cosign = TextButton("Sign this bundle…", look="primary", name=name, run=self._ask_where_to_sign)
         self.cosign.setEnabled(False)
@@ -360,14 +374,17 @@ class BundlePage(Page):
         dialog.ordered.connect(lambda job: self.create_key(job, editor))
         dialog.open()
 
-    def _ask_for(self, take: Callable[[Path], object]) -> None:
-        ask_to_open(self, "Choose a bundle", take, kinds=_BUNDLES, folder=self._folder())
-
     def _ask_where_to_write(self) -> None:
         name = self._session.scenario.name
         plain = "".join(letter if letter.isalnum() or letter in "-_ ." else "-" for letter in name).strip()
         file = self._folder() / f"{plain or 'decision'}{BUNDLE_SUFFIX}"
         ask_to_save(self, "Write the bundle", self.write_to, kinds=_BUNDLES, proposed=file)
+
+    def _ask_where_to_certify(self) -> None:
+        if (bundle := self._checked) is not None:
+            proposed = bundle.with_name(f"{bundle.stem}-certificate.pdf")
+            take = partial(self.check, bundle)
+            ask_to_save(self, "Save the certificate", take, kinds=_CERTIFICATES, proposed=proposed)
 
     def _ask_where_to_sign(self) -> None:
         if self.signing.unsigned is not None:
@@ -380,6 +397,7 @@ class BundlePage(Page):
         for button in (self.write, self.choose, self.inspect, *keys):
             button.setEnabled(not is_busy)
         self.again.setEnabled(not is_busy and self._checked is not None)
+        self.certify.setEnabled(not is_busy)
         self.cosign.setEnabled(not is_busy and self.signing.unsigned is not None and bool(self.cosigners.rows))
 
     def _on_done(self, result: object) -> None:
@@ -402,6 +420,10 @@ class BundlePage(Page):
                 self.signing.unsigned = None
                 self._enable()
             self.written.emit(result.path)
+
+
+def _ask_for(page: BundlePage, take: Callable[[Path], object], folder: Path) -> None:
+    ask_to_open(page, "Choose a bundle", take, kinds=_BUNDLES, folder=folder)
 
 
 def _is_unchanged(report: BundleReport) -> bool:

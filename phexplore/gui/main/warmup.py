@@ -20,7 +20,7 @@ LIBRARIES = (
     "pyarrow",
     "pyarrow.parquet",
     "phexplore.metrics.accuracy_report",
-    "phexplore.decide.agreement",
+    "phexplore.decide.verifying",
     "phexplore.accuracy.solving_separable",
     "phexplore.decide.sweep_answer",
     "phexplore.decide.trade_off",

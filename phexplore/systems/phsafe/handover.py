@@ -5,7 +5,6 @@ Args:
     out: file or directory.
     root: name of the configuration file.
     texts: files by name.
-    version: of the bundle's format.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from phexplore.files.scenario_json import OWN_FILES
 from phexplore.model.scenario import Scenario
 from phexplore.model.shipped_names import files_named
 from phexplore.report.document import Column, Part, heading, table_of, words
-from phexplore.report.provenance import LAST_FORMER, conventions_section
+from phexplore.report.provenance import conventions_section
 from phexplore.systems.phsafe.config_file import library_tables, write_config, write_with_own_tables
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.provenance import privacy_section
@@ -57,30 +56,23 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
     return [target], []
 
 
-def privacy(scenario: Scenario, version: int) -> Part:
-    """Return the part of a certificate about the loss; the arguments of this module."""
-    is_former, framework = version <= LAST_FORMER, scenario.phsafe.framework
+def privacy(scenario: Scenario) -> Part:
+    """Return the part of a certificate about the loss."""
     sections = (
-        privacy_section(forecast(scenario), is_former=is_former),
-        conventions_section(scenario.conventions, framework, is_former=is_former),
+        privacy_section(forecast(scenario)),
+        conventions_section(scenario.conventions, scenario.phsafe.framework),
     )
     return Part("privacy", "Formal privacy", sections=sections)
 
 
-def budgets(scenario: Scenario, version: int) -> Part:
-    """Return the part of a certificate about budgets and noise.
-
-    Args:
-        scenario: of PHSafe.
-        version: of the bundle's format; up to 4 a margin was marked by its nearest person alone.
-    """
-    from phexplore.accuracy.margins import is_nearest_within, keeps_target  # noqa: PLC0415 - as below
+def budgets(scenario: Scenario) -> Part:
+    """Return the part of a certificate about budgets and noise."""
+    from phexplore.accuracy.margins import keeps_target  # noqa: PLC0415 - as below
     from phexplore.systems.phsafe.scenario_document import parameter_table  # noqa: PLC0415 - brings the charts
     from phexplore.systems.phsafe.table10 import table10_rows  # noqa: PLC0415 - as above
 
     figures = forecast(scenario)
-    judge = keeps_target if version > 4 else is_nearest_within
-    table = parameter_table(table10_rows(scenario, figures), figures, judge)
+    table = parameter_table(table10_rows(scenario, figures), figures, keeps_target, says_missed=True)
     return Part("budgets", "Budgets and noise of every query", tables=(table,))
 
 

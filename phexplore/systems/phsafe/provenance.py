@@ -120,20 +120,15 @@ def identity(snapshot: ScenarioSnapshot) -> Section:
     return Section("Scenario", tuple(entries))
 
 
-def privacy_section(forecast: Forecast, *, is_former: bool = False) -> Section:
-    """Return the totals, exact, and every ε with its conversion or proof, neighbours and δ.
-
-    Args:
-        forecast: of the scenario.
-        is_former: as in `epsilon_name`.
-    """
+def privacy_section(forecast: Forecast) -> Section:
+    """Return the totals, exact, and every ε with its conversion or proof, neighbours and δ."""
     privacy = forecast.privacy
     symbol = privacy.framework.symbol
     figures = proven_figures(privacy.epsilons, forecast.noise)
     entries = [
         (f"Bounded {symbol}, total", exact_text(privacy.bounded_total)),
         (f"Unbounded {symbol}, total", exact_text(privacy.total)),
-        *((epsilon_name(each, is_former=is_former), epsilon_text(each, is_former=is_former)) for each in figures),
+        *((epsilon_name(each), epsilon_text(each)) for each in figures),
     ]
     return Section("Privacy loss", tuple(entries))
 

@@ -181,7 +181,7 @@ def parameter_table(
         rows: of the table, in its order.
         forecast: of the scenario they are of.
         judge: whether a margin keeps a target.
-        says_missed: whether a missed target has the word beside it; certificates of stored bundles do not.
+        says_missed: whether a missed target has the word beside it.
     """
     conventions, symbol = forecast.conventions, forecast.privacy.framework.symbol
 

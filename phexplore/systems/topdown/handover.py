@@ -10,7 +10,7 @@ from phexplore.files.atomic_files import write_atomically
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.report.document import Column, Part, heading, table_of, words
-from phexplore.report.provenance import LAST_FORMER, Section, epsilon_name, epsilon_text
+from phexplore.report.provenance import Section, epsilon_name, epsilon_text
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.ini_text import IniChain, IniValue, effective
 from phexplore.systems.topdown.ini_writing import IniOutput, write_ini
@@ -43,34 +43,20 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
     return list(placed), list(output.notes)
 
 
-def privacy(scenario: Scenario, version: int) -> Part:
-    """Return the part of a certificate about the loss.
-
-    Args:
-        scenario: of TopDown.
-        version: of the bundle's format; since 3 the tables say what is proven, after `LAST_FORMER` every ε is rounded up.
-    """
-    method, is_former = scenario.topdown, version <= LAST_FORMER
+def privacy(scenario: Scenario) -> Part:
+    """Return the part of a certificate about the loss."""
+    method = scenario.topdown
     loss = forecast_topdown(method, scenario.conventions)
     entries = [(f"{loss.framework.symbol}, total", exact_text(loss.total))]
-    entries += [
-        (epsilon_name(figure, is_former=is_former), epsilon_text(figure, is_former=is_former))
-        for figure in forecast(scenario).stated()
-    ]
+    entries += [(epsilon_name(figure), epsilon_text(figure)) for figure in forecast(scenario).stated()]
     spine = [("Kind", method.spine.kind), *method.spine.settings]
     sections = (Section("Privacy loss, replace one record", tuple(entries)), Section("Spine", tuple(spine)))
-    tables = semantics_tables(method, loss, with_proven=version > 2, is_former=is_former)
+    tables = semantics_tables(method, loss)
     return Part("privacy", "Formal privacy", tables=tables, sections=sections)
 
 
-def budgets(scenario: Scenario, version: int) -> Part:
-    """Return the part of a certificate about budgets and noise.
-
-    Args:
-        scenario: of TopDown.
-        version: of the bundle's format; all have the same tables.
-    """
-    del version
+def budgets(scenario: Scenario) -> Part:
+    """Return the part of a certificate about budgets and noise."""
     method = scenario.topdown
     tables = (shares_table(method), noise_table(scenario, forecast_topdown(method, scenario.conventions)))
     return Part("budgets", "Budgets and noise of every query", tables=tables)

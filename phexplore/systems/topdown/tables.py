@@ -12,18 +12,14 @@ from phexplore.systems.topdown.forecast import LevelQueryForecast, SemanticLoss,
 from phexplore.systems.topdown.proven_loss import proven_parts
 
 
-def semantics_tables(
-    method: TopDown, loss: TopDownForecast, *, with_proven: bool = True, is_former: bool = False
-) -> tuple[TableView, ...]:
+def semantics_tables(method: TopDown, loss: TopDownForecast) -> tuple[TableView, ...]:
     """Return the loss per attribute and of the block within wider areas, as reports and certificates print them.
 
     Args:
         method: the parameters.
         loss: their forecast.
-        with_proven: a column of what is proven, which certificates in bundles before version 3 do not have.
-        is_former: ε to the nearest hundredth, as certificates of bundles up to version 5 print it, not rounded up.
     """
-    proven = proven_parts(method, loss) if with_proven else {}
+    proven = proven_parts(method, loss)
 
     def bound(entry: SemanticLoss) -> str:
         return f"≤ {rounded_up(proven[entry.name][1], 4)}" if entry.name in proven else "–"
@@ -31,8 +27,8 @@ def semantics_tables(
     columns: tuple[Column[SemanticLoss], ...] = (
         heading("What is protected", lambda entry: entry.name),
         figures(loss.framework.symbol, lambda entry: exact_text(entry.rho)),
-        figures("ε at δ = 1e-10", lambda entry: f"{entry.epsilon:.2f}" if is_former else epsilon_bound(entry.epsilon)),
-        *((figures("Proven ε", bound),) if with_proven else ()),
+        figures("ε at δ = 1e-10", lambda entry: epsilon_bound(entry.epsilon)),
+        figures("Proven ε", bound),
     )
     within = (heading("What is protected", lambda entry: f"block within {entry.name}"), *columns[1:])
     return (

@@ -11,8 +11,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from PySide6.QtCore import Qt
 from signed_bundles import KEYS, request, signed_bundle
 
-from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, manifest_bytes
+from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, one_spelling
 from phexplore.decide.bundle_jobs import BundleReport, KeyJob, Signed, VerifyJob, report_headline, report_lines
+from phexplore.decide.certificate import certificate_html
 from phexplore.decide.signing import public_bytes
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
@@ -290,7 +291,7 @@ def test_that_a_bundle_whose_parts_disagree_is_refused_on_the_page_and_cannot_be
     made = make_bundle(request(us, decisions=(), signers=()))
     files = dict(made.files)
     manifest = json.loads(files[MANIFEST]) | {"status": "approved"}
-    forged = Bundle({**files, MANIFEST: manifest_bytes(manifest)}).packed()
+    forged = Bundle({**files, MANIFEST: one_spelling(manifest)}).packed()
     report = _checked(qtbot, page, tmp_path / "f.zip", forged)
     assert report.title.text() == "Not intact: 1 finding"
     page.cosigners.add_key(tmp_path / "ada.key")
@@ -311,10 +312,17 @@ def test_that_an_intact_bundle_that_was_checked_can_be_signed_without_choosing_i
         page.create_key(KeyJob(tmp_path / "ada.key", b""), page.cosigners)
     _checked(qtbot, page, tmp_path / "bad.zip", b"no bundle")
     assert not page.take.isVisibleTo(page)
+    assert not page.certify.isVisibleTo(page)
     made = make_bundle(request(us, decisions=(), signers=()))
     _checked(qtbot, page, tmp_path / "good.zip", made.packed())
     assert page.take.isVisibleTo(page)
+    assert page.certify.isVisibleTo(page)
     assert not page.cosign.isEnabled()
+    with qtbot.waitSignal(page.process.answered):
+        page.check(tmp_path / "good.zip", tmp_path / "certificate.html")
+    shown = verify(made.packed()).statement
+    assert (tmp_path / "certificate.html").read_bytes() == certificate_html(shown)
+    assert any(str(tmp_path / "certificate.html") in sentence for _, sentence in page.checking.lines)
     page.take.click()
     assert page.cosign.isEnabled()
     assert page.signing.lines == page.checking.lines

@@ -33,12 +33,10 @@ def test_that_an_epsilon_said_to_be_rounded_up_is(value, shown):
     assert f"ε = {shown} " in explain_epsilon(figure(value)).result
 
 
-def test_that_reports_round_up_in_words_and_certificates_of_old_bundles_keep_their_digits():
+def test_that_reports_round_up_in_words():
     one = figure(17.87839448)
     assert epsilon_text(one).startswith("17.878395 at ")
     assert epsilon_name(one) == "ε, bounded (zCDP, optimal α)"
-    assert epsilon_text(one, is_former=True).startswith("17.878394 at ")
-    assert epsilon_name(one, is_former=True) == "ε, bounded, zcdp-optimal-alpha"
 
 
 def test_that_the_delta_is_the_one_of_the_scenario(us, capsys):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import lzma
 import os
 import subprocess
 import sys
@@ -20,13 +18,12 @@ import pytest
 import phexplore as px
 from phexplore.catalog import tables as catalog
 from phexplore.data.population import SdhcPersons, SdhcUnits
-from phexplore.decide.archive import pack
-from phexplore.decide.bundle import MANIFEST, SUMS, make_bundle, manifest_bytes, sums
+from phexplore.decide.bundle import make_bundle
 from phexplore.errors import ExportError
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.library import refused, reread
 from phexplore.systems.phsafe.edits import add_table
-from tests.signed_bundles import request
+from tests.signed_bundles import request, resealed
 
 SENIORS = """id = "Seniors"
 title = "Population of 65 and over by tenure"
@@ -177,7 +174,6 @@ def test_that_what_production_cannot_hold_says_so_and_the_rest_keeps_it(tmp_path
     assert px.forecast(solved).to_frame().set_index(["query", "level"]).moe_normal["Seniors", "usa_*"] <= 100
 
 
-BUNDLES_OF_VERSION_4 = Path(__file__).parents[2] / "decide" / "bundles_of_version_4"
 VERIFY = """
 import json, sys
 import phexplore as px
@@ -209,32 +205,25 @@ def test_that_a_bundle_takes_them_along_to_who_has_no_library_and_shows_every_ch
         for name, before, after in changes.values():
             assert before.encode() in files[name]
             files[name] = files[name].replace(before.encode(), after.encode())
-        listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-                  for name, data in sorted(files.items()) if name != MANIFEST}  # fmt: skip
-        version = 3 if "version" in changes else manifest["version"]
-        files[MANIFEST] = manifest_bytes({**manifest, "version": version, "files": listed})
-        return pack({**files, SUMS: sums(files)})
+        return resealed(files, manifest)
 
     seniors = "parameters/library/tables/Seniors.toml"
     bundles = {
         "definition": altered(definition=(seniors, '"65-"', '"66-"')),
-        "version": altered(version=("log/steps.txt", "", "")),
         "whole": made.packed(),
-        "kept": lzma.decompress((BUNDLES_OF_VERSION_4 / "sdhc-2020-us-library-two-signers.zip.xz").read_bytes()),
         "both": altered(a=(seniors, '"65-"', '"66-"'), b=("scenario.json", '\\"65-\\"', '\\"66-\\"')),
     }
     for name, content in bundles.items():
         (tmp_path / f"{name}.zip").write_bytes(content)
     env, found = {**os.environ, "PHEXPLORE_LIBRARY": str(tmp_path / "nothing")}, {}
-    for chosen in (["definition", "version", "kept", "whole"], ["both"]):  # what a bundle brought stays in its process
+    for chosen in (["definition", "whole"], ["both"]):  # what a bundle brought stays in its process
         files = [str(tmp_path / f"{name}.zip") for name in chosen]
         command = [sys.executable, "-c", VERIFY, *files]
         found |= json.loads(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
-    assert found["kept"] == found["whole"] == [True, "approved", []]
+    assert found["whole"] == [True, "approved", []]
     assert found["opened"] == [scenario.fingerprint, str(scenario.rho), "whole.zip"]
     assert found["definition"][2] == [seniors]
-    assert {"manifest.json", "decisions.json", "forecast.json"} & set(found["both"][2])
-    assert set(found["version"][2]) == {"manifest.json", "certificate.html"}
+    assert {"manifest.json", "decisions.json", "forecast.json", "log/project.phx"} & set(found["both"][2])
 
 
 @pytest.mark.usefixtures("library")
