@@ -18,12 +18,11 @@ from phexplore.decide.bundle_jobs import (
     owners_of,
     report_headline,
     report_lines,
-    report_of,
 )
 from phexplore.decide.deciding import project_of
-from phexplore.decide.signing import Signer, load_private_key, load_public_key
+from phexplore.decide.signing import Signer, load_private_key
 from phexplore.decide.trusted_keys import trusted_keys
-from phexplore.decide.verifying import Verification, read_bundle
+from phexplore.decide.verifying import Verification
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project, single, write_project
 from phexplore.model.fingerprint import fingerprint
@@ -121,22 +120,11 @@ def _passphrase(path: Path) -> bytes | None:
     return given[-1] if given else None
 
 
-def print_verification(path: Path, result: Verification, trust: Sequence[Path], certificate: Path | None) -> None:
-    """Print what was found; text of the bundle is shown so that it cannot pass for the program's own lines.
-
-    Args:
-        path: of the bundle.
-        result: of the check.
-        trust: files of the public keys that were named.
-        certificate: the file that the certificate was to be rendered to, None for none.
-    """
-    owners = {load_public_key(key): key.name for key in trust} | owners_of(trusted_keys())
-    report = report_of(path, read_bundle(path), result, owners)
+def print_report(report: BundleReport) -> None:
+    """Print what was found; text of the bundle is shown so that it cannot pass for the program's own lines."""
     tell(report_headline(report)[0])
     for _, sentence in report_lines(report):
         tell(sentence)
-    if certificate is not None and result.is_intact:
-        tell(f"Certificate rendered from the recomputed values: {certificate}")
 
 
 def print_verification_json(result: Verification) -> None:

@@ -300,14 +300,14 @@ def verify(
 
     Example: phexplore verify decision.zip --trust ada.pub --trust grace.pub --require 2 --certificate certificate.pdf
     """
-    from phexplore.cli.approval_commands import print_verification, print_verification_json
-    from phexplore.decide.verifying import verify_file
+    from phexplore.cli.approval_commands import print_report, print_verification_json
+    from phexplore.decide.bundle_jobs import verify_file
 
-    result = verify_file(bundle, trust, require, certificate)
+    result, report = verify_file(bundle, trust, require, certificate)
     if as_json:
         print_verification_json(result)
     else:
-        print_verification(bundle, result, trust, certificate)
+        print_report(report)
     if not result.is_accepted:
         raise typer.Exit(1)
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from phexplore.decide.citing import evidence
 from phexplore.document.project import Project
 from phexplore.document.reference_versions import approved_scenario
-from phexplore.model.approval import Decision, DecisionError, Status, approved, dated_after, following, status_of
+from phexplore.model.approval import (
+    Decision,
+    DecisionError,
+    Status,
+    approved,
+    dated_after,
+    following,
+    is_in_future,
+    status_of,
+)
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import has_errors
@@ -80,16 +89,16 @@ class Standing:
 
 def standing(project: Project) -> Standing:
     """Return how far the active scenario of a project has come."""
-    own = fingerprint(project.scenario)
+    own, now = fingerprint(project.scenario), datetime.now(UTC)
     status = status_of(project.decisions, own)
     last = next((one for one in reversed(project.decisions) if one.fingerprint == own), None)
     if last is not None:
         sentence = f"{status.title} by {last.who}, {last.role}, on {day_text(last.at)}."
+        if is_in_future(last.at, now):
+            sentence += " This date is in the future: the clock was wrong. Decide again to record the right date."
     else:
         sentence = _draft_sentence(project)
-    return Standing(
-        status, sentence, following(project.decisions, own, datetime.now(UTC)), own, tuple(reversed(project.decisions))
-    )
+    return Standing(status, sentence, following(project.decisions, own, now), own, tuple(reversed(project.decisions)))
 
 
 def _draft_sentence(project: Project) -> str:

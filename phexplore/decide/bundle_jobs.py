@@ -6,7 +6,7 @@ Private keys are read here, used and forgotten; a job names their files, and onl
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +35,7 @@ from phexplore.decide.signing import (
     load_public_key,
     public_key_of,
 )
-from phexplore.decide.trusted_keys import TrustedKey
+from phexplore.decide.trusted_keys import TrustedKey, trusted_keys
 from phexplore.decide.verifying import Verification, opened, read_bundle, verify
 from phexplore.errors import visible
 from phexplore.figures.wording import bound_text
@@ -318,7 +318,9 @@ def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> Bundle
         case SignJob():
             return _countersign(job, tell, at)
         case VerifyJob():
-            return _check(job, tell)
+            tell(1, 1, "Recomputing every part of the bundle and comparing")
+            owners = owners_of(job.trusted)
+            return _check(job.bundle, owners, job.required, job.certificate, owners)[1]
         case ExportJob():
             return write_export(job, tell)
         case KeyJob():
@@ -383,17 +385,38 @@ def _signed_and_written(
     return report
 
 
-def _check(job: VerifyJob, tell: Tell) -> BundleReport:
-    tell(1, 1, "Recomputing every part of the bundle and comparing")
-    if job.certificate is not None:
-        confirm_certificate_name(job.certificate)
-    content, owners = read_bundle(job.bundle), owners_of(job.trusted)
-    found = verify(content, owners, job.required)
-    report = report_of(job.bundle, content, found, owners)
-    if job.certificate is None or not found.is_intact or found.statement is None:
-        return report
-    write_certificate(found.statement, found.signatures, job.certificate)
-    return replace(report, certificate=job.certificate)
+def verify_file(
+    path: Path, trust: Sequence[Path] = (), required: int | None = None, certificate: Path | None = None
+) -> tuple[Verification, BundleReport]:
+    """Check a bundle on disk; return the result, and the same for people.
+
+    Args:
+        path: of the bundle.
+        trust: files of public keys whose signatures count; without them the keys of the user's store do, as in the window.
+        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named either.
+        certificate: file to render the certificate to (``.html`` or ``.pdf``), if the bundle is intact; None for none.
+
+    Raises:
+        PhexploreError: a key, the store or the bundle cannot be read, or the certificate cannot be written.
+    """
+    named = {load_public_key(key): key.name for key in trust}
+    known = owners_of(trusted_keys())
+    demanded = (1 if trust else 0) if required is None else required
+    return _check(path, named or known, demanded, certificate, named | known)
+
+
+def _check(
+    path: Path, trusted: Collection[bytes], required: int, certificate: Path | None, owners: Mapping[bytes, str]
+) -> tuple[Verification, BundleReport]:
+    if certificate is not None:
+        confirm_certificate_name(certificate)
+    content = read_bundle(path)
+    found = verify(content, trusted, required)
+    report = report_of(path, content, found, owners)
+    if certificate is not None and found.is_intact and found.statement is not None:
+        write_certificate(found.statement, found.signatures, certificate)
+        report = replace(report, certificate=certificate)
+    return found, report
 
 
 def owners_of(keys: Iterable[TrustedKey]) -> dict[bytes, str]:

@@ -123,7 +123,7 @@ def certificate(statement: Statement, signatures: Sequence[Signature] = ()) -> D
         title=f"Certificate of Disclosure Avoidance: {scenario.name}",
         subtitle="Parameters, privacy loss and the decisions about them",
         colophon=f"{made} · phexplore {__version__} · parameters {fingerprint(scenario)}",
-        tiles=_tiles(statement),
+        tiles=_tiles(statement, signatures),
         parts=tuple(parts),
         made=statement.made.isoformat(timespec="seconds"),
         warning=warning,
@@ -131,13 +131,16 @@ def certificate(statement: Statement, signatures: Sequence[Signature] = ()) -> D
     )
 
 
-def _tiles(statement: Statement) -> tuple[Tile, ...]:
+def _tiles(statement: Statement, signatures: Sequence[Signature]) -> tuple[Tile, ...]:
     loss = loss_of(statement.scenario)
     detail = handover(statement.scenario).loss_detail(statement.scenario)
     value = "∞" if loss.bound is None else rounded_up(loss.bound, 6)
-    attention = statement.status is not Status.APPROVED
+    expected, keys = len(statement.signers), len(signatures)
+    of = f" of {expected} expected" if expected else ""
+    by = f"signed by {keys}{of} {'key' if (expected or keys) == 1 else 'keys'}" if keys else "not signed: void"
+    attention = statement.status is not Status.APPROVED or keys < max(expected, 1)
     return (
-        Tile("Status", statement.status.title, "void unless signed", attention=attention),
+        Tile("Status", statement.status.title, by, attention=attention),
         Tile(loss.framework.symbol, value, f"exactly {exact_text(loss.total)}; {detail}"),
         Tile("Runs cited", str(len(statement.runs)), "of exactly these parameters"),
     )

@@ -42,11 +42,9 @@ from phexplore.decide.bundle import (
     sums,
     uncited,
 )
-from phexplore.decide.certificate import confirm_certificate_name, write_certificate
 from phexplore.decide.citing import RunEvidence, cited_in_bundle
-from phexplore.decide.signing import Signature, decode_signature, load_public_key
+from phexplore.decide.signing import Signature, decode_signature
 from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
-from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.errors import PhexploreError, visible
 from phexplore.files.project_file import ProjectContent, read_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
@@ -398,9 +396,9 @@ def _differences(name: str, content: bytes, made: bytes) -> list[str]:
         return [""]
     try:
         value = json.loads(content)
+        if one_spelling(value) != content:
+            return [""]
     except (ValueError, RecursionError):
-        return [""]
-    if one_spelling(value) != content:
         return [""]
     return list(_places(value, json.loads(made), "", is_whole=name == FORECAST))
 
@@ -450,31 +448,6 @@ def opened(content: bytes) -> Bundle:
         raise BundleError(f"{first.part}: {first.sentence}", "Do not sign this bundle; ask for it again.")
     files = {name: data for name, data in unpack(content).files.items() if name in result.manifest["files"]}
     return Bundle({**files, MANIFEST: unpack(content).files[MANIFEST]}, result.signatures)
-
-
-def verify_file(
-    path: Path, trust: Sequence[Path] = (), required: int | None = None, certificate: Path | None = None
-) -> Verification:
-    """Check a bundle on disk.
-
-    Args:
-        path: of the bundle.
-        trust: files of public keys whose signatures count.
-        required: how many of them have to be there, by different keys: 1 when left out, or none when no key is named
-            either. Without `trust` the keys of the user's store count, as in the window.
-        certificate: file to render the certificate to (``.html`` or ``.pdf``), if the bundle is intact; None for none.
-
-    Raises:
-        PhexploreError: a key, the store or the bundle cannot be read, or the certificate cannot be written.
-    """
-    if certificate is not None:
-        confirm_certificate_name(certificate)
-    keys = {load_public_key(key) for key in trust} or {key.public_key for key in trusted_keys()}
-    demanded = (1 if trust else 0) if required is None else required
-    result = verify(read_bundle(path), keys, demanded)
-    if certificate is not None and result.is_intact and result.statement is not None:
-        write_certificate(result.statement, result.signatures, certificate)
-    return result
 
 
 def bundle_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:

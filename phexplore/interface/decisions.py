@@ -264,9 +264,9 @@ def verify(
         >>> px.verify("decision.zip").is_intact
         True
     """
-    from phexplore.decide.verifying import verify_file
+    from phexplore.decide.bundle_jobs import verify_file
 
     if require is not None and whole(require) < 1:
         raise PhexploreError(f"At least 1 signature is required, got {require}.", "Leave it out for none.")
     page = None if certificate is None else Path(certificate)
-    return verify_file(Path(bundle), [Path(key) for key in trust], require, page)
+    return verify_file(Path(bundle), [Path(key) for key in trust], require, page)[0]

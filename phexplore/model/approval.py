@@ -159,8 +159,8 @@ def misdated(decisions: Sequence[Decision], name: str, now: datetime) -> tuple[I
         now: the present, with its zone.
     """
     found = []
-    for number, decision in enumerate(decisions, start=1):
-        before = dated_after(decisions[: number - 1], _moment(decision.at))
+    for number, (decision, earlier) in enumerate(zip(decisions, [None, *decisions], strict=False), start=1):
+        before = None if earlier is None else dated_after((earlier,), _moment(decision.at))
         what = f"Decision {number}, by {decision.who}, is dated {zoned_text(decision.at)}"
         if is_in_future(decision.at, now):
             reason = f"after this computer's clock ({zoned_text(now)})"

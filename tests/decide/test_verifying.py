@@ -12,9 +12,10 @@ from signed_bundles import KEY_IDS, KEYS, NOW, PEOPLE, approval, request, reseal
 
 from phexplore.catalog.names import Naming, called
 from phexplore.decide.bundle import DECISIONS, FORECAST, MANIFEST, BundleError, make_bundle, one_spelling, signed
+from phexplore.decide.bundle_jobs import verify_file
 from phexplore.decide.certificate import certificate, certificate_html, write_certificate
 from phexplore.decide.signing import public_bytes
-from phexplore.decide.verifying import ARCHIVE, opened, verify, verify_file
+from phexplore.decide.verifying import ARCHIVE, opened, verify
 from phexplore.model.approval import Status
 from phexplore.model.issues import InputProblemsError
 from phexplore.report import pdf
@@ -175,6 +176,7 @@ def test_that_a_certificate_lists_the_verified_signatures_and_counts_those_that_
     assert page.count(KEY_IDS[0]) == 2
     assert page.count(KEY_IDS[1]) == 1
     assert "1 of 2 have not" in page
+    assert "signed by 1 of 2 expected keys" in page
     both = verify(signed(one, KEYS[1], PEOPLE[1], NOW).packed())
     assert "All 2 keys" in certificate_html(both.statement, both.signatures).decode()
 
@@ -202,9 +204,10 @@ def test_that_a_certificate_of_verified_values_alone_is_written_in_the_form_of_i
     content = signed_bundle(us).packed()
     good.write_bytes(content)
     bad.write_bytes(content.replace(b"Ada Lovelace", b"Eva Lovelace", 1))
-    assert not verify_file(bad, certificate=page).is_intact
+    assert not verify_file(bad, certificate=page)[0].is_intact
     assert not page.exists()
-    result = verify_file(good, certificate=page)
+    result, report = verify_file(good, certificate=page)
+    assert report.certificate == page
     assert page.read_bytes() == certificate_html(result.statement, result.signatures)
     with pytest.raises(InputProblemsError):
         verify_file(good, certificate=Path("c.docx"))

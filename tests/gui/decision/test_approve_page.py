@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QScrollArea
+from PySide6.QtWidgets import QLabel, QLineEdit, QScrollArea
 
 from phexplore.catalog.names import Naming, called
 from phexplore.decide import rule_evaluation
@@ -398,3 +398,24 @@ def test_that_another_project_finds_an_empty_form(page, session, us) -> None:
     page.refresh()
     assert page.next.currentData() is Status.RECOMMENDED
     assert (page.who.text(), page.role.text(), page.note.text()) == ("", "", "")
+
+
+@pytest.mark.defect("minor")
+def test_that_a_decision_dated_in_the_future_is_stated_and_its_parameters_are_approved_again(
+    qtbot, page, session
+) -> None:
+    _approve(qtbot, page)
+    (made,) = session.project.decisions
+    session.project.decisions = (replace(made, at="2126-07-01T12:00:00+00:00"),)
+    page.refresh()
+    assert "in the future" in page.sentence.text()
+    assert page.next.itemText(0) == "Approved"
+    _fill(page)
+    page.next.select(Status.APPROVED)
+    page.record()
+    assert "1 Jul 2126" in " ".join(label.text() for label in page.sheet.findChildren(QLabel))
+    QTest.keyClicks(page.sheet.typed, "Proposal")
+    with qtbot.waitSignal(page.decided):
+        QTest.mouseClick(page.sheet.action, Qt.MouseButton.LeftButton)
+    assert [one.status for one in session.project.decisions] == [Status.APPROVED] * 2
+    assert "in the future" not in page.sentence.text()
