@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from PySide6.QtCore import Qt
 from signed_bundles import KEYS, request, signed_bundle
 
+from phexplore.cli.app import DONE, EXPECTED_FAILURE
+from phexplore.cli.app import run as command
+from phexplore.decide.archive import unpack
 from phexplore.decide.bundle import MANIFEST, Bundle, make_bundle, one_spelling
 from phexplore.decide.bundle_jobs import BundleReport, KeyJob, Signed, VerifyJob, report_headline, report_lines
 from phexplore.decide.certificate import certificate_html
-from phexplore.decide.signing import public_bytes
+from phexplore.decide.signing import key_id_of, load_public_key, public_bytes
+from phexplore.decide.sshsig import NAMESPACE
 from phexplore.decide.verifying import verify
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
@@ -404,6 +409,44 @@ def test_that_a_command_signs_from_the_page(qtbot, page, own_store, tmp_path) ->
     with qtbot.waitSignal(page.process.failed):
         page.write_to(tmp_path / "b.zip")
     assert not (tmp_path / "b.zip").exists()
+
+
+@pytest.mark.defect("T3")
+def test_that_a_bundle_of_the_window_is_countersigned_by_the_command_and_checked_by_both(
+    qtbot, page, own_store, tmp_path
+) -> None:
+    for name in ("ada", "grace"):
+        with qtbot.waitSignal(page.process.answered):
+            page.create_key(KeyJob(tmp_path / f"{name}.key", b""), page.cosigners)
+    page.signers.add_key(tmp_path / "ada.key")
+    page.signers.rows[0].name.setText("Ada")
+    page.signers.add_expected(tmp_path / "grace.key.pub")
+    first, second, certificate = tmp_path / "a.zip", tmp_path / "b.zip", tmp_path / "c.html"
+    with qtbot.waitSignal(page.written):
+        page.write_to(first)
+    assert command(["verify", str(first)]) == EXPECTED_FAILURE  # Grace has not signed
+    signing = ["bundle", str(first), "--sign", str(tmp_path / "grace.key"), "--signer", "Grace", "--out", str(second)]
+    assert command(signing) == DONE
+    trust = [word for name in ("ada", "grace") for word in ("--trust", str(tmp_path / f"{name}.key.pub"))]
+    assert command(["verify", str(second), *trust, "--require", "2", "--certificate", str(certificate)]) == DONE
+    with qtbot.waitSignal(page.process.answered):
+        page.check(second, tmp_path / "window.html")
+    assert page.checking.title.text() == "Intact, signed by 2 unknown keys"
+    assert certificate.read_bytes() == (tmp_path / "window.html").read_bytes()
+    if keygen := shutil.which("ssh-keygen"):
+        files = unpack(second.read_bytes()).files
+        (tmp_path / "allowed").write_text(f"grace {(tmp_path / 'grace.key.pub').read_text()}")
+        (tmp_path / "grace.sig").write_bytes(
+            files[
+                next(
+                    name
+                    for name in files
+                    if name.endswith(f"{key_id_of(load_public_key(tmp_path / 'grace.key.pub'))[:16]}.sig")
+                )
+            ]
+        )
+        check = [keygen, "-Y", "verify", "-f", "allowed", "-I", "grace", "-n", NAMESPACE, "-s", "grace.sig"]
+        subprocess.run(check, input=files[MANIFEST], cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_that_a_dialog_has_the_height_of_its_sentences_in_large_text(qtbot, tmp_path):
