@@ -50,7 +50,7 @@ PATHS = {
     "published errors": ["{}", "missing --run {}"],
     "published confidence": ["{}", "missing --run {}"],
     "measurements describe": ["{}"],
-    "verify": ["{}", "BUNDLE --trust {}"],
+    "verify": ["{}", "BUNDLE --trust {}", "BUNDLE --certificate {}"],
     "truncation": [
         "{} --query PH3/state_A-G", "sdhc-2020-us --query PH3/state_A-G --sizes {}", "sdhc-2020-us --query PH3/state_A-G --run {}",
     ],
