@@ -84,7 +84,7 @@ class Unpacked:
     """The contents of an archive, and whether it is as it was packed.
 
     Attributes:
-        files: contents by name.
+        files: contents by name; of two entries with one name the first.
         altered: names of files whose contents changed since they were packed.
         problem: how the archive differs from the one that its files give, "" when it does not.
     """
@@ -113,15 +113,20 @@ def unpack(content: bytes) -> Unpacked:
         raise ArchiveError("This file is not a bundle: it is empty, too large, or compressed.", remedy)
     files: dict[str, bytes] = {}
     checksums: dict[str, int] = {}
+    problem = ""
     for entry in entries:
         if not is_safe_name(entry.filename):
-            return Unpacked(files, problem=f"The archive has an entry with the name {entry.filename[:60]!r}.")
+            problem = f"The archive has an entry with the name {entry.filename[:60]!r}."
+            continue
         if entry.filename in files:
-            return Unpacked(files, problem=f"The archive has two entries with the name {entry.filename!r}.")
+            problem = f"The archive has two entries with the name {entry.filename!r}."
+            continue
         start = entry.header_offset + _LOCAL.size + len(entry.filename)
         files[entry.filename] = content[start : start + entry.file_size]
         checksums[entry.filename] = entry.CRC
     rebuilt = pack(files, checksums)
+    if problem:
+        return Unpacked(files, problem=problem)
     if rebuilt == content:
         return Unpacked(files, tuple(name for name in sorted(files) if zlib.crc32(files[name]) != checksums[name]))
     if content.startswith(rebuilt):

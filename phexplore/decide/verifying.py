@@ -185,15 +185,16 @@ def verify(
     refused = partial(Verification, manifest={}, shortfall=_shortfall((), required))
     try:
         found = unpack(content)
-        files = found.files
-        manifest = {} if found.problem or found.altered else _manifest(files)
     except ArchiveError as error:
         return refused((Alteration(ARCHIVE, error.sentence),))
+    files, archive = found.files, (Alteration(ARCHIVE, found.problem),) if found.problem else ()
+    if found.altered:
+        sentence = "The file was altered after the bundle was written."
+        return refused(tuple(Alteration(name, sentence) for name in found.altered))
+    try:
+        manifest = _manifest(files)
     except BundleError as error:
-        return refused((Alteration(MANIFEST, error.sentence),))
-    if not manifest:
-        altered = [Alteration(name, "The file was altered after the bundle was written.") for name in found.altered]
-        return refused((*altered, *([Alteration(ARCHIVE, found.problem)] if found.problem else [])))
+        return refused((*archive, Alteration(MANIFEST, error.sentence)))
     alterations = [*_file_alterations(files, manifest)]
     checked, wrong = _signatures(files, manifest, trusted)
     alterations += wrong
@@ -210,7 +211,7 @@ def verify(
             alterations.append(error.alteration)
     present = {one.signature.key_id for one in checked if one.is_valid}
     return Verification(
-        tuple(alterations[:_MOST_FINDINGS]),
+        (*archive, *alterations[:_MOST_FINDINGS]),
         manifest,
         checked,
         tuple(key for key in manifest["signers"] if key not in present),

@@ -355,6 +355,22 @@ def rendered() -> Iterator[tuple[str, bytes, str]]:
         )
 
 
+@pytest.mark.defect("T3")
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_that_a_page_that_another_program_put_into_the_archive_is_named(us, is_listed):
+    content = signed_bundle(us).packed()
+    if is_listed:
+        files = unpack(content).files
+        listed = resealed(own_files(files) | {"certificate.html": b"<p>1.257281</p>"}, json.loads(files[MANIFEST]))
+        content = listed[: listed.rindex(b"PK\x05\x06") + 20] + b"\1\0x"  # with a comment, as no bundle has
+    else:
+        buffer = io.BytesIO(content)
+        with zipfile.ZipFile(buffer, "a") as archive:
+            archive.writestr("certificate.html", "<p>1.257281</p>")
+        content = buffer.getvalue()
+    assert {one.part for one in verify(content).alterations} == {ARCHIVE, "certificate.html"}
+
+
 def confirm_refused(name, content, *, signs):
     result = verify(content, TRUSTED, 1)
     assert not result.is_intact, name
