@@ -11,9 +11,9 @@ from phexplore.decide.bundle import BundleError
 from phexplore.decide.bundle_jobs import (
     BundleReport,
     KeyFile,
-    SealJob,
     SigningCommand,
     SignJob,
+    WriteJob,
     carry_out,
     owners_of,
     report_headline,
@@ -85,7 +85,7 @@ def bundle_or_sign(
             now = datetime.now(UTC).isoformat(timespec="seconds")
             content = single(Workbook((scenario,), scenario.name), f"Bundle {scenario.name}", now)
         project = write_project(content)
-        job = SealJob(project, scenario.name, out, tuple(runs), signing, tuple(expected), clearance, keeps_notes)
+        job = WriteJob(project, scenario.name, out, tuple(runs), signing, tuple(expected), clearance, keeps_notes)
         made = carry_out(job, lambda *_: None)
     if not isinstance(made, BundleReport):
         raise TypeError(type(made).__name__)

@@ -89,7 +89,7 @@ _Key = tuple[Signer, "Ed25519PrivateKey | str"]
 
 
 @dataclass(frozen=True, slots=True)
-class SealJob:
+class WriteJob:
     """A new bundle.
 
     Attributes:
@@ -296,8 +296,8 @@ def _for_reading(name: str, text: str, *, has_codes: bool) -> str:
     return f"{decimal}, exactly {text}" if has_codes else decimal
 
 
-BundleJob = SealJob | SignJob | VerifyJob | KeyJob | ExportJob
-_SEAL_STEPS = 6
+BundleJob = WriteJob | SignJob | VerifyJob | KeyJob | ExportJob
+_WRITE_STEPS = 6
 
 
 def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> BundleReport | KeyMade | Exported:
@@ -313,8 +313,8 @@ def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> Bundle
     """
     at = now or datetime.now(UTC)
     match job:
-        case SealJob():
-            return _seal(job, tell, at)
+        case WriteJob():
+            return _write(job, tell, at)
         case SignJob():
             return _countersign(job, tell, at)
         case VerifyJob():
@@ -330,21 +330,21 @@ def carry_out(job: BundleJob, tell: Tell, now: datetime | None = None) -> Bundle
             return KeyMade(job.path, beside, key_id_of(public))
 
 
-def _seal(job: SealJob, tell: Tell, now: datetime) -> BundleReport:
-    tell(1, _SEAL_STEPS, "Reading the project and the keys")
+def _write(job: WriteJob, tell: Tell, now: datetime) -> BundleReport:
+    tell(1, _WRITE_STEPS, "Reading the project and the keys")
     content = read_project(job.project.decode("utf-8"), name="project")
     scenario = content.workbook.find(job.scenario)
     keys = [_read(key) for key in job.keys]
     later = [TrustedKey(path.name, load_public_key(path)) for path in job.expected]
     publics = [public_key_of(key) for _, key in keys] + [key.public_key for key in later]
     signers = tuple(dict.fromkeys(map(key_id_of, publics)))
-    tell(2, _SEAL_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
+    tell(2, _WRITE_STEPS, "Checking that the cited runs are complete, unaltered and of these parameters")
     cited = evidence(job.runs, scenario)
-    tell(3, _SEAL_STEPS, "Computing parameters and forecast")
+    tell(3, _WRITE_STEPS, "Computing parameters and forecast")
     request = BundleRequest(scenario, now, content, cited, signers, job.clearance, job.keeps_notes)
     bundle = make_bundle(request)
-    tell(4, _SEAL_STEPS, "Checking the bundle, then signing")
-    return _signed_and_written(opened(bundle.packed()), keys, job.out, now, tell, 5, _SEAL_STEPS, later)
+    tell(4, _WRITE_STEPS, "Checking the bundle, then signing")
+    return _signed_and_written(opened(bundle.packed()), keys, job.out, now, tell, 5, _WRITE_STEPS, later)
 
 
 def _countersign(job: SignJob, tell: Tell, now: datetime) -> BundleReport:

@@ -93,7 +93,7 @@ class CheckedSignature:
     """A signature of a bundle and what is known of it.
 
     Attributes:
-        signature: as it stands in the bundle. The name in it is what the signer wrote.
+        signature: from the bundle. The name in it is what the signer wrote.
         is_valid: whether the holder of the key signed exactly this bundle.
         is_trusted: whether it is valid and the checker trusts the key.
     """
@@ -388,7 +388,7 @@ def _disagreements(
 def _differences(name: str, content: bytes, made: bytes) -> list[str]:
     """Return the places at which a file differs from the recomputed one; "" is the whole.
 
-    Files that are not JSON are compared byte by byte. JSON has to have its one spelling, so that no key stands twice. The
+    Files that are not JSON are compared byte by byte. JSON has to have its one spelling, so that no key is duplicated. The
     forecast has to state every value; where the others may lack a key that a later release added, no value may differ.
     """
     if content == made:

@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from phexplore.decide.bundle_jobs import (
     KeyFile,
     KeyJob,
-    SealJob,
     SigningCommand,
     SignJob,
     VerifyJob,
+    WriteJob,
     carry_out,
     report_lines,
 )
@@ -71,10 +71,10 @@ def test_that_a_key_is_never_replaced(tmp_path, present) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_that_a_bundle_is_sealed_in_steps_and_stands_up_to_its_check(us, tmp_path) -> None:
+def test_that_a_bundle_is_written_in_steps_and_passes_its_check(us, tmp_path) -> None:
     ada, grace = _key(tmp_path, "ada.key"), _key(tmp_path, "grace.key", b"secret")
     out = tmp_path / "decision.zip"
-    order = SealJob(
+    order = WriteJob(
         _project(replace(us, name="Vote")),
         "Vote",
         out,
@@ -102,7 +102,7 @@ def test_that_private_keys_and_passphrases_are_not_in_the_bundle(us, tmp_path) -
     made = _key(tmp_path, "ada.key", b"correct horse")
     out = tmp_path / "decision.zip"
     keys = (KeyFile(made.path, Signer("Ada", "Chair"), b"correct horse"),)
-    order = SealJob(_project(us), us.name, out, keys=keys)
+    order = WriteJob(_project(us), us.name, out, keys=keys)
     _carry_out(order)
     raw = load_private_key(made.path, lambda _name: b"correct horse").private_bytes_raw()
     with zipfile.ZipFile(out) as archive:
@@ -116,7 +116,7 @@ def test_that_somebody_expected_signs_later(us, tmp_path) -> None:
     ada, grace = _key(tmp_path, "ada.key"), _key(tmp_path, "grace.key")
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
     keys = (KeyFile(ada.path, Signer("Ada", "Chair")),)
-    report, _ = _carry_out(SealJob(_project(us), us.name, first, keys=keys, expected=(grace.public,)))
+    report, _ = _carry_out(WriteJob(_project(us), us.name, first, keys=keys, expected=(grace.public,)))
     assert report.awaited == ((grace.key_id, "grace.key.pub"),)
     assert ("warning", "Not signed yet: grace.key.pub") in report_lines(report, has_codes=False)
     stranger, _ = _carry_out(VerifyJob(first))
@@ -133,7 +133,7 @@ def test_that_a_command_signs_now_where_somebody_else_signs_later(us, tmp_path) 
     key = load_private_key(ada.path)
     ada.path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
     keys = (SigningCommand(f"ssh-keygen -Y sign -f {ada.path} -n phexplore-bundle", Signer("Ada", "Chair")),)
-    order = SealJob(_project(us), us.name, tmp_path / "first.zip", keys=keys, expected=(grace.public,))
+    order = WriteJob(_project(us), us.name, tmp_path / "first.zip", keys=keys, expected=(grace.public,))
     report, _ = _carry_out(order)
     assert report.awaited == ((grace.key_id, "grace.key.pub"),)
     assert [each.key_id for each in report.signatures] == [ada.key_id]
@@ -142,7 +142,7 @@ def test_that_a_command_signs_now_where_somebody_else_signs_later(us, tmp_path) 
 def test_that_a_stranger_cannot_sign_a_bundle_that_names_its_signers(us, tmp_path) -> None:
     ada, mallory = _key(tmp_path, "ada.key"), _key(tmp_path, "mallory.key")
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
-    _carry_out(SealJob(_project(us), us.name, first, keys=(KeyFile(ada.path, Signer("Ada", "Chair")),)))
+    _carry_out(WriteJob(_project(us), us.name, first, keys=(KeyFile(ada.path, Signer("Ada", "Chair")),)))
     with pytest.raises(PhexploreError, match="this key of Mallory is not among them"):
         _carry_out(SignJob(first, second, (KeyFile(mallory.path, Signer("Mallory", "")),)))
     assert not second.exists()
@@ -151,7 +151,7 @@ def test_that_a_stranger_cannot_sign_a_bundle_that_names_its_signers(us, tmp_pat
 def test_that_an_altered_bundle_is_reported_and_not_signed(us, tmp_path) -> None:
     ada = _key(tmp_path, "ada.key")
     out = tmp_path / "decision.zip"
-    _carry_out(SealJob(_project(us), us.name, out))
+    _carry_out(WriteJob(_project(us), us.name, out))
     content = bytearray(out.read_bytes())
     place = content.index(b'"thresholds"')
     content[place + 3] ^= 1
@@ -166,7 +166,7 @@ def test_that_an_altered_bundle_is_reported_and_not_signed(us, tmp_path) -> None
 def test_that_a_refused_job_leaves_no_bundle(us, tmp_path) -> None:
     out = tmp_path / "decision.zip"
     with pytest.raises(PhexploreError):
-        _carry_out(SealJob(_project(us), us.name, out, runs=(tmp_path / "no-run",)))
+        _carry_out(WriteJob(_project(us), us.name, out, runs=(tmp_path / "no-run",)))
     with pytest.raises(PhexploreError, match="Nobody signs"):
         _carry_out(SignJob(out, out, ()))
     assert not out.exists()

@@ -18,9 +18,9 @@ from phexplore.decide.bundle_jobs import (
     BundleReport,
     KeyJob,
     KeyMade,
-    SealJob,
     SignJob,
     VerifyJob,
+    WriteJob,
     report_headline,
     report_lines,
 )
@@ -264,7 +264,7 @@ class BundlePage(Page):
         self._inspected = False  # whatever was to be shown before signing could not be
         project = self._session.project
         self.writing.start(
-            SealJob(
+            WriteJob(
                 write_project(project.content()),
                 self._session.scenario.name,
                 path,
