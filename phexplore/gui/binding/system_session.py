@@ -110,7 +110,14 @@ class SystemSession(QObject, Generic[View]):
         self._whole.select(key)
 
     def edit(self, label: str, change: Callable[[Scenario], Scenario], *, merge_key: object = None) -> Refusal | None:
-        """Edit the active scenario as one named step; return why not, or None."""
+        """Edit the active scenario as one named step; return why not, or None. A scenario of another system is not edited."""
+        if not self.is_active:
+            active = self._whole.scenario
+            return Refusal(
+                "",
+                f"this page edits {self._system.title}, and the active scenario “{active.name}” holds {system_of(active).title}",
+                f"Activate a scenario of {self._system.title}, then repeat the edit.",
+            )
         return self._whole.edit(label, change, merge_key=merge_key)
 
     def report(self, refusal: Refusal | None) -> bool:

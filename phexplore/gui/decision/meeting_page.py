@@ -123,6 +123,7 @@ class MeetingView(InReadingOrder):
     """
 
     left = Signal()
+    _is_over = False
 
     def __init__(
         self,
@@ -175,6 +176,8 @@ class MeetingView(InReadingOrder):
             slider.slider.taken.connect(self._show_noise)
             QShortcut(QKeySequence(str(number)), self, activated=slider.slider.setFocus)  # type: ignore[call-overload]
         session.select(None)  # a row marked at somebody's desk is not what the meeting is about
+        self._system = type(session.scenario.method)
+        session.updated.connect(self._leave_other_system)
         session.settled.connect(self.refresh)
         session.saved.connect(self.refresh)
         self.refresh()
@@ -197,6 +200,12 @@ class MeetingView(InReadingOrder):
         if self.picture is not None:
             self.picture.refresh()
         self._show_noise()
+
+    def _leave_other_system(self, _update: object) -> None:
+        """End the meeting where another system becomes active: its sliders, chart and tiles are of the system it began with."""
+        if type(self._session.scenario.method) is not self._system:
+            self._session.done.emit("The meeting ended: the active scenario is of another system.")
+            self.close()
 
     def _show_noise(self) -> None:
         """Draw the noise of the slider in hand, else of the one before, else of the first that has some."""
@@ -227,8 +236,11 @@ class MeetingView(InReadingOrder):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._session.project.end_merge()
-        for signal in (self._session.settled, self._session.saved):
-            signal.disconnect(self.refresh)
+        if not self._is_over:  # a window can be told to close twice before it is deleted
+            self._is_over = True
+            self._session.updated.disconnect(self._leave_other_system)
+            for signal in (self._session.settled, self._session.saved):
+                signal.disconnect(self.refresh)
         self.noise.service.stop()
         appearance().set_scale(self._scale)
         self.left.emit()

@@ -30,6 +30,7 @@ _SYMBOLS = {
 }
 
 
+_OFFERED = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _FRAME = 2
 """Pixels at both sides of every list in which the focus is seen (window.qss)."""
 
@@ -78,7 +79,7 @@ class Navigation(QListWidget):
         """Call some areas otherwise, the others by their own name, and hide what says nothing; keys count what is left.
 
         Hidden areas come last: the toolkit leaves them out where it counts the row that it tells a screen reader, which would say the
-        name of another area.
+        name of another area. They are disabled too: its search by typed letters passes over disabled rows only.
         """
         keys, row, chosen = area_keys(hidden), self.currentRow(), self.area
         self._order.sort(key=lambda area: (area in hidden, AREAS.index(area)))
@@ -87,6 +88,7 @@ class Navigation(QListWidget):
             item.setText(title)
             item.setToolTip(f"{title} ({keys[area]})" if keys.get(area) else title)
             item.setHidden(area in hidden)
+            item.setFlags(Qt.ItemFlag.NoItemFlags if area in hidden else _OFFERED)
         if row >= 0:
             with QSignalBlocker(self):
                 self.choose(chosen)

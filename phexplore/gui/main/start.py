@@ -94,18 +94,46 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
         window.showMaximized()
     else:
         window.show()
-    if opening.project.path is not None:
-        settings.remember_file(opening.project.path)
-        window.commands.refresh_recent()
     _greet(window, opening, damaged, crashed=bool(report))
     if on_shown is not None:
         on_shown(window)
     QTimer.singleShot(0, window, collector().release)
+    stop_listening = _close_on_interrupt(window)
     try:
         return application.exec()
     finally:
+        stop_listening()
         hook.remove()
         crashes.end()
+
+
+def _close_on_interrupt(window: MainWindow) -> Callable[[], None]:
+    """Let Ctrl+C in the terminal close the window as its close button does; return what ends that.
+
+    Python handles a signal between two of its instructions, and none runs while Qt waits for events: each signal also wakes Qt. The
+    default handler would raise `KeyboardInterrupt` inside whatever slot happens to run, and Qt drops what a slot raises.
+    """
+    import signal
+    import socket
+
+    from PySide6.QtCore import QSocketNotifier
+
+    awake, wake = socket.socketpair()
+    for end in (awake, wake):
+        end.setblocking(False)
+    notifier = QSocketNotifier(awake.fileno(), QSocketNotifier.Type.Read, window)
+    notifier.activated.connect(lambda *_: awake.recv(1))
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    before = signal.signal(signal.SIGINT, lambda *_: window.close())
+
+    def stop() -> None:
+        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(-1)
+        notifier.setEnabled(False)
+        for end in (awake, wake):
+            end.close()
+
+    return stop
 
 
 def _dress(settings: Settings) -> None:
@@ -139,6 +167,9 @@ def _greet(window: MainWindow, opening: Opening, damaged: Path | None, *, crashe
     """Say what there is to say about the project, once events are handled; look at a damaged file with the user."""
     from PySide6.QtCore import QTimer
 
+    if opening.project.path is not None:
+        window.settings.remember_file(opening.project.path)
+        window.commands.refresh_recent()
     if opening.note:
         QTimer.singleShot(0, window, lambda: window.files.noted.emit(opening.note))
     else:

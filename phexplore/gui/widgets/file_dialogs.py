@@ -18,7 +18,25 @@ _MARK = '"'
 _UNFIT = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
 
 
-class SaveDialog(QFileDialog):
+class FileDialog(QFileDialog):
+    """Asks for files once: after its answer it is closed and deleted, and further answers are ignored.
+
+    A second press of Enter can arrive before the dialog is gone. Qt then deletes the dialog twice.
+    """
+
+    _is_done = False
+
+    def done(self, result: int) -> None:
+        if not self._is_done:
+            self._is_done = True
+            super().done(result)
+
+    def accept(self) -> None:
+        if not self._is_done:
+            super().accept()
+
+
+class SaveDialog(FileDialog):
     """Asks where a file is to be written: in a folder that is there, or stays open and says so.
 
     Who types a whole path behind the proposed name would else get folders of these names.
@@ -39,7 +57,7 @@ class SaveDialog(QFileDialog):
         _refuse(self, f"There is no folder {missing}.", remedy)
 
 
-class SeveralDialog(QFileDialog):
+class SeveralDialog(FileDialog):
     """Asks for files that are there: all that are typed, or stays open and says which one is not there.
 
     The toolkit takes the rows that are selected in its list, so a typed name that the list does not show was left out without a word.
@@ -84,7 +102,7 @@ def ask_to_open(owner: QWidget, title: str, take: Take, *, kinds: str = "", fold
         kinds: of files, as Qt writes filters.
         folder: where files are likely to be.
     """
-    dialog = _open(QFileDialog(owner, title, str(folder), kinds), QFileDialog.FileMode.ExistingFile)
+    dialog = _open(FileDialog(owner, title, str(folder), kinds), QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.connect(_path_to(take))
     return dialog
 
@@ -132,7 +150,7 @@ def ask_for_folder(owner: QWidget, title: str, take: Take, *, folder: Path | str
         take: takes the folder.
         folder: to begin with.
     """
-    dialog = _open(QFileDialog(owner, title, str(folder)), QFileDialog.FileMode.Directory)
+    dialog = _open(FileDialog(owner, title, str(folder)), QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     dialog.fileSelected.connect(_path_to(take))
 

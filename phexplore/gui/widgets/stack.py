@@ -110,7 +110,7 @@ class LazyTabs(QTabWidget):
         follow()
 
     def offer_by_depth(self, few: Mapping[Any, str]) -> None:
-        """Offer a committee these alone, under these titles, and an expert every tab."""
+        """Offer a committee these alone, under these titles, and an expert every tab; without any, both see every tab."""
         self._few = dict(few)
         self._titles = [self.tabText(number) for number in range(self.count())]
         appearance().changed.connect(self._follow_depth)
@@ -120,7 +120,7 @@ class LazyTabs(QTabWidget):
         is_expert = appearance().is_expert
         for number, tab in enumerate(self._makers):
             self.setTabText(number, self._titles[number] if is_expert else self._few.get(tab, self._titles[number]))
-        self.offer(self._makers if is_expert else self._few)
+        self.offer(self._few if self._few and not is_expert else self._makers)
 
     @property
     def offered(self) -> tuple[Any, ...]:

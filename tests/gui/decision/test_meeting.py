@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QScrollBar
 from phexplore.figures.wording import people
 from phexplore.gui.binding.system_session import plain_session
 from phexplore.gui.decision.meeting_page import MeetingPage, projector_scale
+from phexplore.gui.decision.status import DecisionTab
 from phexplore.gui.editors.live_figure import LiveFigure
 from phexplore.gui.systems.phsafe.pictures import MARGINS
 from phexplore.gui.systems.phsafe.summary import numbers_tile, phsafe_loss_tile, targets_tile
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.model.edits import set_item
-from phexplore.model.workbook import add_scenario
+from phexplore.model.workbook import activate, add_scenario
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import meeting_parameters, presets
@@ -230,3 +231,18 @@ def test_that_the_search_keeps_what_is_ticked(page) -> None:
     page.search.clear()
     assert page.list.count() > len(shown)
     assert [each.key for each in page.chosen] == ["margin PH3/state_A-G"]
+
+
+@pytest.mark.defect("T20")
+def test_that_undoing_the_switch_from_another_system_ends_the_meeting(window) -> None:
+    told, session = [], window.session
+    session.done.connect(told.append)
+    other = presets()["pl94-2020-persons-us"].scenario
+    session.edit_workbook("Add", lambda book: activate(add_scenario(book, other), other.name))
+    window.areas.decision.start_meeting()
+    page = window.areas.decision.page[DecisionTab.MEETING]
+    assert page.view is not None
+    page.view.undo.click()
+    assert page.view is None
+    assert len(told) == 1
+    assert session.scenario.name == "Proposal"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.binding.settings import DEPTH
@@ -11,6 +12,7 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.targets.targets_page import SOLVE
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
+from phexplore.gui.widgets.stack import LazyTabs
 from phexplore.systems.registry import preset, systems
 from phexplore.systems.result_tabs import COMPARED, HOW_FAR, WHERE, WHO
 from phexplore.systems.topdown.spine_views import SpineTab
@@ -145,3 +147,27 @@ def test_that_the_switch_is_one_action_and_is_remembered(window):
     assert appearance().depth is window.settings.read(DEPTH) is Depth.COMMITTEE
     window.bottom.depth_switch.click()
     assert appearance().depth is window.settings.read(DEPTH) is Depth.EXPERT
+
+
+@pytest.mark.defect("T23")
+@pytest.mark.parametrize("depth", Depth, ids=lambda depth: depth.name)
+@pytest.mark.parametrize(
+    "preset_id", ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
+)
+def test_that_every_results_page_shows_a_tab_with_a_chart_or_says_why_it_has_none(window, preset_id, depth):
+    appearance().show_depth(depth)
+    window.session.install(project_of(preset(preset_id)))
+    window.navigation.choose(Area.RESULTS)
+    tabs = window.areas.runs.results[window.room.system.id].tabs
+    assert tabs.offered
+    assert tabs.isTabVisible(tabs.currentIndex())
+
+
+def test_that_a_system_whose_charts_answer_no_question_shows_them_to_everybody(qtbot):
+    tabs = LazyTabs({"a": QWidget, "b": QWidget}, titles={"a": "First", "b": "Second"})
+    qtbot.addWidget(tabs)
+    for depth in Depth:
+        appearance().show_depth(depth)
+        tabs.offer_by_depth({})
+        assert tabs.offered == ("a", "b")
+        assert [tabs.tabText(number) for number in range(2)] == ["First", "Second"]

@@ -246,3 +246,20 @@ def test_that_a_window_made_large_comes_back_large_after_a_kill(qtbot, window) -
     qtbot.addWidget(again)
     again.restoreGeometry(window.settings.read(GEOMETRY))
     assert again.isMaximized()
+
+
+def test_that_ctrl_c_in_the_terminal_closes_the_window(tmp_path):
+    places = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    started = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("interrupted_window.py"))],
+        env=os.environ | places,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    assert started.stdout.readline() == "shown\n"
+    started.send_signal(signal.SIGINT)
+    _, written = started.communicate(timeout=600)
+    assert started.returncode == 0
+    assert "Traceback" not in written

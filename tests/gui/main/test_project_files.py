@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
 
 from phexplore.document.project import Project
@@ -18,7 +18,15 @@ from phexplore.gui.main.project_files import (
     scratch_file,
 )
 from phexplore.gui.widgets.buttons import TextButton
-from phexplore.gui.widgets.file_dialogs import SaveDialog, SeveralDialog, ask_for_several, ask_to_save
+from phexplore.gui.widgets.file_dialogs import (
+    FileDialog,
+    SaveDialog,
+    SeveralDialog,
+    ask_for_folder,
+    ask_for_several,
+    ask_to_open,
+    ask_to_save,
+)
 from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.phsafe.edits import set_budget
@@ -220,3 +228,25 @@ def test_that_every_file_that_is_typed_is_taken_or_none(qtbot, window, tmp_path)
     box.close()
     enter(f'"Ada.phx" "Grace Hopper.phx" "{tmp_path}/Alan.txt"')  # the list shows no *.txt
     assert taken == [[tmp_path / name for name in names]]
+
+
+@pytest.mark.defect("T21")
+@pytest.mark.parametrize("ask", [ask_to_save, ask_to_open, ask_for_several, ask_for_folder])
+@pytest.mark.parametrize("again", ["accept", "reject"])
+def test_that_a_dialog_answers_once_however_often_it_is_answered(qtbot, window, tmp_path, ask, again) -> None:
+    (tmp_path / "there.csv").write_text("")
+    taken = []
+    ask(
+        window,
+        "Which one?",
+        taken.append,
+        **({"proposed": tmp_path / "new.csv"} if ask is ask_to_save else {"folder": tmp_path}),
+    )
+    (dialog,) = window.findChildren(FileDialog)
+    if ask is not ask_for_folder:
+        dialog.selectFile(str(tmp_path / ("new.csv" if ask is ask_to_save else "there.csv")))
+    dialog.accept()
+    getattr(dialog, again)()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert len(taken) == 1
+    assert window.findChildren(FileDialog) == []

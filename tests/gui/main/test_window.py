@@ -28,6 +28,7 @@ from phexplore.gui.main.project_files import project_of
 from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
+from phexplore.gui.theme.depth import Depth
 from phexplore.gui.widgets.tile import TileLine
 from phexplore.model.edits import rename
 from phexplore.model.keys import TableId
@@ -387,3 +388,24 @@ def test_that_the_division_of_the_window_is_remembered(qtbot, window, project, s
 def test_that_redo_has_the_keys_of_both_worlds(window) -> None:
     keys = [keys.toString() for keys in window.actions_table["edit.redo"].shortcuts()]
     assert keys == ["Ctrl+Shift+Z", "Ctrl+Y"]
+
+
+@pytest.mark.defect("T19")
+@pytest.mark.parametrize(
+    "preset_id", ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
+)
+@pytest.mark.parametrize("depth", Depth, ids=lambda depth: depth.name)
+def test_that_typed_letters_reach_the_areas_that_are_listed_and_no_others(window, preset_id, depth) -> None:
+    appearance().show_depth(depth)
+    window.session.install(project_of(preset(preset_id)))
+    listed = window.navigation.offered
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        window.navigation.choose(Area.OVERVIEW)
+        window.navigation.keyboardSearch("")  # what is typed next begins anew
+        window.navigation.keyboardSearch(letter)
+        first = window.navigation.area
+        assert first in listed
+        titles = [window.navigation.item(row).text().casefold() for row in range(len(listed))]
+        assert any(title.startswith(letter) for title in titles) is (
+            titles[window.navigation.currentRow()].startswith(letter)
+        )

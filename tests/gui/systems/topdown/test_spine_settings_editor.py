@@ -13,7 +13,7 @@ from phexplore.gui.systems.topdown.session import topdown_session
 from phexplore.gui.systems.topdown.spine_settings_editor import SpineSettingsEditor
 from phexplore.model.edits import set_field
 from phexplore.model.topdown import SpineChoice
-from phexplore.model.workbook import Workbook
+from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.spine.settings import AIAN_AREAS_2020, settings_of, spine_preset, spine_presets
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.spine_views import AreaClass
@@ -164,3 +164,14 @@ def test_that_the_keyboard_reaches_every_control(qtbot, editor):
     ]
     assert all(widget.accessibleName() or widget.text() for widget in named)
     assert all(widget.focusPolicy() & Qt.FocusPolicy.TabFocus for widget in named)
+
+
+@pytest.mark.defect("T20")
+def test_that_an_edit_of_a_page_out_of_sight_is_refused_while_another_system_is_active(session, editor):
+    other = replace(preset("sdhc-2020-us").scenario, name="Other")
+    session.whole.edit_workbook("Add", lambda book: activate(add_scenario(book, other), "Other"))
+    refusals, steps = [], len(labels(session))
+    session.whole.refused.connect(refusals.append)
+    editor.numbers["fanout_cutoff"].setValue(7)
+    assert [len(refusals), len(labels(session))] == [1, steps]
+    assert session.whole.scenario == other
