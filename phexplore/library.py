@@ -21,6 +21,7 @@ from typing import TypeVar
 from phexplore.errors import PhexploreError
 from phexplore.platforms import user_folder
 from phexplore.resources import resource
+from phexplore.text.quoted import quote
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "presets": (".phx", ".json", ".ini", ".xlsx"),
@@ -103,6 +104,7 @@ def own_files(kind: str) -> Mapping[str, Path]:
                 _refused[path] = LibraryError(f"{path} is a link.", "Put the file itself into the library.")
             else:
                 found[path.name] = path
+                quote(path.stem)
     return found
 
 

@@ -12,11 +12,12 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 from phexplore.catalog.states import states
 from phexplore.resources import resource
+from phexplore.text.quoted import around, quote
 
 
 class Naming(enum.Enum):
@@ -85,7 +86,8 @@ def chosen_naming() -> Naming:
 
 def worded(text: str) -> str:
     """Return a text as it is read: its codes as names, where names are chosen. What was worded already stays as it is."""
-    return text if _CHOSEN[0] is Naming.CODES else in_words(text, _CHOSEN[0])
+    naming = _CHOSEN[0]
+    return text if naming is Naming.CODES else around(text, partial(in_words, naming=naming))
 
 
 @lru_cache(maxsize=8192)
@@ -148,6 +150,7 @@ def learn_areas(kind: str, names: Mapping[str, str]) -> None:
     """
     fresh = {(kind, code): name for code, name in names.items() if name and (kind, code) not in _areas()}
     if fresh:
+        quote(*fresh.values())
         _areas().update(fresh)
         in_words.cache_clear()
 

@@ -22,6 +22,7 @@ from phexplore.errors import UnknownNameError
 from phexplore.library import confirm_id, own_entries, own_text, own_title, until_reread
 from phexplore.model.keys import Iteration, PopulationGroupLevel, QueryKey, Region, TableId
 from phexplore.resources import resource
+from phexplore.text.quoted import quote
 
 CODE_LIMIT = 256
 """Every coded column of the S-DHC inputs is smaller than this; an open range such as ``18-`` ends below it."""
@@ -428,6 +429,7 @@ def _confirm_own(product: TableProduct) -> None:
     persons = {condition.column for selection in where for condition in selection.person}
     units = {condition.column for selection in where for condition in selection.unit}
     words = [product.id, product.title, product.universe, product.source, *(cell.label for cell in cells)]
+    quote(*words)
     numbers = [number for cell in cells for number in (cell.code, cell.depth, *cell.sum_of)]
     numbers += [cell.copy_of for cell in cells if cell.copy_of is not None]
     owners = {Counted.PERSONS: set(RaceOf), Counted.UNITS: {RaceOf.HOUSEHOLDER, RaceOf.NOBODY}}

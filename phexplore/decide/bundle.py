@@ -33,6 +33,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import check, handover, loss_of, system_of
+from phexplore.text.quoted import quote
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -74,6 +75,10 @@ class BundleRequest:
     signers: tuple[str, ...] = ()
     clearance: str = ""
     keeps_notes: bool = True
+
+    def __post_init__(self) -> None:
+        """Keep the number as it was typed."""
+        quote(self.clearance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from phexplore.decide.sshsig import SshSignature, signed_by_command, ssh_sign
 from phexplore.errors import PhexploreError
 from phexplore.model.moments import zoned_text
 from phexplore.opening import read_bytes
+from phexplore.text.quoted import quote
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -54,6 +55,10 @@ class Signer:
 
     name: str
     role: str
+
+    def __post_init__(self) -> None:
+        """Keep the texts as they were typed."""
+        quote(self.name, self.role)
 
 
 @dataclass(frozen=True, slots=True)

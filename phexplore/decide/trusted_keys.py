@@ -17,6 +17,7 @@ from phexplore.files.atomic_files import WriteError, read_text, write_atomically
 from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.platforms import others_may_write, user_folder
+from phexplore.text.quoted import quote
 
 FORMAT, VERSION = "phexplore keys", 1
 _FILE = "trusted_keys.json"
@@ -35,6 +36,10 @@ class TrustedKey:
 
     name: str
     public_key: bytes
+
+    def __post_init__(self) -> None:
+        """Keep the name as it was typed."""
+        quote(self.name)
 
     @property
     def fingerprint(self) -> str:

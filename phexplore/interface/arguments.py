@@ -18,6 +18,10 @@ class ArgumentError(PhexploreError, ValueError, TypeError):
     """A public name was given what it cannot take; the error of Python is its cause."""
 
 
+class FrozenValueError(PhexploreError, AttributeError):
+    """A value that never changes was assigned to; the remedy says how to make another one."""
+
+
 def typed(function: Called) -> Called:
     """Let a public function raise errors of the program alone."""
 

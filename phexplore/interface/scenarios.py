@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from phexplore.errors import UnknownNameError
-from phexplore.interface.arguments import typed, typed_class
+from phexplore.interface.arguments import FrozenValueError, typed, typed_class
 from phexplore.interface.frames import Pictured, frame
 from phexplore.interface.studies import Study, study, study_names
 from phexplore.library import left_out, reread
@@ -52,6 +52,9 @@ class Scenario:
         'S-DHC 2020, United States (production)'
     """
 
+    value: Value
+    warnings: tuple[Issue, ...]
+
     def __init__(self, value: Value, warnings: tuple[Issue, ...] = ()) -> None:
         """Wrap parameters.
 
@@ -59,7 +62,19 @@ class Scenario:
             value: as the program holds them.
             warnings: what a reader of its file should know.
         """
-        self.value, self.warnings = value, warnings
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "warnings", warnings)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse a new value: figures, files and fingerprints were made of the old one."""
+        raise FrozenValueError(
+            f"A scenario never changes: {name} cannot be assigned.",
+            "Use scenario.set(path, value): it returns a new scenario.",
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Refuse to lose a value."""
+        self.__setattr__(name, None)
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from phexplore.errors import PhexploreError
 from phexplore.model.fields import Declared, Record, declared, parameter
 from phexplore.model.issues import Issue, Severity
-from phexplore.model.kinds import Choice, Listing, Text, Whole
+from phexplore.model.kinds import Choice, Listing, Supplied, Text, Whole
 from phexplore.model.moments import zoned_text
 
 
@@ -57,7 +57,7 @@ class CitedRun(Declared):
         trials: how many releases it simulated.
     """
 
-    name: str = parameter(Text())
+    name: str = parameter(Supplied())
     identity: str = parameter(Text())
     trials: int = parameter(Whole())
 
@@ -79,11 +79,11 @@ class Decision(Declared):
 
     status: Status = parameter(Choice(Status))
     fingerprint: str = parameter(Text())
-    scenario: str = parameter(Text())
-    who: str = parameter(Text())
-    role: str = parameter(Text())
+    scenario: str = parameter(Supplied())
+    who: str = parameter(Supplied())
+    role: str = parameter(Supplied())
     at: str = parameter(Text())
-    note: str = parameter(Text(), default="")
+    note: str = parameter(Supplied(), default="")
     runs: tuple[CitedRun, ...] = parameter(Listing(Record(CitedRun)), default=())
 
     def agree(self) -> None:

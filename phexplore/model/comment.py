@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phexplore.model.fields import Declared, declared, parameter
-from phexplore.model.kinds import Text
+from phexplore.model.kinds import Supplied, Text
 
 LONGEST_COMMENT = 10_000
 """Characters. More is a document, which is cited."""
@@ -20,8 +20,8 @@ class Comment(Declared):
         about: the place of a number as comparisons call it, ``picture:`` and a name, or "" for the whole scenario.
     """
 
-    text: str = parameter(Text())
-    who: str = parameter(Text())
+    text: str = parameter(Supplied())
+    who: str = parameter(Supplied())
     at: str = parameter(Text(), default="")
     about: str = parameter(Text(), default="")
 

@@ -18,6 +18,7 @@ from typing import Any
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import Unlimited, exact_text, is_bounded, parse_budget, parse_exact, require_bounded
+from phexplore.text.quoted import quote
 
 Place = tuple[str, ...]
 Schema = dict[str, Any]
@@ -183,6 +184,15 @@ class Text(Kind):
     def describe(self, shared: Shared) -> Schema:
         pattern = {"pattern": self.pattern} if self.pattern else {}
         return {"type": "string", **pattern, **({"description": self.doc} if self.doc else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Supplied(Text):
+    """Text in the words of a person or a file: shown as it is, never rewritten."""
+
+    def held(self, value: Any) -> Any:
+        quote(value)
+        return value
 
 
 @dataclass(frozen=True, slots=True)

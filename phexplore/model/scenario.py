@@ -9,7 +9,7 @@ from phexplore.model.comment import Comment
 from phexplore.model.conventions import Conventions
 from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, describe, encode, parameter
 from phexplore.model.group_sizes import GroupSizes
-from phexplore.model.kinds import Kind, Listing, Place, Problems, Schema, Shared, Text, object_of, shown
+from phexplore.model.kinds import Kind, Listing, Place, Problems, Schema, Shared, Supplied, Text, object_of, shown
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.subspace import Subspace
 from phexplore.model.topdown import TopDown
@@ -98,10 +98,10 @@ class Scenario(Declared):
     )
     log_order: ClassVar[tuple[str, ...]] = ("conventions",)
 
-    name: str = parameter(Text(), absent="Scenario", is_parameter=False)
+    name: str = parameter(Supplied(), absent="Scenario", is_parameter=False)
     method: Method = parameter(_Parameters())
     conventions: Conventions = parameter(Record(Conventions), default=Conventions())
-    note: str = parameter(Text(), default="", is_parameter=False)
+    note: str = parameter(Supplied(), default="", is_parameter=False)
     baseline: str = parameter(Text(), default="", is_parameter=False)
     source_text: str = parameter(Text(), default="", is_parameter=False)
     comments: tuple[Comment, ...] = parameter(Listing(Record(Comment)), default=(), is_parameter=False, is_omitted=True)

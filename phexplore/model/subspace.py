@@ -15,9 +15,10 @@ from typing import ClassVar
 
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, Record, declared, parameter
-from phexplore.model.kinds import Choice, Entries, Exact, Listing, Name, OneOf, Pairs, Text, Whole, object_of
+from phexplore.model.kinds import Choice, Entries, Exact, Listing, Name, OneOf, Pairs, Supplied, Text, Whole, object_of
 from phexplore.model.numbers import exact_text
 from phexplore.model.shipped_names import ShippedName
+from phexplore.text.quoted import quote
 
 
 class Mechanism(enum.Enum):
@@ -98,13 +99,14 @@ class Axis(Declared):
 
     canonical_form: ClassVar[str] = "list"
 
-    name: str = parameter(Text())
+    name: str = parameter(Supplied())
     size: int = parameter(Whole(1), title="number of levels of the axis")
     labels: tuple[str, ...] = parameter(Listing(Text()), default=())
     groupings: tuple[Grouping, ...] = parameter(Pairs(Listing(Text()), make=Grouping), default=())
 
     def agree(self) -> None:
         """Refuse labels and groups that do not fit the size."""
+        quote(*self.labels, *(text for grouping in self.groupings for text in (grouping.name, *grouping.groups)))
         if self.labels and len(self.labels) != self.size:
             raise ValueError(f"the axis {self.name} has {self.size} levels but {len(self.labels)} labels")
         if len(set(self.labels)) != len(self.labels):
@@ -152,7 +154,7 @@ class LinearCount(Declared):
         coefficients: (number of the cell or answer, its weight), each number once and no weight 0.
     """
 
-    name: str = parameter(Text())
+    name: str = parameter(Supplied())
     coefficients: tuple[tuple[int, Fraction], ...] = parameter(
         Pairs(Exact(), Name(reads=_cell, pattern=r"^\d+$")), title="weight", file_name="weights"
     )

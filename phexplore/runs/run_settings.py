@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.model.fields import Declared, Record, declared, parameter
-from phexplore.model.kinds import Kind, Optional, Switch, Text, Whole
+from phexplore.model.kinds import Kind, Optional, Supplied, Switch, Whole
 from phexplore.model.scenario import Scenario
 from phexplore.runs.place import HERE, Place, memory_words, read_memory
 from phexplore.runs.spec import DEMONSTRATION, LARGEST_SEED, MODE_WORDS, RunData, RunMode, RunSpec, StopRule
@@ -60,7 +60,7 @@ class RunSettings(Declared):
             limit.
     """
 
-    data: str = parameter(Text(), default=DEMONSTRATION, option="--data")
+    data: str = parameter(Supplied(), default=DEMONSTRATION, option="--data")
     mode: RunMode = parameter(
         Switch(RunMode, MODE_WORDS), default=RunMode.PRIVATE, title="release", option="--no-noise"
     )

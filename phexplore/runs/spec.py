@@ -17,7 +17,7 @@ from phexplore.lazy import lazy
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.fields import Declared, Record, declared, declared_fields, decode, encode, parameter, read
 from phexplore.model.fingerprint import fingerprint
-from phexplore.model.kinds import Exact, Flag, Optional, Problems, RunDirectory, Text, Whole
+from phexplore.model.kinds import Exact, Flag, Optional, Problems, RunDirectory, Supplied, Text, Whole
 from phexplore.model.numbers import parse_exact
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
@@ -80,7 +80,7 @@ class RunData(Declared):
         blocks: whether these are block-level data, which other readers take.
     """
 
-    path: str = parameter(Text())
+    path: str = parameter(Supplied())
     sha256: str = parameter(Text())
     size_bytes: int = parameter(Whole())
     synthetic: bool = parameter(Flag(), default=False)

@@ -40,6 +40,7 @@ from phexplore.runs.spec import RunSpec, decode_spec, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.summary_shape import misfit
 from phexplore.runs.writing import PART_SUFFIX, write_error, write_json
+from phexplore.text.quoted import quote
 
 MANIFEST_VERSION = 1
 
@@ -120,6 +121,7 @@ def load_spec(directory: Path) -> RunSpec:
         RunUnreadableError: the directory holds no run.
         RunSpecError, InputProblemsError: it holds one that cannot be read or was altered.
     """
+    quote(directory.name)
     return decode_spec(_load_json(directory / SPEC_FILE), str(directory / SPEC_FILE))
 
 

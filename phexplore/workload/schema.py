@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.library import bring, carried, confirm_id, own_entries, own_files, text_of
 from phexplore.resources import resource
+from phexplore.text.quoted import quote
 
 if TYPE_CHECKING:
     import numpy as np
@@ -286,7 +287,11 @@ def load_schema(name: str) -> Schema:
         if name in load_schema(known_id).aliases:
             return load_schema(known_id)
     if (path := own_files(_FOLDER).get(f"{name}.toml")) is not None:
-        return read_schema(path)
+        found = read_schema(path)
+        quote(found.title, found.record, found.source, *found.recodes)
+        for attribute in found.attributes:
+            quote(attribute.name, attribute.title, *attribute.labels)
+        return found
     raise UnknownNameError("schema", name, list(schema_ids()))
 
 

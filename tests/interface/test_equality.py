@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from fractions import Fraction
 
@@ -152,3 +153,15 @@ def test_published_files(real_data, printed) -> None:
         if data.kind == "amc-replicates":
             assert json.loads(json.dumps(data.confidence().found)) == printed("published", "confidence", path)
     assert {"nhgis-demonstration"} <= checked
+
+
+def test_that_a_scenario_takes_no_assignment() -> None:
+    scenario = px.load("sdhc-2020-us")
+    other = px.load("sdhc-2020-pr")
+    for change in (lambda: setattr(scenario, "value", other.value), lambda: delattr(scenario, "value")):
+        with pytest.raises(px.PhexploreError, match="never changes") as caught:
+            change()
+        assert isinstance(caught.value, AttributeError)
+        assert "set(" in caught.value.remedy
+    assert scenario == px.load("sdhc-2020-us")
+    assert copy.copy(scenario) == scenario

@@ -19,6 +19,7 @@ from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
 from phexplore.library import own_entries, text_of, until_reread
 from phexplore.resources import resource
+from phexplore.text.quoted import quote
 from phexplore.workload.schema import Schema, SchemaError, load_schema, parse_levels
 
 if TYPE_CHECKING:
@@ -234,6 +235,7 @@ def _read_own(path: Path, shipped: Collection[str]) -> PublishedTable | None:
     if "private" in tomllib.loads(text_of(path)):
         return None  # a table of the S-DHC, see `catalog.tables`
     table = _read(path)
+    quote(table.title, table.universe, table.source, *(cell.label for cell in table.cells))
     wrong = [cell.code for cell in table.cells if not re.fullmatch(r"\w{1,64}", cell.code)]
     if table.id != path.stem or table.id.casefold() in shipped:
         raise SchemaError(

@@ -12,6 +12,7 @@ from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.number_style import has_decimal_comma, in_chosen_words, localised, wrappable
 from phexplore.gui.theme.plain_words import speaks_plainly
+from phexplore.text.quoted import quotations
 
 _NUMBER_GOES_ON = re.compile(r"[.,]?\d")
 _CUT_NUMBER = re.compile(r"[+−±-]?\d[\d.,]*$")
@@ -99,11 +100,11 @@ class Lettering:
 
 def lettering(*, bold: bool = False) -> Lettering:
     """Return the program's font at its present size."""
-    return _lettering(appearance().scale, bold, has_decimal_comma(), chosen_naming(), speaks_plainly())
+    return _lettering(appearance().scale, bold, has_decimal_comma(), chosen_naming(), speaks_plainly(), quotations())
 
 
 @lru_cache(maxsize=16)
-def _lettering(_scale: int, bold: bool, _comma: bool, _naming: Naming, _plain: bool) -> Lettering:
+def _lettering(_scale: int, bold: bool, _comma: bool, _naming: Naming, _plain: bool, _quoted: int) -> Lettering:
     return Lettering(appearance().font(bold=bold))
 
 

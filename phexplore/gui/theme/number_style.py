@@ -16,6 +16,7 @@ from PySide6.QtCore import QLocale
 from phexplore.catalog.names import worded
 from phexplore.errors import visible_lines
 from phexplore.gui.theme.plain_words import in_plain_words
+from phexplore.text.quoted import around
 
 
 class NumberStyle(enum.Enum):
@@ -80,7 +81,7 @@ def localised(text: str) -> str:
     files of others, so no control character or mark of direction in them reaches the screen.
     """
     text = in_chosen_words(visible_lines(text))
-    return _with_comma(text) if has_decimal_comma() else text
+    return around(text, _with_comma) if has_decimal_comma() else text
 
 
 def wrappable(text: str) -> str:

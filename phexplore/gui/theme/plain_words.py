@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from phexplore.text.quoted import around
+
 _IS_PLAIN = [False]
 
 _PHRASES = {
@@ -143,7 +145,7 @@ def speaks_plainly() -> bool:
 
 def in_plain_words(text: str) -> str:
     """Return a text as it is read: with words for symbols in front of a committee."""
-    return _plain(text) if _IS_PLAIN[0] else text
+    return around(text, _plain) if _IS_PLAIN[0] else text
 
 
 @lru_cache(maxsize=8192)
