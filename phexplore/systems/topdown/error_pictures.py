@@ -26,7 +26,7 @@ from phexplore.metrics.topdown.reliability import LEAST_UNITS, reliable_from
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.model.rounded import Toward, percent
 from phexplore.systems.topdown.folds import BiasFold, ErrorsFold, SharesFold, TotalsFold, WorstFold
-from phexplore.systems.topdown.open_run import TopDownRun, tabulated_noise, written_sigma
+from phexplore.systems.topdown.open_run import TopDownRun, numbers_of, tabulated_noise, written_sigma
 from phexplore.systems.topdown.run_choice import BY_WORDS, MapValue, TopDownChoice
 from phexplore.systems.topdown.shapes import read_outlines
 from phexplore.systems.topdown.summary import MOST_NUMBERS
@@ -234,7 +234,7 @@ def _without_tails(errors: ErrorDistribution) -> ErrorDistribution:
 
 
 def _too_many(identity: str, run: TopDownRun, choice: TopDownChoice) -> Figure | None:
-    numbers = run.numbers(choice.level, run.query(choice.query))
+    numbers = numbers_of(run, choice.level, run.query(choice.query))
     return nothing(identity, _TOO_MANY.format(numbers=numbers)) if numbers > MOST_NUMBERS else None
 
 

@@ -12,7 +12,7 @@ from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people, with_unit
 from phexplore.metrics.topdown.distribution import ErrorDistribution, distribution_of, merge
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
-from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun
+from phexplore.systems.topdown.open_run import Fold, Levels, TopDownRun, numbers_of
 from phexplore.systems.topdown.run_choice import TopDownChoice
 from phexplore.systems.topdown.summary import MOST_NUMBERS, answers
 from phexplore.systems.topdown.wording import heading, level_title, query_title
@@ -51,7 +51,7 @@ def pictured(run: TopDownRun, level: str) -> tuple[MarginalQuery, ...]:
     """
     named = tuple(run.query(name) for name in run.schema.pictured)
     found = named or tuple(query for query in run.queries if len(query.factors) == 1 and query.answers <= _MOST)
-    return tuple(query for query in found if query.answers >= _FEWEST and run.numbers(level, query) <= MOST_NUMBERS)
+    return tuple(query for query in found if query.answers >= _FEWEST and numbers_of(run, level, query) <= MOST_NUMBERS)
 
 
 def groups_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:

@@ -53,6 +53,11 @@ MOST_CACHED = 1 << 30
 """Bytes of histograms that are kept beside what was folded; trials beyond are read again for another picture."""
 MOST_FOLDED = 1 << 29
 
+UNCOUNTED = "The run estimates from published noisy measurements. The true counts are not known, so it has no errors."
+UNCOUNTED_REMEDY = (
+    "In the window, Tables and One place show the estimates; `phexplore published tables` writes them. To compare them with counts, "
+    "start a run with the counts of the same blocks as data and with these measurements."
+)
 NOT_KEPT = (
     "The noisy answers of this run were not kept. Choose to keep the noisy answers of the trials in the form of a new run, and every measurement on "
     "the way from the root to a place is shown here beside the true and the published count."
@@ -167,7 +172,7 @@ class TopDownRun:
         schema: of its data.
         files: reader of its histograms.
         tree: the units of every level.
-        truth: exact histograms of every level, the widest first.
+        is_counted: whether the true counts are known; a run on published noisy measurements alone has only estimates.
         groups: the query whose answers are the groups of redistricting, None where the schema has none.
         metadata: what the files of the trials that were read say of themselves.
         problems: sentences about trials that cannot be read.
@@ -186,11 +191,14 @@ class TopDownRun:
             state: of a run that was estimated by state, the only one that is looked at; "" for all of them.
 
         Raises:
-            RunUnreadableError: the exact counts are not there yet, or cannot be read.
+            RunUnreadableError: the exact counts or estimates do not exist yet, or cannot be read.
         """
         self.directory = directory
         self.spec: RunSpec = load_spec(directory)
         path = directory / TRUTH_FILE
+        self.is_counted = path.exists() or not (estimated := present_trials(directory))
+        if not self.is_counted:
+            path = directory / trial_file(estimated[0])
         self.schema: Schema = schema_of(path)
         self.states = states_of(path)
         self.state = state if state in self.states else ""
@@ -200,7 +208,7 @@ class TopDownRun:
         geocodes = layout.geocodes(self.files.geoids)
         levels = reported_levels(self.spec.scenario.topdown.levels, layout)
         self.tree: GeoTree = tree_of(geocodes, levels, layout)
-        self.truth = sums_up(leaves, self.tree, self.schema.cells)
+        self._first: Levels = sums_up(leaves, self.tree, self.schema.cells)
         self.groups = criterion_query(self.schema)
         self.metadata: dict[int, dict[str, object]] = {}
         self.problems: list[str] = []
@@ -219,6 +227,17 @@ class TopDownRun:
         if self._summary is None:
             self._summary = load_summary(self.directory)
         return self._summary
+
+    @property
+    def truth(self) -> Levels:
+        """Exact histograms of every level, the widest first.
+
+        Raises:
+            RunUnreadableError: the run has only estimates.
+        """
+        if not self.is_counted:
+            raise RunUnreadableError(UNCOUNTED, UNCOUNTED_REMEDY)
+        return self._first
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
@@ -336,15 +355,6 @@ class TopDownRun:
         """Return a query group of the run's schema."""
         return parse_query(self.schema, name)
 
-    def numbers(self, level: str, query: MarginalQuery) -> int:
-        """Return how many numbers a query has at a level.
-
-        Args:
-            level: of the tree.
-            query: of the run's schema.
-        """
-        return self.truth[self.place(level)].units * query.answers
-
     def exact(self, level: str, query: MarginalQuery) -> Integers:
         """Return the true answers, ``int64[units, answers]``.
 
@@ -355,8 +365,8 @@ class TopDownRun:
         return answers(self.truth[self.place(level)], query)
 
     def people(self, level: str) -> Integers:
-        """Return the true population of each unit, ``int64[units]``."""
-        return self.truth[self.place(level)].totals()
+        """Return the population of each unit, ``int64[units]``: true where it is known, else estimated in the first trial."""
+        return self._first[self.place(level)].totals()
 
     def codes(self, level: str) -> NDArray[np.str_]:
         """Return the codes of the units, ``str[units]``; blocks have their public ones."""
@@ -369,6 +379,11 @@ class TopDownRun:
     def sizes(self, level: str) -> tuple[str, ...]:
         """Return the labels of the classes of population that have units."""
         return tuple(TENS.labels[place] for place in np.unique(TENS.class_of(self.people(level))).tolist())
+
+
+def numbers_of(run: TopDownRun, level: str, query: MarginalQuery) -> int:
+    """Return how many numbers a query of the run's schema has at a level of its tree."""
+    return len(run.codes(level)) * query.answers
 
 
 def written_sigma(noise: Noise | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.topdown.area_margins import predicted_margins
 from phexplore.systems.topdown.error_pictures import answer_labels, trials_words
+from phexplore.systems.topdown.estimate_pictures import Line, estimates_figure
 from phexplore.systems.topdown.folds import AreaFold, PlaceFold
 from phexplore.systems.topdown.measured_units import MeasuredUnit, MeasuredUnits
 from phexplore.systems.topdown.open_run import TopDownRun, tabulated_noise, written_sigma
@@ -50,6 +52,8 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         choice: level, unit and query.
     """
     query, measured, sigma = run.query(choice.query), None, None
+    if not run.is_counted:
+        return _estimates(run, choice, query)
     if choice.area:
         leaves = run.areas[choice.area].leaves(choice.unit)
         truth = answers(run.truth[-1].ordered(leaves), query).sum(axis=0)
@@ -134,10 +138,27 @@ def place_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     )
 
 
-def _left_out(empty: int, small: int) -> str:
+def _estimates(run: TopDownRun, choice: TopDownChoice, query: MarginalQuery) -> Figure:
+    """Return the estimates of one unit, the largest first, where the true counts are not known."""
+    unit = _unit(run, choice)
+    if isinstance(unit, str):
+        return nothing("place", unit)
+    published = run.folded(PlaceFold, choice.level, unit, query).published
+    total = float(run.folded(PlaceFold, choice.level, unit, total_query(run.schema)).published.mean())
+    order = np.argsort(-published.mean(axis=0), kind="stable")
+    order = order[published[:, order].max(axis=0) > 0]
+    labels, empty, small = answer_labels(query), query.answers - len(order), max(0, len(order) - _MOST_ROWS)
+    order = order[:_MOST_ROWS] if len(order) else np.arange(min(1, query.answers))
+    name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
+    where = (name, heading(query_title(query.name)), run.unit)
+    figure = estimates_figure("place", [Line("", labels[each]) for each in order], published[:, order], total, where)
+    return replace(figure, summary=f"{figure.summary}{_left_out(empty, small, 'in every trial')}")
+
+
+def _left_out(empty: int, small: int, where: str = "in truth and in every trial") -> str:
     """Return how many answers have no row: those that are 0 in truth and in every trial, and the smallest ones of too many."""
     parts = (
-        *((f"{empty:,} {'is' if empty == 1 else 'are'} 0 in truth and in every trial",) if empty else ()),
+        *((f"{empty:,} {'is' if empty == 1 else 'are'} 0 {where}",) if empty else ()),
         *((f"the {small:,} smallest are left out",) if small else ()),
     )
     return f" Of the answers, {' and '.join(parts)}." if parts else ""

@@ -23,7 +23,7 @@ from phexplore.runs.store import (
 )
 from phexplore.systems.topdown.error_pictures import answer_labels
 from phexplore.systems.topdown.folds import ErrorsFold, WorstFold
-from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.open_run import UNCOUNTED, UNCOUNTED_REMEDY, TopDownRun
 from phexplore.systems.topdown.run_files import MOST_COLUMNS
 from phexplore.systems.topdown.summary import Tally, trial_errors
 from phexplore.workload.queries import MarginalQuery, detailed_query, parse_query, total_query
@@ -70,10 +70,7 @@ class TopDownResults:
         """
         spec = load_spec(directory)
         if not (directory / TRUTH_FILE).exists() and (directory / MANIFEST_FILE).exists():
-            raise RunUnreadableError(
-                f"The run in {directory} estimates from published noise: the true counts are not known, so there are no errors.",
-                "Its trial holds the estimates; to compare them with counts, run it again with --data.",
-            )
+            raise RunUnreadableError(UNCOUNTED, UNCOUNTED_REMEDY)
         if not (directory / TRUTH_FILE).exists():
             raise RunUnreadableError(f"The run in {directory} has not counted yet.", "Wait for it, or resume it.")
         return cls(directory, spec)

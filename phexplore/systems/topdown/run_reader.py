@@ -50,7 +50,7 @@ from phexplore.systems.topdown.nation_pictures import (
     nation_choosers,
     spread_of_nation,
 )
-from phexplore.systems.topdown.open_run import TopDownRun, TrialCache
+from phexplore.systems.topdown.open_run import UNCOUNTED, UNCOUNTED_REMEDY, TopDownRun, TrialCache
 from phexplore.systems.topdown.place_pictures import ERROR_WORDS, path_figure, place_figure
 from phexplore.systems.topdown.plausible_pictures import plausible_figure
 from phexplore.systems.topdown.run_choice import ALL_STATES, NATION_TABS, TopDownChoice, choosers, settled, state_words
@@ -110,10 +110,8 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
 """The pictures of a run by tab: of the window, of the report and of files."""
 ERRORS_ALONE = frozenset({"errors", "shape", "compare"})
 """Pictures that show how large errors are, and nothing about single places or true counts."""
-UNCOUNTED = (
-    "Estimated from published noisy measurements: the true counts are not known, so there are no errors. Choose the counts of the same "
-    "blocks as data, and the measurements beside them, to compare."
-)
+ESTIMATED = frozenset({"tables", "place"})
+"""Pictures that show the estimates of a run whose true counts are not known."""
 _ALONE = Holding(np.zeros(1, np.int64), 0)
 KEPT_RUNS = 8
 """Runs that stay open: those of a comparison, and some."""
@@ -143,10 +141,10 @@ class TopDownRunReader:
         """
         directory, tab = request.directory, request.tab
         spec = load_spec(directory)
-        if not is_counted(directory):
+        is_estimated = not is_counted(directory)
+        if is_estimated and load_summary(directory) is None:
             tiles, headline = tiles_of(spec, directory, None)
-            reason = without_trials(directory) if load_summary(directory) is None else UNCOUNTED
-            return RunAnswer(request, 0, tiles, headline, reason=reason)
+            return RunAnswer(request, 0, tiles, headline, reason=without_trials(directory))
         for each in self._runs.opened():
             each.waiting = 0
         if (state := request.chosen("state")) and state != ALL_STATES:
@@ -156,10 +154,14 @@ class TopDownRunReader:
             if summary is not None:
                 return _answer_of_nation(request, spec, summary, states)
         run = self.open(directory)
+        if is_estimated and tab not in ESTIMATED:
+            tiles, headline = _tiles_of_estimates(spec, run)
+            reason = f"{UNCOUNTED} {UNCOUNTED_REMEDY}" if tab else ""
+            return RunAnswer(request, len(run.present), tiles, headline, reason=reason)
         partners = self._partners(request) if tab == "plausible" else []
         asked = replace(request, choices=self._first_choices(request, partners) | dict(request.choices))
         choice = self._with_runs(asked, settled(run, asked))
-        tiles, headline = tiles_of(spec, directory, run)
+        tiles, headline = _tiles_of_estimates(spec, run) if is_estimated else tiles_of(spec, directory, run)
         trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
         picture = _of_its_state(tab, PICTURES[tab](run, choice), run) if tab and trials else None
         is_held = tab not in ERRORS_ALONE and is_confidential(spec, run.summary)
@@ -274,7 +276,7 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
         run: open; None before its data are counted.
     """
     unit, state = counted(spec.scenario.topdown.schema), state_of(directory)
-    error = TileContent("Mean error of a total", "–", unit, "No trial yet.")
+    error = TileContent(_ERROR, "–", unit, "No trial yet.")
     if run is None or not run.present or not (totals := run.folded(TotalsFold, _judged_level(run))).trials:
         none = (TileContent(caption, "–", "", "No trial yet.") for caption in (_CRITERION, _RELIABLE))
         return (*none, error, _trials_tile(spec, state.value, (), 0)), replace(error, caption=_LAST_ERROR)
@@ -292,6 +294,18 @@ def tiles_of(spec: RunSpec, directory: Path, run: TopDownRun | None) -> tuple[tu
     return _with_headline(
         level, judged, error, _trials_tile(spec, state.value, run.metadata.values(), totals.trials), coverage
     )
+
+
+def _tiles_of_estimates(spec: RunSpec, run: TopDownRun) -> tuple[tuple[TileContent, ...], TileContent]:
+    """Return four figures of a run whose true counts are not known, and its figure for the top of the window."""
+    unknown = (
+        TileContent(caption, "–", "", "The true counts are not known.") for caption in (_CRITERION, _RELIABLE, _ERROR)
+    )
+    counted_units = run.folded(TotalsFold, run.levels[0])
+    total = int(counted_units.published.sum()) / max(1, counted_units.trials)
+    headline = TileContent("Last run: estimated total", people(total), run.unit, "from published noisy measurements")
+    trials = _trials_tile(spec, state_of(run.directory).value, run.metadata.values(), counted_units.trials)
+    return (*unknown, trials), headline
 
 
 def _with_headline(
@@ -324,7 +338,7 @@ def _answer_of_nation(
     totals: Mapping[str, Any] = next(
         (each["total"] for each in summary["metrics"] if (each["level"], each["query"]) == (level, "total")), {}
     )
-    error = TileContent("Mean error of a total", "–", unit)
+    error = TileContent(_ERROR, "–", unit)
     if totals:
         size, largest = totals["mae"]["value"], totals["abs-max"]["value"]
         error = replace(
@@ -346,7 +360,12 @@ def _answer_of_nation(
     )
 
 
-_CRITERION, _RELIABLE, _LAST_ERROR = "Within 5 points, units of 500+", "Reliable from", "Last run: mean error"
+_ERROR, _CRITERION, _RELIABLE, _LAST_ERROR = (
+    "Mean error of a total",
+    "Within 5 points, units of 500+",
+    "Reliable from",
+    "Last run: mean error",
+)
 
 
 def _criterion_tile(coverage: Coverage | None, place: str) -> TileContent:

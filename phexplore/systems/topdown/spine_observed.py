@@ -15,7 +15,7 @@ from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import started_words
 from phexplore.spine.geodict import same_spine
-from phexplore.systems.topdown.open_run import TopDownRun
+from phexplore.systems.topdown.open_run import TopDownRun, numbers_of
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_forecast import Fit
 from phexplore.systems.topdown.spine_views import Observed, SpineRequest
@@ -171,7 +171,7 @@ class ObservedRun:
         """Return squared errors, ``float64[trials, units]``, the mean over the answers of the query."""
         found = parse_query(self._run.schema, query)
         level = self._run.levels[-1]
-        if self._run.numbers(level, found) > MOST_NUMBERS:
+        if numbers_of(self._run, level, found) > MOST_NUMBERS:
             return None
         order = np.argsort(self._run.files.geoids, kind="stable")
         exact = self._run.exact(level, found)[order]

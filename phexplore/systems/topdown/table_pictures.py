@@ -22,6 +22,7 @@ from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confident
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import RunUnreadableError, load_spec
 from phexplore.systems.topdown.error_pictures import trials_words
+from phexplore.systems.topdown.estimate_pictures import Line, estimates_figure
 from phexplore.systems.topdown.folds import RowsFold
 from phexplore.systems.topdown.open_run import Levels, TopDownRun
 from phexplore.systems.topdown.run_choice import TopDownChoice
@@ -38,7 +39,7 @@ class TableFold(RowsFold):
         super().__init__(len(self._table.cells))
         self._place, self._unit = run.place(level), unit
         self._leaves = run.areas[area].leaves(code) if area else None
-        self.truth = self._lines(run.truth)
+        self.truth = self._lines(run.truth) if run.is_counted else None
 
     def _take(self, levels: Levels, index: int, /) -> None:
         self._rows[index] = self._lines(levels)
@@ -72,6 +73,14 @@ def tables_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     published, truth = fold.published, fold.truth
     if not len(published):
         return nothing("tables", "No trial of this run could be read.")
+    place_name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
+    if truth is None:
+        shown = [
+            Line(above or table.universe, line.label, line.code)
+            for line, above in zip(table.cells, _above(table), strict=True)
+        ]
+        where = (place_name, f"{table.title}. {table.universe}", run.unit)
+        return estimates_figure("tables", shown, published, float(published[:, 0].mean()), where)
     means = published.mean(axis=0)
     rows: list[Row] = []
     lines: list[tuple[Value, ...]] = []
@@ -90,7 +99,6 @@ def tables_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
             )
         )
         lines.append((line.code, "  " * line.depth + line.label, true, Mean(mean), Mean(mean - true), *given))
-    place_name = choice.name or f"{level_title(choice.level)} {choice.unit}".strip()
     farthest = int(np.abs(means - truth).argmax())
     name = table.cells[farthest].label
     if sum(line.label == name for line in table.cells) > 1:  # of which sex the age group is

@@ -24,12 +24,14 @@ from phexplore.runs.spec import RunSpec, RunSpecError, describe_blocks
 from phexplore.runs.store import SUMMARY_FILE, TRUTH_FILE, prepare_directory, trial_file
 from phexplore.systems.run_results import COUNTING, RunRequest
 from phexplore.systems.topdown.measured_units import MeasuredUnits
+from phexplore.systems.topdown.open_run import UNCOUNTED
 from phexplore.systems.topdown.published_noise import PublishedNoise, tabulated_codes
 from phexplore.systems.topdown.published_writing import published_directory
 from phexplore.systems.topdown.reprocessing import complete_run
 from phexplore.systems.topdown.run_options import KeptAnswers, TopDownOptions
-from phexplore.systems.topdown.run_reader import UNCOUNTED, TopDownRunReader
+from phexplore.systems.topdown.run_reader import ESTIMATED, TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
+from phexplore.systems.topdown.table_pictures import write_run_tables
 
 SCENARIO = Scenario("persons", PERSONS)
 LENGTHS = {"State": 3, "County": 9, "Tract": 13, "Block_Group": 15, "Block": 31}
@@ -104,7 +106,32 @@ def test_that_an_estimate_from_what_was_published_is_the_estimate_of_the_run(kep
     (again / SUMMARY_FILE).write_text(
         "{}", encoding="utf-8"
     )  # what it says is not asked, only that the run is finished
-    assert TopDownRunReader().answer(request).reason == UNCOUNTED
+    assert TopDownRunReader().answer(request).reason.startswith(UNCOUNTED)
+
+
+def test_that_a_run_on_measurements_alone_shows_and_writes_its_estimates(kept, tmp_path):
+    source = published_directory(kept, 0)
+    options = TopDownOptions(measurements=str(source))
+    run = carry_out(tmp_path / "run", complete_run(RunSpec(SCENARIO, describe_blocks(source), 1, 9, options=options)))
+    (run / SUMMARY_FILE).write_text("{}", encoding="utf-8")  # the run is finished
+    columns = pq.read_table(run / trial_file(0))
+    counties = np.array([code[:5] for code in columns.column("geoid").to_pylist()])
+    counts = np.stack([column.to_numpy() for column in columns.columns[1:]], axis=1)
+    largest = max(set(counties.tolist()), key=lambda code: counts[counties == code].sum())
+    choices = {"level": "County", "unit": largest, "query": "detailed"}
+    reader = TopDownRunReader()
+    for tab in ESTIMATED:
+        answer = reader.answer(RunRequest(run, tab, choices))
+        assert answer.trials == 1
+        rows = answer.picture.table.rows
+        assert not {"True", "Error, mean"} & set(answer.picture.table.headers)
+        first = rows[0][-1]
+        inside = counts[counties == largest]
+        assert first == (inside.sum() if tab == "tables" else inside.sum(axis=0).max())
+    for tab in ("errors", "worst", "criterion", "path", "plausible", "compare"):
+        assert reader.answer(RunRequest(run, tab, choices)).picture is None
+    written = write_run_tables(run, 0, tmp_path / "tables")
+    assert [path.name for path in written] == ["P1.csv", "P2.csv", "P3.csv", "P4.csv", "P5.csv"]
 
 
 def test_that_an_archive_is_read_like_a_folder_and_a_second_trial_is_refused(kept, tmp_path):
