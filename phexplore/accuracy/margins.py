@@ -51,31 +51,33 @@ class Margins:
                 return self.normal
 
 
-def keeps_target(margin: float, target: Fraction) -> bool:
-    """Return whether a margin is at most its target, as it is or to the nearest person.
+def is_met(margin: float, target: Fraction) -> bool:
+    """Return whether a margin is at most its target, exactly or to the nearest person: the one rule of the program.
 
     To the nearest person because the published budgets were rounded to six decimals: 1.645 σ of the row (Nation,
     Unattributed) of PH1_num is 500.04 people for a target of 500.
 
     Args:
-        margin: in people; infinite keeps nothing.
+        margin: in people; an infinite margin meets no target.
         target: in people.
     """
-    # Whole people first: a float compared with a fraction is made one, which takes five times as long.
-    return is_nearest_within(margin, target) or (not math.isinf(margin) and margin <= target)
+    if math.isinf(margin):
+        return False
+    # Whole people first: an edit asks this of every target, and a fraction compares with a float five times as slowly.
+    return round(margin) * target.denominator <= target.numerator or margin <= target
 
 
-def is_nearest_within(margin: float, target: Fraction) -> bool:
-    """Return whether a margin to the nearest person is at most its target: 19.6 people miss one of 19.7.
+def equals_target(margin: float, target: Fraction) -> bool:
+    """Return whether a margin meets its target and is shown with the same digits: 500.04 people for a target of 500.
 
-    How bundles up to version 4 marked their margins.
+    Tables show whole people from 100 up, one decimal from 10 up, and two below.
 
     Args:
-        margin: in people; infinite keeps nothing.
+        margin: in people.
         target: in people.
     """
-    # In whole numbers: an edit asks this of every target, and a fraction compares five times as slowly.
-    return not math.isinf(margin) and round(margin) * target.denominator <= target.numerator
+    step = 1 if target >= 100 else 0.1 if target >= 10 else 0.01
+    return is_met(margin, target) and abs(margin - float(target)) < step / 2
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.budget_model import BudgetModel
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.accuracy.solving_groups import Group, Member, Separated, sum_under
 from phexplore.errors import PhexploreError
 from phexplore.model.goals import Cap, CapOn, Goals, Key, title_of
@@ -180,7 +180,7 @@ def _lock_against_target(
             continue
         budget = scale * member.weight
         margin = system.margin(member.query, budget) if budget else math.inf
-        if not keeps_target(margin, target):
+        if not is_met(margin, target):
             counted = system.counted_in(member.query)
             text = f"{title_of(member.query)} aims at {exact_text(target)} {counted}"
             parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from phexplore.accuracy.budget_model import BudgetModel
+from phexplore.accuracy.margins import equals_target
 from phexplore.accuracy.solving_caps import cap_total
 from phexplore.model.conventions import Conventions
 from phexplore.model.goals import Cap, GoalError, Goals, Key, TiedBy, title_of
@@ -27,6 +28,7 @@ class Member:
         need: budget its target needs, before rounding; None without a target.
         floor: its smallest budget.
         locked: its fixed budget, None when free.
+        settled: its present budget where that meets its target exactly as shown; None to derive one from the target.
     """
 
     query: Key
@@ -34,6 +36,7 @@ class Member:
     need: Fraction | None
     floor: Fraction
     locked: Fraction | None
+    settled: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,12 @@ class Group:
             if member.locked is not None:
                 yield member.query, member.locked
                 continue
-            rounded = round_exact(scale * member.weight, conventions.rounding_step, conventions.rounding)
+            exact = scale * member.weight
+            # A settled budget is returned unchanged, whatever the rounding step.
+            if exact == member.settled:
+                yield member.query, exact
+                continue
+            rounded = round_exact(exact, conventions.rounding_step, conventions.rounding)
             yield member.query, max(rounded, member.floor)
 
 
@@ -98,12 +106,13 @@ class Separated:
         return {**found, **self.kept}
 
 
-def separate(system: BudgetModel, goals: Goals) -> Separated:
+def separate(system: BudgetModel, goals: Goals, *, keeps_met: bool = False) -> Separated:
     """Take the problem apart into groups that do not touch each other but through the caps.
 
     Args:
         system: the scenario that is solved.
         goals: margins, floors, locks, ties and caps asked of it.
+        keeps_met: leave a budget unchanged whose margin already equals its target as shown.
 
     Raises:
         GoalError: a goal names a query that is not measured, or asks nothing at all.
@@ -118,10 +127,10 @@ def separate(system: BudgetModel, goals: Goals) -> Separated:
         if query in seen:
             continue
         if (tie := tie_of.get(query)) is not None:
-            groups.append(_tied(system, goals, tie.queries, tie.equal))
+            groups.append(_tied(system, goals, tie.queries, tie.equal, keeps_met=keeps_met))
             seen |= set(tie.queries)
         elif query in goals.margins or query in goals.floors or query in goals.locks:
-            groups.append(Group((_member(system, goals, query, Fraction(1)),)))
+            groups.append(Group((_member(system, goals, query, Fraction(1), keeps_met=keeps_met),)))
         if query not in tie_of and query not in goals.margins and query not in goals.floors:
             kept[query] = budget
     kept.update({query: present[query] for query in goals.locks})
@@ -152,11 +161,11 @@ def _confirm_known(present: Mapping[Key, Budget], goals: Goals) -> None:
             )
 
 
-def _tied(system: BudgetModel, goals: Goals, queries: tuple[Key, ...], equal: TiedBy) -> Group:
+def _tied(system: BudgetModel, goals: Goals, queries: tuple[Key, ...], equal: TiedBy, *, keeps_met: bool) -> Group:
     members = []
     for query in queries:
         weight = system.spread(query) if equal is TiedBy.MARGIN else Fraction(1)
-        members.append(_member(system, goals, query, weight))
+        members.append(_member(system, goals, query, weight, keeps_met=keeps_met))
     if not any(m.need is not None or m.floor or m.locked is not None for m in members):
         # Nothing but the tie is asked: the most accurate of them leads, so that nobody loses.
         leading = max(_finite(system.budgets[m.query]) / m.weight for m in members)
@@ -164,11 +173,15 @@ def _tied(system: BudgetModel, goals: Goals, queries: tuple[Key, ...], equal: Ti
     return Group(tuple(members))
 
 
-def _member(system: BudgetModel, goals: Goals, query: Key, weight: Fraction) -> Member:
+def _member(system: BudgetModel, goals: Goals, query: Key, weight: Fraction, *, keeps_met: bool) -> Member:
     margin = goals.margins.get(query)
-    need = None if margin is None else system.need(query, margin)
-    locked = _finite(system.budgets[query]) if query in goals.locks else None
-    return Member(query, weight, need, goals.floors.get(query, Fraction(0)), locked)
+    budget = system.budgets[query]
+    settled = None
+    if keeps_met and margin is not None and isinstance(budget, Fraction) and budget:
+        settled = budget if equals_target(system.margin(query, budget), margin) else None
+    need = settled if settled is not None or margin is None else system.need(query, margin)
+    locked = _finite(budget) if query in goals.locks else None
+    return Member(query, weight, need, goals.floors.get(query, Fraction(0)), locked, settled)
 
 
 def _finite(budget: Budget) -> Fraction:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import MarginError
 from phexplore.accuracy.proven_caps import keeps_proven, leaves_room, widened
+from phexplore.accuracy.solving_conflict import InfeasibleError
 from phexplore.accuracy.solving_groups import Separated, needs_of, separate, sum_under
 from phexplore.accuracy.solving_relaxation import confirm_feasible, confirm_locks
 from phexplore.model.conventions import Conventions, MarginConvention
@@ -32,6 +33,8 @@ class Reason(enum.Enum):
     LOCK = "lock"
     KEPT = "kept"
     """Nothing was asked of the query: its budget is the one it had."""
+    MET = "met"
+    """Its target was met as shown: its budget is the one it had."""
     MADE_WAY = "made way"
     """Nothing was asked of the query, and a cap had to be kept."""
 
@@ -118,7 +121,12 @@ def with_own_goals(model: BudgetModel, goals: Goals) -> Goals:
 
 
 def solve(
-    model: BudgetModel, goals: Goals | None = None, *, spend: bool = False, joint: JointSolver | None = None
+    model: BudgetModel,
+    goals: Goals | None = None,
+    *,
+    spend: bool = False,
+    joint: JointSolver | None = None,
+    keeps_met: bool = False,
 ) -> SolvedGoals:
     """Return the scenario with the smallest total that keeps all goals, budgets rounded by its conventions.
 
@@ -128,6 +136,8 @@ def solve(
         spend: use what the caps leave: all targeted budgets are raised by one factor, the largest that fits.
         joint: solves for margins that depend on all budgets together, such as those after least squares on a spine; None
             takes every query by itself.
+        keeps_met: leave a budget unchanged whose margin already equals its target as shown, unless a cap then cannot be
+            kept; else every budget is derived from its target.
 
     Raises:
         GoalError: a goal cannot be understood.
@@ -135,7 +145,18 @@ def solve(
         MarginError: a margin needs a budget that rounds to 0.
     """
     asked = with_own_goals(model, goals or Goals())
-    separated = separate(model, asked)
+    separated = separate(model, asked, keeps_met=keeps_met and joint is None)
+    if any(member.settled is not None for group in separated.groups for member in group.members):
+        try:
+            return _best(model, asked, separated, spend=spend, joint=joint)
+        except InfeasibleError:  # a budget that meets its target may exceed what the target needs
+            separated = separate(model, asked)
+    return _best(model, asked, separated, spend=spend, joint=joint)
+
+
+def _best(
+    model: BudgetModel, asked: Goals, separated: Separated, *, spend: bool, joint: JointSolver | None
+) -> SolvedGoals:
     if all(cap.on is not CapOn.PROVEN for cap in asked.caps):
         return _solved(model, asked, separated, spend=spend, joint=joint)
     best: SolvedGoals | None = None
@@ -254,6 +275,9 @@ def _entries(
             )
             continue
         group, member = placed[query]
+        if member.settled == budget == before and member.locked is None:
+            yield SolvedQuery(query, target, before, None, None, before, Reason.MET)
+            continue
         if member.locked is not None:
             yield SolvedQuery(query, target, before, None, None, before, Reason.LOCK)
             continue

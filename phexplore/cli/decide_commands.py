@@ -10,7 +10,7 @@ import typer
 from phexplore.cli.sweeping import sweep
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.systems.arguments import JSON, SCENARIO
-from phexplore.systems.registry import budgets_of
+from phexplore.systems.registry import budgets_of, presets
 from phexplore.systems.sources import load_scenario
 
 
@@ -36,7 +36,10 @@ def solve(
     scenario: str = SCENARIO,
     targets: Path | None = typer.Option(None, "--targets", help="Margins, caps, floors, ties, locks (JSON), or a CSV."),
     rounding: str = typer.Option(
-        "", "--rounding", help="up (default) or as-in-2020 (normal, z = 1.645, nearest 1e-6)."
+        "",
+        "--rounding",
+        help="up (default) or as-in-2020 (normal, z = 1.645, nearest 1e-6): derive every budget from its target. "
+        "Without it, a saved scenario retains the budgets whose targets are met.",
     ),
     cap_rho: str = typer.Option("", "--cap-rho", help="At most this unbounded budget in all."),
     cap_bounded_rho: str = typer.Option("", "--cap-bounded-rho", help="At most this bounded budget in all."),
@@ -93,7 +96,9 @@ def solve(
         if after_least_squares or blocks is not None:
             solved, margins = solve_after_least_squares(found, goals, blocks, spend=spend, fit=fit)
         else:
-            solved = solve_goals(budgets_of(found), goals, spend=spend)
+            solved = solve_goals(
+                budgets_of(found), goals, spend=spend, keeps_met=not rounding and scenario not in presets()
+            )
     except InfeasibleError as error:
         print_infeasible(error, as_json=as_json)
         raise

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from phexplore.accuracy.margins import NINETY_PERCENT, keeps_target
+from phexplore.accuracy.margins import NINETY_PERCENT, is_met
 from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
 from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
@@ -145,7 +145,7 @@ def _percent(confidence: float | None) -> str:
 
 def _to_a_person(value: float, rule: Rule) -> float:
     """Return a margin, at its limit where it keeps that to the nearest person, as targets do everywhere in the program."""
-    keeps = rule.bound is Bound.AT_MOST and keeps_target(value, rule.limit)
+    keeps = rule.bound is Bound.AT_MOST and is_met(value, rule.limit)
     return min(value, float(rule.limit)) if keeps else value
 
 

@@ -99,7 +99,9 @@ def answer(request: SolveRequest) -> SolveAnswer:
     try:
         estimates = system_of(scenario).solve_estimates
         if request.basis is Basis.ALONE or estimates is None:
-            return SolveAnswer(request, solve(budgets_of(scenario), request.goals, spend=request.spend), None)
+            # Budgets "as in 2020" are derived from their targets; else those whose targets are met stay unchanged.
+            model, keeps_met = budgets_of(scenario), not request.as_in_2020
+            return SolveAnswer(request, solve(model, request.goals, spend=request.spend, keeps_met=keeps_met), None)
         if request.basis.needs_blocks and request.blocks is None:
             raise GoalError("No block data are chosen.", "Choose a file of blocks.")
         blocks = request.blocks if request.basis.needs_blocks else None

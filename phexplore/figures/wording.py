@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text, parse_exact
@@ -184,6 +185,30 @@ def margin_text(margin: float, target: Fraction | None = None) -> str:
 def target_text(target: Fraction | None) -> str:
     """Return a target in people, exact, with thousands separated where it is whole; "" for none."""
     return "" if target is None else f"{target.numerator:,}" if target.denominator == 1 else exact_text(target)
+
+
+def changed_targets(before: Mapping[Any, Fraction], after: Mapping[Any, Fraction]) -> str:
+    """Return how many targets differ from the baseline's, e.g. ``1 of 46 targets changed: 20 → 30``; "" for none.
+
+    Parameters without any target, such as those of a production file, are not compared.
+
+    Args:
+        before: targets of the baseline in people, by query.
+        after: present targets.
+    """
+    if not before or not after:
+        return ""
+    pairs = [(before.get(key), after.get(key)) for key in {**before, **after} if before.get(key) != after.get(key)]
+    if not pairs:
+        return ""
+
+    def size(pair: tuple[Fraction | None, Fraction | None]) -> float:
+        return math.inf if pair[0] is None or pair[1] is None else float(abs(pair[1] - pair[0]) / pair[0])
+
+    old, new = max(pairs, key=size)
+    changed = f"{len(pairs)} of {len({**before, **after})} targets changed"
+    largest = ": " if len(pairs) == 1 else ", largest change "
+    return f"{changed}{largest}{target_text(old) or 'none'} → {target_text(new) or 'none'}"
 
 
 def signed_people(change: float) -> str:

@@ -43,7 +43,8 @@ def solve(
     Args:
         scenario: or what names one; its own targets count.
         targets: margins in people by place, e.g. ``{"PH3/state_A-G": 25}``; or a file of goals as ``phexplore solve`` reads.
-        rounding: ``up`` or ``as-in-2020``; "" as the scenario's conventions say.
+        rounding: ``up`` or ``as-in-2020`` derive every budget from its target; "" does so for a preset id and
+            retains the budgets of other scenarios whose targets are met.
         caps: at most this ``rho``, ``bounded_rho``, ``epsilon`` or ``proven_epsilon`` in all.
         spend: use what the caps leave, all targeted budgets by one factor.
         name: of the solved scenario; "" keeps the name.
@@ -64,7 +65,7 @@ def solve(
     from phexplore.decide.goals import aimed_at, goals_of, with_rounding
     from phexplore.files.atomic_files import read_text
     from phexplore.model.edits import rename
-    from phexplore.systems.registry import budgets_of
+    from phexplore.systems.registry import budgets_of, presets
 
     start = with_rounding(load(scenario).value, rounding)
     if isinstance(targets, Mapping):
@@ -77,7 +78,9 @@ def solve(
         if on not in _CAPS:
             raise UnknownNameError("cap", str(on), list(_CAPS))
     goals = goals_of(content, named, {on: str(limit) for on, limit in (caps or {}).items()}, start)
-    solved = solve_goals(budgets_of(aimed_at(start, goals)), goals, spend=spend).scenario
+    solved = solve_goals(
+        budgets_of(aimed_at(start, goals)), goals, spend=spend, keeps_met=not rounding and scenario not in presets()
+    ).scenario
     return Scenario(rename(solved, name) if name else solved)
 
 

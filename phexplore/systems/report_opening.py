@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import bound_text, counted, epsilon_words, margin_word, people, signed_people
+from phexplore.figures.wording import (
+    bound_text,
+    changed_targets,
+    counted,
+    epsilon_words,
+    margin_word,
+    people,
+    signed_people,
+)
 from phexplore.model.approval import Decision, status_of
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Severity
@@ -23,8 +31,6 @@ from phexplore.systems.registry import budgets_of, check, forecast, system_of
 
 _MOST_CHANGES, _MOST_GROUPS, _MOST_ISSUES = 8, 12, 3
 """What one page has room for."""
-_VISIBLE = 1e-9
-"""Relative changes of margins below it are rounding of the last bit."""
 
 
 def opening(scenario: Scenario, compared: Scenario | None, decisions: Sequence[Decision]) -> Part:
@@ -40,7 +46,7 @@ def opening(scenario: Scenario, compared: Scenario | None, decisions: Sequence[D
     figure = changes_figure(scenario, after, before, name)
     sentences = (
         _cost(scenario, after, before, name),
-        _accuracy(scenario, after),
+        _accuracy(scenario, after, compared),
         _change(scenario, after, before, name),
     )
     charts = () if figure.is_empty else (chart_of(figure),)
@@ -112,7 +118,7 @@ def _pairs(
 def _differs(old: float | None, new: float | None) -> bool:
     if old is None or new is None:
         return old is not new
-    return abs(new - old) > _VISIBLE * max(abs(old), abs(new))
+    return people(old) != people(new)  # as shown
 
 
 def _size(old: float | None, new: float | None) -> float:
@@ -145,25 +151,29 @@ def _cost(scenario: Scenario, after: Forecast, before: Forecast | None, name: st
     return f"Privacy: the whole release spends {spent}{meant}{beside}; less protects every person better."
 
 
-def _accuracy(scenario: Scenario, after: Forecast) -> str:
+def _accuracy(scenario: Scenario, after: Forecast, compared: Scenario | None) -> str:
     found = [(value, entry) for entry, _, value in _pairs(scenario, after, None) if value is not None]
     if not found:
         return "Accuracy: nothing is published with noise."
     system = system_of(scenario)
     (least, narrow), (most, wide) = (each(found, key=lambda pair: pair[0]) for each in (min, max))
     often = percent(scenario.conventions.confidence, places=None)
-    kept = _targets(scenario, {entry.key: value for value, entry in found})
+    kept = _targets(scenario, compared, {entry.key: value for value, entry in found})
     reach = f"±{people(most)} ({system.place_name(wide.place).title})"
     if people(least) != people(most):
         reach = f"±{people(least)} ({system.place_name(narrow.place).title}) to {reach}"
     return f"Accuracy: noise moves one measured number by at most {reach} in {often} of all cases{kept}."
 
 
-def _targets(scenario: Scenario, margins: dict[object, float]) -> str:
+def _targets(scenario: Scenario, compared: Scenario | None, margins: dict[object, float]) -> str:
     if system_of(scenario).budgets is None or not (targets := budgets_of(scenario).targets):
         return ""
-    judged = [keeps_target(margins[key], target) for key, target in targets.items() if key in margins]
-    return f"; {sum(judged)} of {len(judged)} targets are kept"
+    judged = [is_met(margins[key], target) for key, target in targets.items() if key in margins]
+    met = f"; {sum(judged)} of {len(judged)} targets are met"
+    if compared is None or system_of(compared) is not system_of(scenario):
+        return met
+    moved = changed_targets(budgets_of(compared).targets, targets)
+    return f"{met}; {moved}" if moved else met
 
 
 def _change(scenario: Scenario, after: Forecast, before: Forecast | None, name: str) -> str:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from phexplore.accuracy.margins import keeps_target
     ],
 )
 def test_that_a_margin_keeps_its_target_as_it_is_or_to_the_nearest_person(margin, target, kept) -> None:
-    assert keeps_target(margin, target) is kept
+    assert is_met(margin, target) is kept
 
 
 def test_that_all_parts_of_the_program_judge_a_target_alike(us) -> None:
@@ -31,7 +31,7 @@ def test_that_all_parts_of_the_program_judge_a_target_alike(us) -> None:
     from phexplore.model.keys import parse_query
     from phexplore.systems.phsafe.edits import set_budget
     from phexplore.systems.phsafe.forecast import forecast
-    from phexplore.systems.phsafe.table10 import keeps_target as keeps_row
+    from phexplore.systems.phsafe.table10 import is_row_met as keeps_row
     from phexplore.systems.phsafe.table10 import table10_rows
     from phexplore.systems.registry import check
 

@@ -157,7 +157,7 @@ def test_that_the_first_page_says_who_decided_and_what_changed(reports, form):
     )
     assert "Ann Lee, Chair: Why not." in text
     assert "1 of 46 margins differ from S-DHC 2020" in text
-    assert "46 of 46 targets are kept" in text
+    assert "46 of 46 targets are met" in text
 
 
 def test_that_every_page_and_slide_has_its_number_and_no_row_of_a_table_is_broken_between_pages(reports):

@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.accuracy.budget_model import margin_of
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.accuracy.solving_separable import SolvedGoals, SolvedQuery
 from phexplore.catalog.names import spellings
 from phexplore.figures.wording import budget_text, letter, margin_text, parse_people, signed_budget, target_text
@@ -70,7 +70,7 @@ class GoalRow(PlainRow):
     @property
     def is_missed(self) -> bool:
         """Whether the margin now is wider than the one asked for."""
-        return self.target is not None and self.margin is not None and not keeps_target(self.margin, self.target)
+        return self.target is not None and self.margin is not None and not is_met(self.margin, self.target)
 
 
 def goal_rows(

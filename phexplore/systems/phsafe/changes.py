@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from phexplore.catalog.tables import counted_in
-from phexplore.figures.wording import people
+from phexplore.figures.wording import counted, people
 from phexplore.model.diff import Change, changed_values
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Unlimited, exact_text
@@ -37,6 +39,58 @@ def change_sentence(change: Change, before: Forecast, after: Forecast) -> str:
             return f"{key}: truncation threshold {values}; sensitivity {old} → {new} people"
         case _:
             return f"{change.word.capitalize()}: {' → '.join(changed_values(change))}"
+
+
+def visible_changes(changes: Iterable[Change], before: Forecast, after: Forecast) -> tuple[tuple[Change, ...], int]:
+    """Return the changes with a visible effect, the largest first, and the number of the other budgets.
+
+    Args:
+        changes: of parameters.
+        before: figures of the baseline.
+        after: present figures.
+    """
+    sized: list[tuple[float, Change]] = []
+    hidden = 0
+    then, now = ({entry.query: entry.margins for entry in each.queries} for each in (before, after))
+    for change in changes:
+        if change.word == "budget" and isinstance(change.key, QueryKey):
+            old, new = then.get(change.key), now.get(change.key)
+            same = before.privacy.framework is after.privacy.framework
+            if same and old and new and _margin(before, change.key) == _margin(after, change.key):
+                hidden += 1
+                continue
+            first, last = (each and each.by(after.conventions.margin) for each in (old, new))
+        else:
+            first, last = change.before, change.after
+        sized.append((_relative(first, last), change))
+    sized.sort(key=lambda pair: -pair[0])
+    return tuple(change for _, change in sized), hidden
+
+
+def adjusted_line(hidden: int) -> str:
+    """Return the line about budgets whose change no margin shows."""
+    return f"{counted(hidden, 'budget')} adjusted, margins unchanged"
+
+
+def change_sentences(changes: Iterable[Change], before: Forecast, after: Forecast) -> tuple[str, ...]:
+    """Return the visible changes as sentences, the largest first, then one line about the others.
+
+    Args:
+        changes: of parameters.
+        before: figures of the baseline.
+        after: present figures.
+    """
+    visible, hidden = visible_changes(changes, before, after)
+    return (
+        *(change_sentence(change, before, after) for change in visible),
+        *([adjusted_line(hidden)] if hidden else ()),
+    )
+
+
+def _relative(first: object, last: object) -> float:
+    if not isinstance(first, (int, float, Fraction)) or not isinstance(last, (int, float, Fraction)) or not first:
+        return math.inf
+    return abs(float(last) - float(first)) / abs(float(first))
 
 
 def _margin(forecast: Forecast, query: QueryKey) -> str:

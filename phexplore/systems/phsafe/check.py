@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.catalog.states import PUERTO_RICO, states
 from phexplore.catalog.tables import counted_in, own_tables, queries, sensitivity, tables, truncated_tables
@@ -145,7 +145,7 @@ def missed_target_issues(scenario: Scenario, figures: Forecast) -> Iterator[Issu
         if margins is None:
             continue
         margin = margins.by(scenario.conventions.margin)
-        if not keeps_target(margin, target):
+        if not is_met(margin, target):
             yield Issue(
                 ("targets", query.text),
                 f"The margin of {query.title} is {margin_text(margin, target)} {counted_in(query.table)}, wider than its target of {exact_text(target)}.",

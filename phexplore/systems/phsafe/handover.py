@@ -67,12 +67,11 @@ def privacy(scenario: Scenario) -> Part:
 
 def budgets(scenario: Scenario) -> Part:
     """Return the part of a certificate about budgets and noise."""
-    from phexplore.accuracy.margins import keeps_target  # noqa: PLC0415 - as below
     from phexplore.systems.phsafe.scenario_document import parameter_table  # noqa: PLC0415 - brings the charts
     from phexplore.systems.phsafe.table10 import table10_rows  # noqa: PLC0415 - as above
 
     figures = forecast(scenario)
-    table = parameter_table(table10_rows(scenario, figures), figures, keeps_target, says_missed=True)
+    table = parameter_table(table10_rows(scenario, figures), figures, says_missed=True)
     return Part("budgets", "Budgets and noise of every query", tables=(table,))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.catalog.tables import PEOPLE_OR_HOUSEHOLDS, counted_in
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
@@ -249,7 +249,7 @@ def shown_margin(entry: QueryForecast, conventions: Conventions) -> float | None
 def _standing(margin: float, target: Fraction | None) -> Standing:
     if target is None:
         return Standing.NO_TARGET
-    return Standing.MET if keeps_target(margin, target) else Standing.MISSED
+    return Standing.MET if is_met(margin, target) else Standing.MISSED
 
 
 def margin_title(rows: Sequence[MarginRow]) -> str:

@@ -9,12 +9,11 @@ from fractions import Fraction
 from typing import TypeVar
 
 from phexplore.accuracy.margins import Margins
-from phexplore.accuracy.margins import keeps_target as is_within
 from phexplore.accuracy.proven_loss import proven_figures
 from phexplore.figures.figure import Figure
 from phexplore.figures.style import Chart
 from phexplore.figures.to_matplotlib import chart_of
-from phexplore.figures.wording import people_text, power_text, significant
+from phexplore.figures.wording import changed_targets, people_text, power_text, significant
 from phexplore.model.conventions import Conventions, Conversion, MarginConvention, Neighbours, Proof
 from phexplore.model.diff import diff, parameters_only
 from phexplore.model.issues import Severity, errors_first
@@ -36,7 +35,7 @@ from phexplore.report.document import (
     words,
 )
 from phexplore.report.provenance import conventions_section
-from phexplore.systems.phsafe.changes import change_sentence, shown_value
+from phexplore.systems.phsafe.changes import change_sentences, shown_value
 from phexplore.systems.phsafe.check import check_phsafe
 from phexplore.systems.phsafe.epsilon_curves import epsilon_figure
 from phexplore.systems.phsafe.forecast import DerivedForecast, DerivedKind, Forecast
@@ -52,7 +51,7 @@ from phexplore.systems.phsafe.provenance import (
 from phexplore.systems.phsafe.ratios import RatioForecast, ratio_forecasts
 from phexplore.systems.phsafe.share_figure import shares_figure
 from phexplore.systems.phsafe.snapshot import ScenarioSnapshot
-from phexplore.systems.phsafe.table10 import Table10Row, keeps_target, table10_rows
+from phexplore.systems.phsafe.table10 import Table10Row, is_row_met, table10_rows
 
 Published = TypeVar("Published", DerivedForecast, RatioForecast)
 
@@ -125,11 +124,19 @@ def _tiles(rows: Sequence[Table10Row], snapshot: ScenarioSnapshot) -> tuple[Tile
         )
     ]
     tiles += _epsilon_tile(forecast)
-    judged = [keeps for row in rows if (keeps := keeps_target(row, conventions)) is not None]
+    judged = [keeps for row in rows if (keeps := is_row_met(row, conventions)) is not None]
     if judged:
         missed = len(judged) - sum(judged)
-        detail = f"{missed} missed" if missed else "to the nearest person"
-        tiles.append(Tile("Targets kept", f"{sum(judged)} of {len(judged)}", detail, attention=missed > 0))
+        detail = f"{missed} not met" if missed else "to the nearest person"
+        compared = snapshot.comparison
+        moved = (
+            ""
+            if compared is None
+            else changed_targets(compared.scenario.phsafe.targets, snapshot.scenario.phsafe.targets)
+        )
+        # A target that is moved can be met without any accuracy: the decisive fact stands first.
+        detail, is_marked = moved or detail, bool(missed or moved)
+        tiles.append(Tile("Targets met", f"{sum(judged)} of {len(judged)}", detail, attention=is_marked))
     published = sum(row.published for row in rows)
     tiles.append(Tile("Queries published", f"{published} of {len(rows)}", "each a table at a population-group level"))
     return tuple(tiles)
@@ -171,7 +178,6 @@ def _epsilon_tile(forecast: Forecast) -> list[Tile]:
 def parameter_table(
     rows: Sequence[Table10Row],
     forecast: Forecast,
-    judge: Callable[[float, Fraction], bool] = is_within,
     *,
     says_missed: bool = False,
 ) -> TableView:
@@ -180,13 +186,12 @@ def parameter_table(
     Args:
         rows: of the table, in its order.
         forecast: of the scenario they are of.
-        judge: whether a margin keeps a target.
         says_missed: whether a missed target has the word beside it.
     """
     conventions, symbol = forecast.conventions, forecast.privacy.framework.symbol
 
     def missed(row: Table10Row) -> bool:
-        return keeps_target(row, conventions, judge) is False
+        return is_row_met(row, conventions) is False
 
     def margin(
         header: str, convention: MarginConvention, value: Callable[[Margins], float | None], places: int = 0
@@ -322,7 +327,7 @@ def _changes(snapshot: ScenarioSnapshot) -> Part | None:
         return None
     changes = parameters_only(diff(comparison.scenario, snapshot.scenario))
     before, after = comparison.forecast, snapshot.forecast
-    sentences = tuple(change_sentence(change, before, after) for change in changes)
+    sentences = change_sentences(changes, before, after)
     if not sentences:
         return Part("changes", f"Compared with {comparison.name}", ("The parameters are the same.",))
     now, then = (

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from phexplore.accuracy import margins
-from phexplore.accuracy.margins import Margins
+from phexplore.accuracy.margins import Margins, is_met
 from phexplore.catalog.tables import queries
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.conventions import Conventions
@@ -107,19 +106,16 @@ def table10_rows(scenario: Scenario, forecast: Forecast) -> tuple[Table10Row, ..
     )
 
 
-def keeps_target(
-    row: Table10Row, conventions: Conventions, judge: Callable[[float, Fraction], bool] = margins.keeps_target
-) -> bool | None:
-    """Return whether the margin keeps its target; None without target or budget.
+def is_row_met(row: Table10Row, conventions: Conventions) -> bool | None:
+    """Return whether the margin meets its target; None without target or budget.
 
     Args:
         row: of the table.
         conventions: of the scenario.
-        judge: whether a margin keeps a target.
     """
     if row.target is None or row.margins is None:
         return None
-    return judge(row.margins.by(conventions.margin), row.target)
+    return is_met(row.margins.by(conventions.margin), row.target)
 
 
 def plain_decimal(value: float, places: int) -> str:

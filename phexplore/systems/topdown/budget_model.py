@@ -179,6 +179,8 @@ class TopDownBudgets(ScenarioBudgets):
         exact = {key: budget for key in self.method.query_shares if isinstance(budget := budgets[key], Fraction)}
         # What a solution did not move may be locked by its goals.
         still = [key for key, budget in exact.items() if budget == self.method.budget(key)]
+        if len(still) == len(exact):
+            return self.scenario  # a total in another form would change every budget in its last digits
         return replace(self.scenario, method=with_budgets(self.method, exact, most, still))
 
     def with_traded(self, budgets: Mapping[Key, Fraction]) -> Scenario:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from phexplore.accuracy.solving_separable import solve
 from phexplore.catalog.names import Naming, called
-from phexplore.decide.solving import Basis, change_lines
+from phexplore.decide.solving import Basis, change_lines, headline, rounding_line
 from phexplore.document.project import Project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.tables.parameter_table import Tone
@@ -370,10 +370,15 @@ def test_that_a_conflict_leaves_the_room_of_the_answers_to_names(qtbot, view, se
     assert not view.view.isColumnHidden(GoalColumn.SOLVED)
 
 
-def test_that_small_parts_are_said_without_exponents(qtbot, view) -> None:
+def test_that_targets_that_are_met_cost_nothing(qtbot, view) -> None:
     _solve(qtbot, view)
-    assert view.panel.title.text() == "Bounded ρ 2.514562 → 2.514616 (+0.000054, less than 0.1 %)"
-    assert "rounding adds 0.0000450 (0.0018 %)" in view.panel.sentence.text()
+    assert view.panel.title.text() == "Bounded ρ 2.514562, as it is now"
+
+
+def test_that_small_parts_are_said_without_exponents(us) -> None:
+    derived = solve(budgets_of(us))
+    assert headline(derived, us) == "Bounded ρ 2.514562 → 2.514616 (+0.000054, less than 0.1 %)"
+    assert "rounding adds 0.0000450 (0.0018 %)" in rounding_line(derived)
 
 
 def test_that_chosen_goals_are_emptied_by_a_key_as_one_step(qtbot, view, session) -> None:

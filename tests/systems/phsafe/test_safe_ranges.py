@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.model.goals import Cap, CapOn, Goals
 from phexplore.model.keys import parse_query
 from phexplore.model.numbers import UNLIMITED, total_budget
@@ -32,8 +32,8 @@ def test_that_the_ends_keep_target_and_cap_and_a_step_beyond_does_not(us, query)
     found = safe_range(_book(generous, goals), query)
     low, high = found.budgets
     target = us.phsafe.targets[query]
-    assert keeps_target(budgets_of(generous).margin(query, low / 2), target)
-    assert not keeps_target(budgets_of(generous).margin(query, low / 2 * Fraction(9, 10)), target)
+    assert is_met(budgets_of(generous).margin(query, low / 2), target)
+    assert not is_met(budgets_of(generous).margin(query, low / 2 * Fraction(9, 10)), target)
     assert high == 2 * (1 + Fraction(1, 20))
     assert found.margins[1] == target
     assert float(found.margins[0]) == budgets_of(generous).margin(query, high / 2)

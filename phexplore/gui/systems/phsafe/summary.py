@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from phexplore.accuracy.margins import keeps_target
+from phexplore.accuracy.margins import is_met
 from phexplore.catalog.tables import counted_in, tables
 from phexplore.figures.tile import TileContent, Tone
-from phexplore.figures.wording import budget_text, margin_text, people, target_text
+from phexplore.figures.wording import budget_text, changed_targets, margin_text, people, target_text
 from phexplore.gui.binding.change_texts import ChangeLine
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tiles import DecisionPart, SummaryEntry, loss_tile
@@ -17,14 +17,14 @@ from phexplore.model.keys import QueryKey
 from phexplore.model.phsafe import PhSafe
 from phexplore.model.scenario import Scenario
 from phexplore.systems.phsafe.budget_model import numbers_of
-from phexplore.systems.phsafe.changes import change_sentence
+from phexplore.systems.phsafe.changes import adjusted_line, change_sentence, visible_changes
 from phexplore.systems.phsafe.check import missed_target_issues
 from phexplore.systems.phsafe.forecast import Forecast, QueryForecast
 
 
 def is_target_met(entry: QueryForecast, target: Fraction, scenario: Scenario) -> bool:
     """Return whether the margin is within the target, as it is or rounded to whole people as the paper prints it."""
-    return entry.margins is None or keeps_target(entry.margins.by(scenario.conventions.margin), target)
+    return entry.margins is None or is_met(entry.margins.by(scenario.conventions.margin), target)
 
 
 def missed_targets(scenario: Scenario, figures: Forecast) -> tuple[QueryKey, ...]:
@@ -75,7 +75,9 @@ def phsafe_loss_tile(shown: ScenarioView) -> TileContent:
 def targets_tile(shown: ScenarioView) -> TileContent:
     """Return how many margins are within their targets."""
     scenario, figures = shown.scenario, shown.figures
-    moved = _targets_changed(shown)
+    reference = shown.reference
+    then = {} if reference is None else reference.scenario.phsafe.targets
+    moved = changed_targets(then, scenario.phsafe.targets)
     aimed = sum(entry.margins is not None and entry.query in scenario.phsafe.targets for entry in figures.queries)
     missed = missed_targets(scenario, figures)
     if not aimed:
@@ -90,19 +92,6 @@ def targets_tile(shown: ScenarioView) -> TileContent:
     change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
     change = f"{moved}; {change}" if moved else change
     return TileContent("Margins within target", met, f"of {aimed}", change, Tone.ATTENTION)
-
-
-def _targets_changed(shown: ScenarioView) -> str:
-    """Return how many targets differ from the reference's, "" for none: whoever moves one can meet it without any accuracy.
-
-    Parameters without any target, as a production file's, say nothing of them.
-    """
-    then = {} if shown.reference is None else shown.reference.scenario.phsafe.targets
-    now = shown.scenario.phsafe.targets
-    if not then or not now or then == now:
-        return ""
-    count = sum(now.get(query) != then.get(query) for query in {**then, **now})
-    return f"{count} target{'' if count == 1 else 's'} changed" if count else ""
 
 
 def _margin(entry: QueryForecast, scenario: Scenario) -> float:
@@ -135,7 +124,7 @@ def total_line(shown: ScenarioView) -> str:
 
 
 def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:
-    """Return every parameter that differs from the reference, last whose margin stays the same; empty without one.
+    """Return every visible change from the baseline, the largest first, then one line for the others; empty without one.
 
     Targets that production's config.json cannot hold are one line, not one per query.
     """
@@ -149,16 +138,16 @@ def change_lines(shown: ScenarioView) -> tuple[ChangeLine, ...]:
         changes = tuple(change for change in changes if change.word != "target")
         text = f"Margin targets: {then or 'none'} → {now or 'none'}"
         targets = (ChangeLine(text, field="target"),)
+    visible, hidden = visible_changes(changes, reference.figures, shown.figures)
     lines = tuple(
         ChangeLine(
             change_sentence(change, reference.figures, shown.figures),
             change.key if isinstance(change.key, QueryKey) else None,
             field=change.word,
         )
-        for change in changes
+        for change in visible
     )
-    # Solving moves many budgets by less than a margin shows: what members look for would stand between them.
-    return (*sorted(lines, key=lambda line: ": margin still " in line.text), *targets)
+    return (*lines, *targets, *([ChangeLine(adjusted_line(hidden), field="budget", count=hidden)] if hidden else ()))
 
 
 def decision_part(shown: ScenarioView) -> DecisionPart:

@@ -116,8 +116,8 @@ def test_that_a_wider_margin_misses_its_target(us, query) -> None:
 def test_that_targets_moved_against_the_reference_are_counted(us, query) -> None:
     wider = set_target(edit_margin(us, query, Fraction(25)), query, Fraction(25))
     tile = targets_tile(_shown(wider))
-    assert (tile.value, tile.change, tile.tone) == ("46", "all met, 1 target changed", Tone.ATTENTION)
+    assert (tile.value, tile.change, tile.tone) == ("46", "all met, 1 of 46 targets changed: 20 → 25", Tone.ATTENTION)
     both = set_target(set_target(us, query, None), parse_query("PH2/usa_*"), Fraction(1))
-    assert targets_tile(_shown(both)).change.startswith("2 targets changed; ")
+    assert targets_tile(_shown(both)).change.startswith("2 of 46 targets changed, largest change 20 → none; ")
     imported = replace(us, method=replace(us.method, targets={}))
     assert targets_tile(_shown(imported)).change == "Enter a target in the budget table"

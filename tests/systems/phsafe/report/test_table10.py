@@ -14,7 +14,7 @@ from phexplore.model.numbers import parse_budget
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.table10 import (
     PAPER_HEADERS,
-    keeps_target,
+    is_row_met,
     percent_text,
     plain_decimal,
     table10_csv,
@@ -108,7 +108,7 @@ def test_that_the_csv_is_the_same_bytes_twice_and_ends_lines_as_rfc_4180_says(sc
 
 def test_that_a_query_keeps_its_target_to_the_nearest_person(us):
     rows = table10_rows(us, forecast(us))
-    assert [keeps_target(row, us.conventions) for row in rows] == [True] * 46
+    assert [is_row_met(row, us.conventions) for row in rows] == [True] * 46
     # 500.04 people for a target of 500: the published budgets were rounded.
     assert float(rows[0].margins.normal) > rows[0].target
 
