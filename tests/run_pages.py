@@ -22,6 +22,7 @@ from phexplore.runs.states import RunState
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
+from tests.origins import SYNTHETIC
 
 REGIONS = {Region.NATION: ("1",), Region.STATE: ("09", "44")}
 MADE = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -94,7 +95,7 @@ def all_keys(names):
 @pytest.fixture
 def run_data(tmp_path):
     """The description of data nobody reads."""
-    return RunData(str(tmp_path / "data"), "0" * 64, 1, synthetic=True)
+    return RunData(str(tmp_path / "data"), "0" * 64, 1, provenance=SYNTHETIC)
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def write_run(tmp_path, us, run_data):
             {"size": 12, "households": 1, "persons": 12, "cut": 2},
         ]
         extra = {"truncation": [{"table": "PH3", "tau": 10, "sizes": sizes, "or_larger": 99}]}
-        NumberFiles(keys).write_truth(directory / TRUTH_FILE, truth, extra, synthetic=True)
+        NumberFiles(keys).write_truth(directory / TRUTH_FILE, truth, extra, provenance=SYNTHETIC)
         run = WrittenRun(directory, spec, keys, truth)
         for _ in range(trials):
             run.add_trial()

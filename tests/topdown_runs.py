@@ -19,6 +19,7 @@ from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
+from tests.origins import SYNTHETIC
 
 SCENARIO = Scenario("persons", PERSONS)
 EXPANDED = TopDownOptions(expand=5)
@@ -48,7 +49,11 @@ class WrittenRun:
         self.population = synthesize_blocks(BLOCKS, 5)
         scenario = preset("pl94-2020-persons-us").scenario
         spec = RunSpec(
-            scenario, RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True), 3, 1, options=TopDownOptions()
+            scenario,
+            RunData("/no/blocks", "0" * 64, 1, provenance=SYNTHETIC, blocks=True),
+            3,
+            1,
+            options=TopDownOptions(),
         )
         self.directory = RunStore(root).create(spec, datetime(2026, 5, 4, tzinfo=UTC))
         self.files = LeafFiles(self.population.schema, self.population.geoids)

@@ -137,9 +137,10 @@ def synth_demonstration(
     from phexplore.data.blocks.ages import with_ages
     from phexplore.data.blocks.expansion import expand
     from phexplore.data.blocks.generator import synthesize_states
+    from phexplore.data.marks import MARK_LINE
 
     made = with_ages(expand(synthesize_states(blocks, seed, parse_states(states) or ("44",)), seed), seed)
-    records = write_persons_with_ages(made, out)
+    records = write_persons_with_ages(made, out, [MARK_LINE])
     say(f"Wrote {out} ({records:,} persons in {made.blocks:,} blocks; no record describes anybody)")
 
 
@@ -241,20 +242,24 @@ def describe(
 
     Example: phexplore data describe demo
     """
+    from phexplore.model.provenance import together
     from phexplore.published.door import read_files
+    from phexplore.published.origins import provenance_of
 
     path = paths[0]
     if (described := read_files(*paths).described) is not None:
         say_if_confidential(path)
-        _show(described, as_json=as_json)
+        provenance = together(provenance_of(each) for each in paths)
+        _show({**described, "provenance": provenance.json()}, as_json=as_json)
         return
     from phexplore.data.description import describe_data
     from phexplore.data.source import find_source
+    from phexplore.model.provenance import ProvenanceKind
     from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL
 
     say_issues(find_source(path).remarks)
     found = describe_data(path)
-    if not found.is_synthetic:
+    if found.origin.kind is ProvenanceKind.REAL:
         say(TREATED_AS_CONFIDENTIAL)
     _show({"kind": "population", **found.json()}, as_json=as_json)
 

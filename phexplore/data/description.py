@@ -12,11 +12,12 @@ from phexplore.data.problems import Phase, ProblemLog
 from phexplore.data.reading import read_batches
 from phexplore.data.source import Storage, find_source
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.provenance import UNMARKED, Provenance
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from phexplore.data.provenance import Provenance
+    from phexplore.data.provenance import PopulationMark
 
 LARGEST_SIZE_CLASS = 7
 
@@ -51,12 +52,17 @@ class DataDescription:
     group_quarters: int
     household_sizes: dict[str, int]
     largest_household: int
-    provenance: Provenance | None
+    provenance: PopulationMark | None
 
     @property
     def is_synthetic(self) -> bool:
-        """Whether the files carry the mark of this program's generator or converter."""
-        return self.provenance is not None and self.provenance.synthetic
+        """Whether the files carry the mark of this program's generator."""
+        return self.origin.is_synthetic
+
+    @property
+    def origin(self) -> Provenance:
+        """The provenance that the mark states, real data without one."""
+        return UNMARKED if self.provenance is None else self.provenance.provenance
 
     def json(self) -> dict[str, Any]:
         """Return the figures as JSON values."""
@@ -72,7 +78,8 @@ class DataDescription:
             "household_sizes": self.household_sizes,
             "largest_household": self.largest_household,
             "synthetic": self.is_synthetic,
-            "provenance": self.provenance.statement if self.provenance else None,
+            "provenance": self.origin.json(),
+            "statement": self.provenance.statement if self.provenance else None,
         }
 
 

@@ -11,7 +11,7 @@ from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import open_regular
 
 _CHUNK_BYTES = 1 << 20
-_READ_SUFFIXES = {".csv", ".txt", ".gz", ".zip", ".pl", ".upl"}
+READ_SUFFIXES = {".csv", ".txt", ".gz", ".zip", ".pl", ".upl"}
 
 
 class FilesDigest(NamedTuple):
@@ -66,7 +66,7 @@ def digest_blocks(path: Path, on_progress: Callable[[int, int], None] | None = N
     """
     if path.is_file():
         return digest_files({"": path}, on_progress)
-    files = sorted(file for file in path.iterdir() if file.suffix in _READ_SUFFIXES) if path.is_dir() else []
+    files = sorted(file for file in path.iterdir() if file.suffix in READ_SUFFIXES) if path.is_dir() else []
     if not files and path.is_dir():
         measured = {
             file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*.parquet")) if file.is_file()

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind
 from phexplore.opening import read_bytes
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class FileMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class PopulationMark:
     """Where a population comes from.
 
     Attributes:
@@ -66,8 +67,16 @@ class Provenance:
     options: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, FileMark] = field(default_factory=dict)
 
+    @property
+    def provenance(self) -> Provenance:
+        """The origin as every result states it: a converted sample is imputed in part."""
+        if not self.synthetic:
+            return UNMARKED
+        kind = ProvenanceKind.IMPUTED if self.kind == "converted-sample" else ProvenanceKind.SYNTHETIC
+        return Provenance(kind, f"{self.generator}, {self.kind.replace('-', ' ')}, seed {self.seed}")
 
-def write_provenance(directory: Path, provenance: Provenance) -> None:
+
+def write_provenance(directory: Path, provenance: PopulationMark) -> None:
     """Write the mark, whole or not at all.
 
     Args:
@@ -81,7 +90,7 @@ def write_provenance(directory: Path, provenance: Provenance) -> None:
     part.replace(target)
 
 
-def read_provenance(directory: Path) -> Provenance | None:
+def read_provenance(directory: Path) -> PopulationMark | None:
     """Return the mark of a directory, None when it has none.
 
     Raises:
@@ -94,11 +103,11 @@ def read_provenance(directory: Path) -> Provenance | None:
         content = json.loads(read_bytes(path, limit=2**20))
         json.dumps(content, ensure_ascii=False).encode()  # half a character could be read but not written again
         _confirm_format(content["format"], content["format_version"])
-        known = {name.name: content[name.name] for name in fields(Provenance)}
+        known = {name.name: content[name.name] for name in fields(PopulationMark)}
         known["files"] = {name: FileMark(**mark) for name, mark in known["files"].items()}
         for name in ("states", "matched", "imputed"):
             known[name] = tuple(known[name])
-        return Provenance(**known)
+        return PopulationMark(**known)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputProblemsError(
             [

@@ -25,7 +25,7 @@ from phexplore.data.cross_field import (
 )
 from phexplore.data.household_types import HOUSEHOLDER, PARTNERS, SPOUSES, compose, household_types
 from phexplore.data.layout import LARGEST_MAFID, SMALLEST_MAFID
-from phexplore.data.provenance import Provenance
+from phexplore.data.provenance import PopulationMark
 from phexplore.data.pums_reading import PARTNER_RELP, ROOMER_RELP, SPOUSE_RELP, PumsPersons, read_pums
 from phexplore.data.source import Storage
 from phexplore.data.synthetic.places import county_ends, place_units
@@ -75,7 +75,7 @@ class Conversion:
         units: written.
     """
 
-    provenance: Provenance
+    provenance: PopulationMark
     imputations: tuple[Imputation, ...]
     persons: int
     units: int
@@ -127,7 +127,7 @@ def convert_pums(
     total = int(repeats.sum())
     if total > LARGEST_MAFID - SMALLEST_MAFID + 1:
         raise PhexploreError(f"{total:,} units are more than there are MAFIDs.", "Convert the file without weights.")
-    mark = Provenance(
+    mark = PopulationMark(
         kind="converted-sample",
         generator=f"phexplore {__version__}",
         synthetic=True,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from phexplore.data.layout import FRAMES, Frame
-from phexplore.data.provenance import PROVENANCE_FILE, Provenance, is_as_marked, read_provenance
+from phexplore.data.provenance import PROVENANCE_FILE, PopulationMark, is_as_marked, read_provenance
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.resources import resource
 
@@ -41,7 +41,7 @@ class DataSource:
     directory: Path
     storage: Storage
     files: Mapping[Frame, tuple[Path, ...]]
-    provenance: Provenance | None
+    provenance: PopulationMark | None
     remarks: tuple[Issue, ...] = ()
 
     def file_name(self, frame: Frame) -> str:
@@ -156,7 +156,7 @@ def _source(directory: Path, storage: Storage, remarks: tuple[Issue, ...]) -> Da
     return DataSource(directory, storage, files, mark, remarks)
 
 
-def _is_intact(files: Mapping[Frame, tuple[Path, ...]], mark: Provenance) -> bool:
+def _is_intact(files: Mapping[Frame, tuple[Path, ...]], mark: PopulationMark) -> bool:
     """Return whether a mark speaks of exactly these bytes."""
     return all(
         len(parts) == 1 and parts[0].name in mark.files and is_as_marked(parts[0], mark.files[parts[0].name])

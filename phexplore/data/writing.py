@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from phexplore.data.layout import FRAMES, LAYOUT, Column, Frame, Kind
-from phexplore.data.provenance import PROVENANCE_FILE, Provenance, mark_file, read_provenance, write_provenance
+from phexplore.data.provenance import PROVENANCE_FILE, PopulationMark, mark_file, read_provenance, write_provenance
 from phexplore.data.source import Storage
 from phexplore.model.issues import InputProblemsError
 
@@ -55,7 +55,7 @@ class PopulationWriter:
             for file in wanted:
                 file.write(batch)
 
-    def close(self, provenance: Provenance) -> Provenance:
+    def close(self, provenance: PopulationMark) -> PopulationMark:
         """Give the files their names, then write the mark with their hashes; return it.
 
         Files of the other storage that an earlier mark names are removed: they belong to the population replaced.

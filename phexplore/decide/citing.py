@@ -94,7 +94,12 @@ def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
         "mode": spec.mode.value,
         "reproducible": spec.is_reproducible,
         "program": spec.code_version,
-        "data": {"sha256": spec.data.sha256, "bytes": spec.data.size_bytes, "synthetic": spec.data.synthetic},
+        "data": {
+            "sha256": spec.data.sha256,
+            "bytes": spec.data.size_bytes,
+            "synthetic": spec.provenance.is_synthetic,
+            "provenance": spec.provenance.json(),
+        },
     }
 
 

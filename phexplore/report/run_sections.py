@@ -57,11 +57,10 @@ def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part]) -> tuple
     charts, findings = drawn.charts[:1], drawn.findings
     rest = (replace(part, charts=part.charts[1:], findings=()) if part is drawn else part for part in parts)
     asked = "" if trials == spec.trials else f", of {spec.trials:,} asked for,"
-    data = "synthetic data" if spec.data.synthetic else "data that nobody marked as synthetic"
     none = "no count has an error" if trials else "nothing yet, no release is finished"
     found = next(iter((*findings, *(chart.finding for chart in charts), none))).replace("\n", " ").rstrip(".")
     sentences = (
-        f"What was run: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {data}.",
+        f"What was run: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {spec.provenance.words}.",
         f"What was found: {found}.",
         f"What it is fit for: {noise_caution(spec)}",
     )
@@ -137,11 +136,11 @@ def specification_section(spec: RunSpec, trials: int, *further: tuple[str, str])
         trials: how many are there.
         further: what only runs of this system say.
     """
-    synthetic = "synthetic" if spec.data.synthetic else "not marked as synthetic"
     entries = (
         ("Identity of the run (SHA-256)", spec.identity),
         ("Parameters (SHA-256)", fingerprint(spec.scenario)),
-        ("Data", f"{spec.data.path}, {spec.data.size_bytes:,} bytes, {synthetic}"),
+        ("Data", f"{spec.data.path}, {spec.data.size_bytes:,} bytes"),
+        ("Provenance", f"{spec.provenance.kind.value}: {spec.provenance.source}"),
         ("Data (SHA-256)", spec.data.sha256),
         *further,
         ("Trials", f"{trials} here, {spec.trials} asked for"),

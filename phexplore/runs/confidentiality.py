@@ -1,9 +1,8 @@
 """In front of every reader of records: what looks like confidential census input is said and recorded.
 
 Parameters chosen by looking at runs on confidential records reveal something about these records, outside every
-accounting. The program cannot know what is confidential. It takes for it what has one line per person, household or
-housing unit and no mark of its own generator or converters; tables of counts are published or not, which nobody can see
-from them.
+accounting. The program cannot know what is confidential. It assumes so for data that have one line per person, household or
+housing unit and whose provenance is real; whether a table of counts is published cannot be derived from it.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.provenance import ProvenanceKind
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Note
 from phexplore.runs.journal import EventJournal
@@ -31,7 +31,6 @@ UNMARKED = (
     "them: tune on synthetic or public data. That the run went on all the same is written into its log."
 )
 
-_MARKED = "These data carry a mark of synthetic or published origin."
 _COUNTS = "These data are a table of counts, not records; whether it is published cannot be seen from it."
 
 
@@ -82,17 +81,20 @@ def answer_about(scenario: Scenario, data: RunData) -> Answer:
     """
     if warning_about(scenario, data) is not None:
         return Answer(confidential=True, sentence=TREATED_AS_CONFIDENTIAL)
-    return Answer(confidential=False, sentence=_MARKED if data.synthetic else _COUNTS)
+    return Answer(confidential=False, sentence=data.provenance.sentence if data.is_open else _COUNTS)
 
 
 def answer_about_records(data: RunData) -> Answer:
     """Return whether a population of persons, units and geography is treated as confidential, and why."""
-    return Answer(not data.synthetic, _MARKED if data.synthetic else TREATED_AS_CONFIDENTIAL)
+    return Answer(not data.is_open, data.provenance.sentence if data.is_open else TREATED_AS_CONFIDENTIAL)
 
 
 def warning_about_blocks(path: Path) -> str:
     """Return what to say before block data are read without a run, "" for tables of counts."""
-    return ConfidentialityWarning(str(path), "").sentence if _has_block_records(path) else ""
+    from phexplore.published.origins import provenance_of  # noqa: PLC0415 - brings numpy
+
+    is_real = provenance_of(path).kind is ProvenanceKind.REAL
+    return ConfidentialityWarning(str(path), "").sentence if is_real and _has_block_records(path) else ""
 
 
 def is_recorded_as_confidential(summary: Mapping[str, Any]) -> bool:
@@ -108,7 +110,7 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
         spec: what the run does.
         summary: content of its ``summary.json``; None or one of an earlier version says nothing.
     """
-    if spec.data.synthetic or spec.scenario.method.data_kind is DataKind.COUNTS:
+    if spec.data.is_open or spec.scenario.method.data_kind is DataKind.COUNTS:
         return False
     if is_recorded_as_confidential(summary or {}):
         return True
@@ -124,7 +126,7 @@ def warning_about(scenario: Scenario, data: RunData) -> ConfidentialityWarning |
         scenario: that is to be run.
         data: input of the run.
     """
-    if data.synthetic or not _has_records(scenario, Path(data.path)):
+    if data.is_open or not _has_records(scenario, Path(data.path)):
         return None
     return ConfidentialityWarning(data.path, data.sha256)
 
@@ -187,26 +189,13 @@ def _has_block_records(path: Path) -> bool:
     from phexplore.data.blocks.census_1940_reading import looks_like_1940  # noqa: PLC0415 - brings numpy
     from phexplore.data.blocks.delimited import read_head, read_header  # noqa: PLC0415 - as above
     from phexplore.data.blocks.microdata_reading import recognise  # noqa: PLC0415 - as above
-    from phexplore.published import door  # noqa: PLC0415 - as above
 
-    try:
-        published = door.recognise(path)
-    except InputProblemsError:
-        published = None
-    if published is not None:
-        parts = [part for group in (published, *published.beside) for part in group.parts]
-        return any(part.layout in _RECORDS for part in parts)
     if path.is_dir():
         return any(_has_block_records(file) for file in sorted(path.iterdir()) if file.is_file())
     try:
-        # The full count of 1940 is public: its 72 years are over.
-        return not looks_like_1940(read_head(path)) and recognise(read_header(path)) is not None
+        return looks_like_1940(read_head(path)) or recognise(read_header(path)) is not None
     except InputProblemsError:
         return False
-
-
-_RECORDS = {"ppmf-2020-persons", "ppmf-2020-units", "ppmf-2010-persons", "ppmf-2010-units"}
-"""Published files with one line per person or unit: their columns are those of the confidential files as well."""
 
 
 def _has_columns(path: Path) -> bool:

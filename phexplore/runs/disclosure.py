@@ -20,7 +20,7 @@ HELD_BACK = (
 )
 
 _SHARED = (
-    "version", "identity", "fingerprint", "scenario", "mode", "seed", "reproducible", "releasable", "synthetic_data", "trials",
+    "version", "identity", "fingerprint", "scenario", "mode", "seed", "reproducible", "releasable", "synthetic_data", "provenance", "trials",
     "trials_asked", "code_version", "seconds", "checks", "failsafe", "relaxed", "unfinished", "privacy", "conventions", "design",
     "coverage", "confidentiality", "estimator",
 )  # fmt: skip

@@ -19,23 +19,28 @@ from phexplore.model.fields import Declared, Record, declared, declared_fields, 
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.kinds import Exact, Flag, Optional, Problems, RunDirectory, Supplied, Text, Whole
 from phexplore.model.numbers import parse_exact
+from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind
 from phexplore.model.scenario import Scenario
 from phexplore.resources import resource
 
 if TYPE_CHECKING:
     from phexplore.data.digest import FilesDigest
-    from phexplore.data.provenance import Provenance
+    from phexplore.data.provenance import PopulationMark
 
 # Every command knows what a run is; those that read or start none load no reader.
 _find_source = lazy("phexplore.data.source", "find_source")
 _digest_files = lazy("phexplore.data.digest", "digest_files")
 _digest_blocks = lazy("phexplore.data.digest", "digest_blocks")
+_provenance_of = lazy("phexplore.published.origins", "provenance_of")
 _decode_scenario = lazy("phexplore.files.scenario_json", "decode_scenario")
 _encode_scenario = lazy("phexplore.files.scenario_json", "encode_scenario")
 
-SPEC_VERSION = 2
-"""Version of ``spec.json``. In version 1 nothing protected the mark of synthetic data, and a scheduler's address stood in it:
-neither is believed."""
+SPEC_VERSION = 3
+"""Version of ``spec.json``. Version 1 had an unprotected mark of synthetic data and the address of a scheduler: neither is
+believed. Version 2 had that mark instead of the provenance."""
+
+FORMER_MARK = 2
+"""The last version with a mark of synthetic data instead of the provenance."""
 
 LARGEST_SEED = 2**63 - 1
 """Seeds are kept within what every file format and form holds."""
@@ -76,15 +81,20 @@ class RunData(Declared):
         path: absolute path, as the readers take it.
         sha256: 64 hexadecimal digits over the names and contents of the files that are read.
         size_bytes: of these files together.
-        synthetic: whether a provenance mark of exactly these files says that no record is a confidential one.
+        provenance: the origin of these files, derived from their content or from a mark of exactly these bytes.
         blocks: whether these are block-level data, which other readers take.
     """
 
     path: str = parameter(Supplied())
     sha256: str = parameter(Text())
     size_bytes: int = parameter(Whole())
-    synthetic: bool = parameter(Flag(), default=False)
+    provenance: Provenance = parameter(Record(Provenance), default=UNMARKED)
     blocks: bool = parameter(Flag(), default=False, is_omitted=True)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the files state that no record is confidential: they are synthetic, published, or imputed from such."""
+        return self.provenance.kind is not ProvenanceKind.REAL
 
     @property
     def place(self) -> Path:
@@ -112,9 +122,9 @@ class RunData(Declared):
                 f"The data in {self.path} is not what the run was made for: its content has changed.",
                 "Put the original files back, or start a new run on the changed data.",
             )
-        if self.synthetic and not found.synthetic:
+        if self.is_open and not found.is_open:
             raise RunDataError(
-                f"The data in {self.path} no longer carry the mark of synthetic records that the run was made with.",
+                f"The data in {self.path} no longer carry the mark of origin that the run was made with.",
                 "Put their provenance.json back, or start a new run, which asks whether they are confidential.",
             )
 
@@ -140,8 +150,7 @@ def describe_data(path: Path, *, on_progress: Callable[[int, int], None] | None 
     }
     digest = _digest_of(path, lambda: _digest_files(files, on_progress))
     place = path if path.exists() else source.directory
-    synthetic = _is_synthetic(source.provenance, digest.hashes)
-    return RunData(str(place.absolute()), digest.sha256, digest.size, synthetic)
+    return RunData(str(place.absolute()), digest.sha256, digest.size, _marked(source.provenance, digest.hashes))
 
 
 def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | None = None) -> RunData:
@@ -156,7 +165,7 @@ def describe_blocks(path: Path, *, on_progress: Callable[[int, int], None] | Non
         RunDataError: files are unreadable.
     """
     digest = _digest_of(path, lambda: _digest_blocks(path, on_progress))
-    return RunData(str(path.absolute()), digest.sha256, digest.size, blocks=True)
+    return RunData(str(path.absolute()), digest.sha256, digest.size, _provenance_of(path), blocks=True)
 
 
 def _digest_of(path: Path, read_files: Callable[[], FilesDigest]) -> FilesDigest:
@@ -205,12 +214,12 @@ def data_path(path: Path, scenario: Scenario) -> Path:
     return path
 
 
-def _is_synthetic(provenance: Provenance | None, hashes: Mapping[str, str]) -> bool:
-    """Return whether the mark speaks of exactly these bytes; a stale mark beside other files proves nothing."""
-    if provenance is None or not provenance.synthetic:
-        return False
-    marked = {name: mark.sha256 for name, mark in provenance.files.items()}
-    return all(marked.get(name) == digest for name, digest in hashes.items())
+def _marked(mark: PopulationMark | None, hashes: Mapping[str, str]) -> Provenance:
+    """Return the provenance that a mark states of exactly these bytes; a stale mark next to other files proves nothing."""
+    if mark is None:
+        return UNMARKED
+    marked = {name: file.sha256 for name, file in mark.files.items()}
+    return mark.provenance if all(marked.get(name) == digest for name, digest in hashes.items()) else UNMARKED
 
 
 @declared
@@ -311,6 +320,17 @@ class RunSpec:
         return tuple(Path(text) for text in named if text)
 
     @property
+    def provenance(self) -> Provenance:
+        """The origin of every count of the run: that of the data, imputed where an option of the run fills in characteristics."""
+        found = self.data.provenance
+        seeds = () if self.options is None else declared_fields(type(self.options))
+        seed = next((getattr(self.options, part.name) for part in seeds if part.option == "--expand"), None)
+        if seed is None or found.is_synthetic:
+            return found
+        source = f"{found.words}, {found.source}; characteristics filled in by --expand {seed}"
+        return Provenance(ProvenanceKind.IMPUTED, source)
+
+    @property
     def is_reproducible(self) -> bool:
         """Whether running it again gives the same bytes: always, unless noise came from the operating system."""
         return self.seed is not None or self.mode is not RunMode.PRIVATE
@@ -349,8 +369,15 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
         "stop": _STOP.encode(spec.stop),
         "code_version": spec.code_version,
         **({} if spec.options is None else {_options_of(spec.scenario).word: spec.options.canonical()}),
-        **({} if spec.version == 1 else {"synthetic": spec.data.synthetic, "blocks": spec.data.blocks}),
+        **_identifying_data(spec),
     }
+
+
+def _identifying_data(spec: RunSpec) -> Mapping[str, Any]:
+    provenance, blocks = spec.data.provenance, {"blocks": spec.data.blocks}
+    if spec.version <= FORMER_MARK:
+        return {} if spec.version == 1 else {"synthetic": provenance.is_synthetic, **blocks}
+    return {"provenance": provenance.json(), **blocks}
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -371,12 +398,33 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "workers": spec.workers,
         "stop": _STOP.encode(spec.stop),
         "code_version": spec.code_version,
-        "data": encode(spec.data),
+        "data": _encode_data(spec),
+        **({} if spec.version <= FORMER_MARK else {"provenance": spec.provenance.json()}),
         "fingerprint": fingerprint(spec.scenario),
         "scenario": _encode_scenario(spec.scenario),
         **({} if spec.options is None else {_options_of(spec.scenario).word: encode(spec.options)}),
     }
     return content if spec.version == 1 else content | {"seal": _digest(content)}
+
+
+def _encode_data(spec: RunSpec) -> dict[str, Any]:
+    """Return the input as JSON, with the key ``synthetic`` of every version; the former ones have no provenance."""
+    content = {**encode(spec.data), "synthetic": spec.data.provenance.is_synthetic}
+    if spec.version <= FORMER_MARK:
+        del content["provenance"]
+    return content
+
+
+def _decode_data(content: Mapping[str, Any], version: int) -> RunData:
+    plain = {name: value for name, value in content.items() if name != "synthetic"}
+    is_synthetic = Flag().read(content.get("synthetic", False))
+    if version <= FORMER_MARK:
+        kind = ProvenanceKind.SYNTHETIC if is_synthetic and version > 1 else ProvenanceKind.REAL
+        return read(RunData, plain | {"provenance": Provenance(kind, f"specification of version {version}").json()})
+    data = read(RunData, plain)
+    if is_synthetic is not data.provenance.is_synthetic:
+        raise ValueError("'synthetic' and 'provenance' contradict each other")
+    return data
 
 
 def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
@@ -397,10 +445,10 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
                 f"this one reads up to {SPEC_VERSION}).",
                 "Open it with that version.",
             )
-        scenario, data = _decode_scenario(content["scenario"], place), read(RunData, content["data"])
+        scenario = _decode_scenario(content["scenario"], place)
         spec = RunSpec(
             scenario=scenario,
-            data=data if version > 1 else replace(data, synthetic=False),
+            data=_decode_data(content["data"], version),
             trials=Whole().read(content["trials"]),
             seed=Optional(Whole()).read(content["seed"]),
             mode=RunMode(content["mode"]),
@@ -412,6 +460,7 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
         )
         unsealed = {name: value for name, value in content.items() if name != "seal"}
         intact = content["identity"] == spec.identity and (version == 1 or content["seal"] == _digest(unsealed))
+        intact &= version <= FORMER_MARK or content["provenance"] == spec.provenance.json()
     except (KeyError, TypeError, ValueError) as error:
         raise RunSpecError(
             f"{place} is not a run specification ({type(error).__name__}: {error}).",

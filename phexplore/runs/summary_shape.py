@@ -63,7 +63,7 @@ _LEVEL: Shape = {
 }  # fmt: skip
 SUMMARY: Shape = {
     "version": count, "identity": text, "fingerprint": text, "scenario": text, "mode": text, "estimator": text, "code_version": text, "seed": number,
-    "trials": count, "trials_asked": count, "reproducible": flag, "releasable": flag, "synthetic_data": flag, "numbers": count,
+    "trials": count, "trials_asked": count, "reproducible": flag, "releasable": flag, "synthetic_data": flag, "provenance": {"kind": text, "source": text}, "numbers": count,
     "seconds": {"*": number}, "peak_mb": number, "checks": {"*": single}, "failsafe": count, "relaxed": count, "unfinished": count,
     "broken_totals": {"*": {"units!": count, "trials!": count, "broken!": count}},
     "privacy": {"levels": [{"*": single}], "epsilon": loss, "protected": [text], "not_protected": [text], "*": text},

@@ -28,6 +28,7 @@ from phexplore.model.kinds import (
     object_schema,
 )
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.provenance import Provenance
 from phexplore.model.rules import Measure
 from phexplore.model.scenario import METHODS, Scenario
 from phexplore.runs.spec import RunData, RunMode, StopRule
@@ -198,11 +199,20 @@ PROJECT = Form(
     {"decisions": Listing(Record(Decision))},
 )
 
+RUN_DATA = Form(
+    "RunData",
+    "The input of a run, identified by its content.",
+    {
+        **{part.file_name: part.kind for part in declared_fields(RunData) if not part.is_omitted},
+        "synthetic": Noted(FLAG, "Whether the kind of the provenance is ``synthetic``."),
+    },
+    {part.file_name: part.kind for part in declared_fields(RunData) if part.is_omitted},
+)
 RUN = Form(
     "RunSpecification",
     "``spec.json`` of a run directory: everything that decides its result.",
     {
-        "version": Constant((1, 2)),
+        "version": Constant((1, 2, 3)),
         "identity": Noted(SHA256, "Of everything that changes what the run does; where data lie does not."),
         "mode": Choice(RunMode),
         "trials": Whole(1),
@@ -212,7 +222,10 @@ RUN = Form(
         "workers": Whole(1),
         "stop": Optional(Record(StopRule)),
         "code_version": TEXT,
-        "data": Record(RunData),
+        "data": RUN_DATA,
+        "provenance": Noted(
+            Record(Provenance), "Of every count of the run: that of the data, imputed with ``--expand``."
+        ),
         "fingerprint": TEXT,
         "scenario": SCENARIO,
     },

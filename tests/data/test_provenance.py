@@ -8,7 +8,7 @@ import pytest
 from phexplore.data.provenance import (
     PROVENANCE_FILE,
     FileMark,
-    Provenance,
+    PopulationMark,
     is_as_marked,
     mark_file,
     read_provenance,
@@ -16,7 +16,7 @@ from phexplore.data.provenance import (
 )
 from phexplore.model.issues import InputProblemsError
 
-MARK = Provenance(
+MARK = PopulationMark(
     kind="synthetic-population",
     generator="phexplore 1",
     synthetic=True,

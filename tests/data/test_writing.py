@@ -5,13 +5,13 @@ import pytest
 from population_files import column_place, tiny_population, write_csv
 
 from phexplore.data.layout import FRAMES, LAYOUT
-from phexplore.data.provenance import Provenance
+from phexplore.data.provenance import PopulationMark
 from phexplore.data.source import Storage
 from phexplore.data.validation import check_data
 from phexplore.data.writing import PopulationPart, PopulationWriter
 from phexplore.model.issues import Severity
 
-MARK = Provenance("synthetic-population", "test", True, 0, (), (), (), "Test.")
+MARK = PopulationMark("synthetic-population", "test", True, 0, (), (), (), "Test.")
 
 
 def _part(first=0, last=None):

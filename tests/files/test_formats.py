@@ -31,6 +31,7 @@ from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.registry import preset, presets
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
+from tests.origins import SYNTHETIC
 
 FIRST, SECOND = queries()[:2]
 GOALS = Goals(
@@ -51,7 +52,7 @@ RULES = (
         tolerance=Fraction(1, 10),
     ),
 )
-DATA = RunData("/data", "0" * 64, 12, synthetic=True)
+DATA = RunData("/data", "0" * 64, 12, provenance=SYNTHETIC)
 
 
 def problems(name, value):

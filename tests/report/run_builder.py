@@ -12,6 +12,7 @@ from phexplore.metrics.accuracy_report import Truth, covered
 from phexplore.metrics.numbers import REGION_TYPES, NumberKeys
 from phexplore.metrics.summary import truncation_by_size
 from phexplore.model.keys import QueryKey, Region
+from phexplore.model.provenance import UNMARKED
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import RELEASE_DIRECTORY, TRUTH_FILE, close_run, prepare_directory, trial_file
@@ -19,6 +20,7 @@ from phexplore.runs.writing import write_json
 from phexplore.systems.phsafe.expectation import expectation_of
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
+from tests.origins import SYNTHETIC
 
 STATES = ("01", "44", "56")
 
@@ -37,7 +39,7 @@ def made_run(directory, scenario, *, trials=4, mode=RunMode.PRIVATE, synthetic=T
         seed: of everything made up.
     """
     scenario = replace(scenario, method=replace(scenario.method, states=STATES))
-    data = RunData(str(directory / "data"), "5" * 64, 123456, synthetic=synthetic)
+    data = RunData(str(directory / "data"), "5" * 64, 123456, SYNTHETIC if synthetic else UNMARKED)
     spec = RunSpec(scenario, data, max(trials, 1), seed, mode)
     prepare_directory(directory, spec)
     rng = np.random.default_rng(seed)
@@ -49,7 +51,7 @@ def made_run(directory, scenario, *, trials=4, mode=RunMode.PRIVATE, synthetic=T
     }
     extra = {"truncation": truncation_by_size(sizes, scenario.method.thresholds)}
     files = NumberFiles(keys)
-    files.write_truth(directory / TRUTH_FILE, truth, extra, synthetic=synthetic)
+    files.write_truth(directory / TRUTH_FILE, truth, extra, provenance=data.provenance)
     sigma, names = made_sigma(keys, scenario, mode)
     measured = np.array([table(name).measured for name in keys.table.tolist()])
     margin = expectation_of(spec, keys).margin

@@ -18,6 +18,7 @@ from topdown_worlds import PERSONS, blocks
 from phexplore.data.blocks.generator import write_block_file
 from phexplore.entry import WORKER
 from phexplore.errors import PhexploreError
+from phexplore.model.provenance import UNMARKED
 from phexplore.model.scenario import Scenario
 from phexplore.runs.events import Failed, Finished, Outcome
 from phexplore.runs.launch import run_worker, worker_command
@@ -28,6 +29,7 @@ from phexplore.runs.store import SPEC_FILE, load_spec, prepare_directory, presen
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import TopDownOptions
+from tests.origins import SYNTHETIC
 
 PRESETS = ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
 HARMLESS = {
@@ -59,7 +61,7 @@ def no_one(event):
 
 
 def spec_of(name):
-    data = RunData("/data/x", "0" * 64, 6, synthetic=True)
+    data = RunData("/data/x", "0" * 64, 6, provenance=SYNTHETIC)
     topdown = TopDownOptions(3, measurements="/runs/kept", measured_identity="1" * 64, measured_content="2" * 64)
     return RunSpec(
         preset(name).scenario,
@@ -156,10 +158,10 @@ def test_that_a_resealed_specification_is_refused_or_the_same_run(name):
 @pytest.mark.defect("F7")
 def test_that_the_mark_of_synthetic_data_is_part_of_the_identity_and_of_no_file_of_the_first_format():
     spec = spec_of("sdhc-2020-us")
-    assert replace(spec, data=replace(spec.data, synthetic=False)).identity != spec.identity
+    assert replace(spec, data=replace(spec.data, provenance=UNMARKED)).identity != spec.identity
     first = decode_spec(encode_spec(replace(spec, version=1)))
     assert first.version == 1
-    assert not first.data.synthetic
+    assert not first.data.is_open
     assert spec.repeats(first)
 
 
@@ -236,9 +238,11 @@ def test_that_simulated_tables_say_so_beside_them(spec, tmp_path):
     assert run_worker(prepare_directory(tmp_path / "run", wanted), no_one) == Finished(Outcome.COMPLETE)
     note = (tmp_path / "run" / "release" / NOTE_FILE).read_text()
     assert note.startswith("SIMULATED.")
-    assert "drawn from a seed, which the run knows:" in note
-    synthetic = replace(wanted, data=replace(wanted.data, synthetic=True))
-    assert "drawn from the seed 1:" in release_note(synthetic)
+    assert "drawn from the seed 1:" in note
+    assert "Synthetic data." in note
+    unmarked = replace(wanted, data=replace(wanted.data, provenance=UNMARKED))
+    assert "drawn from a seed, which the run knows:" in release_note(unmarked)
+    assert "Partly imputed data." in release_note(unmarked)
     assert wanted.identity in note
     assert "operating system" in release_note(replace(wanted, seed=None))
     assert "exact counts" in release_note(replace(wanted, mode=RunMode.NO_NOISE))

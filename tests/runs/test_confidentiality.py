@@ -9,6 +9,7 @@ import pytest
 
 from phexplore.data.source import demonstration_directory
 from phexplore.files.atomic_files import WriteError
+from phexplore.model.provenance import ProvenanceKind
 from phexplore.resources import resource
 from phexplore.runs.confidentiality import (
     TREATED_AS_CONFIDENTIAL,
@@ -65,8 +66,11 @@ def test_that_block_microdata_are_doubted_and_tables_of_blocks_are_not(tmp_path)
         folder.mkdir()
         with gzip.open(folder / "persons.csv.gz", "wt") as file:
             file.write(",".join(layout.columns) + "\n")
-        for path in (folder, folder / "persons.csv.gz"):
-            assert warning_about(topdown, data_of(topdown, folder / "persons.csv.gz")) is not None, path
+        data = data_of(topdown, folder / "persons.csv.gz")
+        is_published = "SCHEMA_TYPE_CODE" not in layout.columns  # the layout of the microdata that the Bureau released
+        assert (warning_about(topdown, data) is None) is is_published
+        assert (data.provenance.kind is ProvenanceKind.PUBLISHED) is is_published
+        assert warning_about(topdown, data_of(topdown, folder)) is None or not is_published
     broken = tmp_path / "broken.csv"
     broken.write_bytes(b"\xff\xfe\x00")
     assert warning_about(topdown, data_of(topdown, broken)) is None
@@ -97,7 +101,9 @@ def test_that_an_override_that_cannot_be_recorded_stops_the_run(tmp_path):
 def test_that_the_answer_says_which_of_three_kinds_data_are(us, copy):
     topdown = preset("pl94-2020-persons-us").scenario
     assert not answer_about(us, data_of(us, Path("demo"))).confidential
-    assert "table of counts" in answer_about(topdown, data_of(topdown, Path("demo"))).sentence
+    assert answer_about(topdown, data_of(topdown, Path("demo"))).sentence.startswith("Synthetic data.")
+    (copy / "blocks.csv").write_text("geoid,pop_hisp\n440010001001000,1\n")
+    assert "table of counts" in answer_about(topdown, data_of(topdown, copy / "blocks.csv")).sentence
     answer = answer_about(us, data_of(us, copy))
     assert answer.json() == {"treated_as_confidential": True, "sentence": TREATED_AS_CONFIDENTIAL}
 

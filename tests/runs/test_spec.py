@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from phexplore.data.provenance import Provenance, mark_file, write_provenance
+from phexplore.data.provenance import PopulationMark, mark_file, write_provenance
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.keys import parse_query
@@ -192,13 +192,13 @@ class TestData:
             source.verify()
 
     def test_that_only_a_mark_of_these_very_files_makes_data_synthetic(self, data: Path) -> None:
-        assert not describe_data(data).synthetic
+        assert not describe_data(data).provenance.is_synthetic
         marks = {f"{name}.csv": mark_file(data / f"{name}.csv", 1) for name in ("persons", "units", "geo")}
-        mark = Provenance("synthetic-population", "test", True, 1, ("44",), (), (), "made up", {}, marks)
+        mark = PopulationMark("synthetic-population", "test", True, 1, ("44",), (), (), "made up", {}, marks)
         write_provenance(data, mark)
-        assert describe_data(data).synthetic
+        assert describe_data(data).provenance.is_synthetic
         (data / "persons.csv").write_text("confidential\n")
-        assert not describe_data(data).synthetic
+        assert not describe_data(data).provenance.is_synthetic
 
 
 @pytest.mark.parametrize("name", ["pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"])

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phexplore.data.blocks.census_1940_layout import GEOCODE_FIELDS, H_FIELDS, P_FIELDS, YEAR, Field, H, P, Record
+from phexplore.data.blocks.census_1940_layout import (
+    DATANUM,
+    GEOCODE_FIELDS,
+    H_FIELDS,
+    P_FIELDS,
+    SYNTHETIC_DATANUM,
+    YEAR,
+    Field,
+    H,
+    P,
+    Record,
+)
 from phexplore.data.blocks.layouts import VALID_STATES, whole
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
@@ -171,7 +182,7 @@ def _lines(record: Record, fields: Sequence[Field], columns: Sequence[Integers])
     """Return lines of fixed width, zeros where nothing is said."""
     letters = np.full((len(columns[0]), record.width + 1), ord("0"), np.uint8)
     letters[:, 0], letters[:, -1] = ord(record.letter), ord("\n")
-    letters[:, 1:5] = np.frombuffer(str(YEAR).encode(), np.uint8)
+    letters[:, 1:7] = np.frombuffer(f"{YEAR}{SYNTHETIC_DATANUM}".encode(), np.uint8)
     for field, column in zip(fields, columns, strict=True):
         rest = column.copy()
         for place in range(field.last - 1, field.first - 1, -1):
@@ -183,6 +194,7 @@ def _lines(record: Record, fields: Sequence[Field], columns: Sequence[Integers])
 def _between_bars(record: Record, fields: Sequence[Field], lines: Sequence[bytes]) -> list[bytes]:
     values = [b"0"] * record.values
     values[0], values[1] = record.letter.encode(), str(YEAR).encode()
+    values[DATANUM] = str(SYNTHETIC_DATANUM).encode()
     found = []
     for line in lines:
         for field in fields:

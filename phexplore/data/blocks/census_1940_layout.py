@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 YEAR = 1940
+SYNTHETIC_DATANUM = 99
+"""DATANUM of every synthetic record; the full count has 1 or 2."""
+DATANUM = 2
+"""Place of DATANUM between bars; in fixed width it follows the year."""
 
 
 class Field(NamedTuple):

@@ -23,6 +23,7 @@ from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.reading import GROUPS
 from phexplore.data.blocks.states import states_together
 from phexplore.data.blocks.whole_file import whole_file
+from phexplore.data.marks import MARK_COLUMN, SYNTHETIC
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 
@@ -237,6 +238,8 @@ def block_file(blocks: BlockPopulation) -> bytes:
     columns = [pa.array(blocks.geoids), *(pa.array(np.ascontiguousarray(column)) for column in numbers.T)]
     names += list(blocks.places)
     columns += [pa.array(codes) for codes in blocks.places.values()]
+    names.append(MARK_COLUMN)
+    columns.append(pa.array(np.full(blocks.blocks, SYNTHETIC)))
     file = io.BytesIO()
     file.write((",".join(names) + "\n").encode())
     csv.write_csv(pa.table(columns, names=names), file, csv.WriteOptions(include_header=False, quoting_style="none"))

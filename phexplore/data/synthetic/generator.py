@@ -10,7 +10,7 @@ import numpy as np
 from phexplore import __version__
 from phexplore.catalog.states import PUERTO_RICO, state
 from phexplore.data.layout import LARGEST_MAFID, SMALLEST_MAFID
-from phexplore.data.provenance import Provenance
+from phexplore.data.provenance import PopulationMark
 from phexplore.data.source import Storage
 from phexplore.data.synthetic.people import make_part
 from phexplore.data.synthetic.places import county_ends, place_units
@@ -96,7 +96,7 @@ def generate_sdhc(
     puerto_rico: bool = False,
     storages: Collection[Storage] = tuple(Storage),
     progress: Callable[[int, int], None] | None = None,
-) -> Provenance:
+) -> PopulationMark:
     """Write a synthetic population into a directory, with its provenance mark; return the mark.
 
     Args:
@@ -176,9 +176,9 @@ def _refuse_impossible(persons: int, seed: int, figures: list[StateFigures]) -> 
         )
 
 
-def _mark(persons: int, seed: int, figures: list[StateFigures], *, puerto_rico: bool) -> Provenance:
+def _mark(persons: int, seed: int, figures: list[StateFigures], *, puerto_rico: bool) -> PopulationMark:
     island = puerto_rico or figures[0].fips == PUERTO_RICO
-    return Provenance(
+    return PopulationMark(
         kind="synthetic-population",
         generator=f"phexplore {__version__}",
         synthetic=True,

@@ -198,7 +198,7 @@ def data_words(spec: RunSpec | None) -> str:
     for name, place in ({DEMONSTRATION: own} if own else DEMONSTRATIONS).items():
         if shown == resource(place):
             return offer.shipped[name]
-    return shown.name + (" (synthetic)" if spec.data.synthetic else "")
+    return f"{shown.name} ({spec.provenance.kind.value})"
 
 
 def kind_words(spec: RunSpec | None, *, in_full: bool = True) -> str:

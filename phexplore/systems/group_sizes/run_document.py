@@ -104,7 +104,7 @@ def run_document(spec: RunSpec, summary: Summary, charts: tuple[Chart, ...], now
         ),
     )
     exact = "Errors are differences to the exact counts, which are as confidential as the data."
-    warning = "" if spec.data.synthetic else exact
+    warning = "" if spec.data.is_open else exact
     subtitle, keywords = "Simulated run of hierarchical group sizes", ("group sizes", "differential privacy")
     trials = summary["trials"]
     return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords)

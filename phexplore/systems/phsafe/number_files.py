@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from phexplore.metrics.accuracy_report import Integers, Truth
 from phexplore.metrics.numbers import NumberKeys
+from phexplore.model.provenance import Provenance
 from phexplore.runs.run_files import Kind, decimals, integers, read_columns, read_mark, reading, texts
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import RunUnreadableError
@@ -57,18 +58,17 @@ class NumberFiles:
             "DATA_CELL": pa.array(keys.cell.astype(np.int16)),
         }
 
-    def write_truth(self, path: Path, truth: Truth, extra: Mapping[str, Any], *, synthetic: bool) -> None:
-        """Write the exact counts, marked as confidential unless the data is synthetic.
+    def write_truth(self, path: Path, truth: Truth, extra: Mapping[str, Any], *, provenance: Provenance) -> None:
+        """Write the exact counts, marked as confidential where the data are real.
 
         Args:
             path: of the file.
             truth: exact counts.
             extra: JSON values kept in the metadata.
-            synthetic: whether no record behind the counts is a confidential one.
+            provenance: of the records behind the counts.
         """
-        label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
         columns = {name: pa.array(getattr(truth, field)) for field, name in _TRUTH_COLUMNS.items()}
-        self._write(path, columns, {"confidential": not synthetic, "label": label, **extra})
+        self._write(path, columns, {**provenance.mark_of_counts(), **extra})
 
     def _write(self, path: Path, columns: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
         _write_table(

@@ -11,8 +11,7 @@ from phexplore.figures.figure import ROWS, Figure, nothing
 from phexplore.figures.marks import Box, Dash, Dot, Mark, Part, Path, Role, Shape, Words
 from phexplore.figures.table import Table, Value, grouped
 from phexplore.figures.wording import people, signed_people
-
-CONFIDENTIAL = "true count: confidential, simulation only"
+from phexplore.model.provenance import Provenance, ProvenanceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class NumberTrace:
         trials: zero-based numbers of these trials.
         margin: of the noise.
         confidence: of the margin, in (0, 1).
-        synthetic: whether no record behind the count is a confidential one.
+        provenance: of the records behind the count.
         unit: what is counted, e.g. people or families.
     """
 
@@ -38,7 +37,7 @@ class NumberTrace:
     trials: Sequence[int]
     margin: float
     confidence: float
-    synthetic: bool
+    provenance: Provenance
     unit: str
 
     @property
@@ -58,6 +57,10 @@ class NumberTrace:
         return min(values), max(values)
 
 
+def _is_real(story: NumberTrace) -> bool:
+    return story.provenance.kind is ProvenanceKind.REAL
+
+
 def trace_title(story: NumberTrace) -> str:
     """Return the finding: from true to truncated to measured."""
     text = f"{story.title}: true {grouped(story.true)}, truncated {grouped(story.truncated)}"
@@ -71,7 +74,11 @@ def trace_title(story: NumberTrace) -> str:
 
 def trace_summary(story: NumberTrace) -> str:
     """Return one sentence: which number, what truncation and noise did, and that the truth is confidential."""
-    kind = "Synthetic data." if story.synthetic else "The true count is confidential; it exists in simulations only."
+    kind = (
+        "The true count is confidential; it exists in simulations only."
+        if _is_real(story)
+        else f"{story.provenance.title}."
+    )
     noise = ""
     if story.measured:
         trials = len(story.measured)
@@ -85,7 +92,12 @@ def trace_summary(story: NumberTrace) -> str:
 def trace_table(story: NumberTrace) -> Table:
     """Return the data table: true, truncated, then every trial."""
     rows: list[tuple[Value, ...]] = [
-        (f"True ({CONFIDENTIAL.split(': ')[1]})", story.true, None, None),
+        (
+            "True (confidential, simulation only)" if _is_real(story) else f"True ({story.provenance.kind.value})",
+            story.true,
+            None,
+            None,
+        ),
         ("Truncated", story.truncated, story.bias, None),
     ]
     rows += [
@@ -131,7 +143,7 @@ def trace_figure(trace: NumberTrace | None, reason: str = "") -> Figure:
         middle = (trace.true + trace.truncated) / 2
         under.append(Path((trace.true, trace.truncated), (0.0, 1.0), Role.MISSED))
         under.append(Words(middle, 0.5, f"truncation {signed_people(trace.bias)}", Role.MISSED, shift=8))
-    truth = "true (synthetic)" if trace.synthetic else "true (confidential)"
+    truth = f"true ({'confidential' if _is_real(trace) else trace.provenance.kind.value})"
     return Figure(
         "number",
         trace_title(trace),

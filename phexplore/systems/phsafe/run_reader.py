@@ -358,7 +358,7 @@ def _number(run: OpenRun, choice: ResultChoice, _: OpenRun | None) -> Figure:
             trials=results.trials,
             margin=float(results.expectation.margin[row]),
             confidence=results.expectation.confidence,
-            synthetic=run.spec.data.synthetic,
+            provenance=run.spec.provenance,
             unit=counted_in(query.table),
         )
     )
@@ -428,7 +428,7 @@ class PhSafeRunReader:
             identity, chosen = f"kind of {tab.value}", kind_of(request, tab).title
             name = "Kind of picture"
             choosers.append(Chooser(identity, "&Show as", name, kinds, chosen, letters=_SHORT, is_reported=True))
-        unmarked = any(each is not None and not each.spec.data.synthetic for each in (run, other))
+        unmarked = any(each is not None and not each.spec.data.is_open for each in (run, other))
         return RunAnswer(
             request,
             headline.trials,

@@ -287,7 +287,7 @@ class RunSnapshot:
     @property
     def is_confidential(self) -> bool:
         """Whether the records carry no mark, so that everything compared with exact counts is left out."""
-        return not self.spec.data.synthetic
+        return not self.spec.data.is_open
 
 
 def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
@@ -306,7 +306,7 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
     figures = forecast(results.spec.scenario)
     queries = tuple(each for each in query_results(results, figures) if not isinstance(each.noise, NoNoise))
     levels = level_results(results, figures)
-    is_open = results.spec.data.synthetic
+    is_open = results.spec.data.is_open
     return RunSnapshot(
         spec=results.spec,
         state=results.state,

@@ -129,7 +129,7 @@ def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileConten
 
 def trials_tile(run: RunHeadline) -> TileContent:
     """Return how much the figures rest on."""
-    kind = "synthetic data" if run.spec.data.synthetic else "confidential data: simulation only"
+    kind = run.spec.provenance.words if run.spec.data.is_open else "confidential data: simulation only"
     state = {
         RunState.COMPLETE: "complete",
         RunState.FAILED: "failed; what is finished is shown",

@@ -25,6 +25,7 @@ from phexplore.metrics.numbers import NumberKeys
 from phexplore.metrics.summary import truncation_by_size
 from phexplore.model.numbers import UNLIMITED
 from phexplore.model.phsafe import PhSafe
+from phexplore.model.provenance import Provenance
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.simulation import PreparedSimulation, Simulation, TrialFigures, Watch
 from phexplore.runs.spec import RunMode, RunSpec
@@ -79,7 +80,7 @@ class PrivateSimulation(PreparedSimulation[_Prepared]):
             releaser = PhsafeReleaser(measured, self._parameters)
             keys, truth = keys_of(measured), truth_of(measured, exact)
             files = NumberFiles(keys)
-            _write_truth(self._directory, files, truth, measured, synthetic=spec.data.synthetic)
+            _write_truth(self._directory, files, truth, measured, provenance=spec.provenance)
             columns = noise_columns(releaser.noise, keys)
             self._shared = _Prepared(
                 tabulation=measured,
@@ -150,7 +151,7 @@ class ExactSimulation(PreparedSimulation[tuple[Tabulation, NumberFiles, TrialWri
         keys, counts = keys_of(exact), values_of(exact, exact.counts)
         files = NumberFiles(keys)
         truth = Truth(counts, counts, counts)
-        _write_truth(self._directory, files, truth, exact, synthetic=spec.data.synthetic)
+        _write_truth(self._directory, files, truth, exact, provenance=spec.provenance)
         writer = files.trial_writer(np.full(len(keys), ""), np.zeros(len(keys)), self.label)
         self._shared = exact, files, writer
         watch.note(self.label)
@@ -182,9 +183,11 @@ def _directly_measured(keys: NumberKeys) -> NDArray[np.bool_]:
     return np.isin(keys.table, [name for name in names.tolist() if table(name).measured])
 
 
-def _write_truth(directory: Path, files: NumberFiles, truth: Truth, tabulation: Tabulation, *, synthetic: bool) -> None:
+def _write_truth(
+    directory: Path, files: NumberFiles, truth: Truth, tabulation: Tabulation, *, provenance: Provenance
+) -> None:
     with writing(directory / TRUTH_FILE) as part:
-        files.write_truth(part, truth, {"truncation": _truncation(tabulation)}, synthetic=synthetic)
+        files.write_truth(part, truth, {"truncation": _truncation(tabulation)}, provenance=provenance)
 
 
 def _truncation(tabulation: Tabulation) -> list[dict[str, Any]]:

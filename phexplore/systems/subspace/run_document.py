@@ -109,7 +109,7 @@ def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Doc
         Tile("Exact totals broken", count, "compared as fractions, to the last bit", attention=is_broken),
     )
     exact = "The exact answers in this report are those of the data, without any protection."
-    subtitle, warning = "Simulated run under subspace privacy", "" if spec.data.synthetic else exact
+    subtitle, warning = "Simulated run under subspace privacy", "" if spec.data.is_open else exact
     keywords = ("subspace differential privacy", "invariants")
     trials = len(run.trials)
     return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords)

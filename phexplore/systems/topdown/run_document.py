@@ -203,10 +203,10 @@ def _warning(results: TopDownResults) -> str:
     sentences = [*unfinished_warning(results.state, len(results.trials))]
     if _is_confidential(results):
         sentences.insert(0, _LEFT_OUT)
-    elif not results.spec.data.synthetic:
+    elif not results.spec.data.is_open:
         sentences.insert(
             0,
-            "This report is computed from exact counts of blocks that are not marked as synthetic. Nothing in it is protected.",
+            "This report contains errors computed from the exact counts of the data. It does not protect them.",
         )
     return " ".join(sentences)
 

@@ -347,7 +347,7 @@ def _answer_of_nation(
     marks = [read_mark(request.directory / trial_file(index)) for index in present_trials(request.directory)]
     state = state_of(request.directory).value
     tiles, headline = _with_headline(level, judged, error, _trials_tile(spec, state, marks, len(marks)), coverage)
-    is_held = request.tab not in ERRORS_ALONE and not spec.data.synthetic and is_confidential(spec, summary)
+    is_held = request.tab not in ERRORS_ALONE and not spec.data.is_open and is_confidential(spec, summary)
     return RunAnswer(
         request,
         len(marks),
@@ -407,7 +407,7 @@ def _trials_tile(spec: RunSpec, state: str, marks: Iterable[Mapping[str, object]
     elif families:
         change = f"{families:,} families, all rounded at once"
     beside = f"of {spec.trials:,}, {state}" + (", without noise" if spec.mode is RunMode.NO_NOISE else "")
-    beside += ", synthetic data" if spec.data.synthetic else ""
+    beside += f", {spec.provenance.words}"
     return TileContent("Trials", f"{trials:,}", beside, change, tone)
 
 

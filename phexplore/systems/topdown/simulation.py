@@ -306,10 +306,8 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 write_facilities(part, population.geoids, population.facilities)
         if not is_counted:
             return
-        synthetic = self._spec.data.synthetic
-        label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
+        mark = self._spec.data.provenance.mark_of_counts() | {"provenance": self._spec.provenance.json()}
         with writing(self._directory / TRUTH_FILE) as part:
-            mark = {"confidential": not synthetic, "label": label}
             files.write(part, histograms_of(population), mark, watch.checkpoint)
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE) as part:

@@ -239,10 +239,9 @@ class StateStore:
 
     def _put_by(self, data: StateData, population: BlockPopulation) -> None:
         files = LeafFiles(population.schema, population.geoids, is_listed=True)
-        synthetic = self._spec.data.synthetic
-        label = "Exact counts of synthetic records." if synthetic else "CONFIDENTIAL: exact counts, not protected."
+        mark = self._spec.data.provenance.mark_of_counts() | {"provenance": self._spec.provenance.json()}
         with writing(self._directory / TRUTH_FILE / f"{data.code}.parquet") as part:
-            files.write(part, data.leaves, {"confidential": not synthetic, "label": label}, self._watch.checkpoint)
+            files.write(part, data.leaves, mark, self._watch.checkpoint)
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE / f"{data.code}.parquet") as part:
                 write_facilities(part, population.geoids, population.facilities)

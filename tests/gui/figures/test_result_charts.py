@@ -16,6 +16,7 @@ from phexplore.gui.figures.view import FigureView
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.metrics.coverage import Interval, coverage_of
 from phexplore.model.keys import TableId, parse_query
+from phexplore.model.provenance import UNMARKED
 from phexplore.noise.distributions import DiscreteGaussian
 from phexplore.systems.phsafe.error_figures import (
     ErrorSample,
@@ -44,6 +45,7 @@ from phexplore.systems.phsafe.truncation_figures import (
     sizes_figure,
 )
 from phexplore.systems.phsafe.worst_figure import worst_figure
+from tests.origins import SYNTHETIC
 
 QUERY, OTHER = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
 NOISE = DiscreteGaussian(Fraction(148))
@@ -76,7 +78,7 @@ CELLS = (CellBias("Grandchild", -3.5, -9, 100.0, 20.0, 52), CellBias("A very lon
 
 def story(**changes):
     given = NumberTrace(
-        "PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, synthetic=True, unit="people"
+        "PH3, Texas, Grandchild", 1000, 990, [985, 1100, 991], [0, 1, 2], 20.0, 0.9, provenance=SYNTHETIC, unit="people"
     )
     return replace(given, **changes)
 
@@ -296,7 +298,7 @@ def test_that_one_number_is_told_from_truth_to_release(shown):
 
 def test_that_real_data_is_called_confidential(shown):
     chart = shown(FigureView("One number", "x"))
-    chart.show_figure(trace_figure(story(synthetic=False)))
+    chart.show_figure(trace_figure(story(provenance=UNMARKED)))
     assert "The true count is confidential" in chart.summary
     assert chart.plot.axis.labels[0].name == "true (confidential)"
 

@@ -8,6 +8,7 @@ import pytest
 
 from phexplore.figures.tile import Tone
 from phexplore.metrics.coverage import coverage_of
+from phexplore.model.provenance import UNMARKED
 from phexplore.model.rounded import percent
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.states import RunState
@@ -92,7 +93,7 @@ def test_that_trials_say_whether_more_will_come_and_what_the_data_is(run):
     growing = replace(run, state=RunState.RUNNING, trials=3)
     assert (trials_tile(growing).value, trials_tile(growing).beside) == ("3", "of 20")
     assert trials_tile(growing).change.startswith("still growing")
-    real = replace(run, spec=replace(run.spec, data=replace(run.spec.data, synthetic=False)))
+    real = replace(run, spec=replace(run.spec, data=replace(run.spec.data, provenance=UNMARKED)))
     assert "confidential" in trials_tile(real).change
 
 

@@ -21,9 +21,10 @@ from phexplore.systems.topdown.compare_pictures import NOTHING_TO_COMPARE, are_c
 from phexplore.systems.topdown.run_choice import CompareBy, CompareFigure
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
+from tests.origins import SYNTHETIC
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
-DATA = RunData("/no/blocks", "0" * 64, 1, synthetic=True, blocks=True)
+DATA = RunData("/no/blocks", "0" * 64, 1, provenance=SYNTHETIC, blocks=True)
 
 
 def write(root, seed, scenario=SCENARIO, trials=4, hour=1):

@@ -20,6 +20,7 @@ from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
 from phexplore.systems.phsafe.run_reader import NO_NUMBERS, OpenRun, PhSafeRunReader
 from phexplore.systems.run_results import COUNTING, ENDED, RunRequest
+from tests.origins import SYNTHETIC
 
 PH3 = parse_query("PH3/state_A-G")
 
@@ -301,7 +302,7 @@ def test_that_a_run_whose_data_has_none_of_its_states_says_so(ask, write_run):
     empty = NumberKeys(*(run.keys.table[:0],) * 4, run.keys.cell[:0])
     nothing = np.zeros(0, np.int64)
     files = NumberFiles(empty)
-    files.write_truth(run.directory / TRUTH_FILE, Truth(nothing, nothing, nothing), {}, synthetic=True)
+    files.write_truth(run.directory / TRUTH_FILE, Truth(nothing, nothing, nothing), {}, provenance=SYNTHETIC)
     answer = ask(run)
     assert (answer.picture, answer.reason) == (None, NO_NUMBERS)
 

@@ -4,6 +4,7 @@ import pytest
 from report_fixtures import NOW
 
 from phexplore.errors import PhexploreError
+from phexplore.model.provenance import UNMARKED
 from phexplore.report.run_report import write_run_report
 from phexplore.runs.spec import RunMode
 from phexplore.systems.phsafe.run_document import run_report
@@ -68,11 +69,11 @@ def test_that_a_folder_of_no_pictures_is_refused(tmp_path, us):
     from phexplore.systems.phsafe.number_files import NumberFiles
     from phexplore.systems.phsafe.results import RunResults
 
-    run = made_run(tmp_path / "r", us, trials=0, mode=RunMode.NON_PRIVATE, synthetic=False, complete=False)
+    run = made_run(tmp_path / "r", us, trials=0, mode=RunMode.NON_PRIVATE, provenance=UNMARKED, complete=False)
     results = RunResults.open(run)
     keys = results.keys
     NumberFiles(
         NumberKeys(keys.table, keys.region_type, keys.region_id, keys.iteration_code, np.array(keys.cell))
-    ).write_truth(run / TRUTH_FILE, results.truth(), {}, synthetic=False)
+    ).write_truth(run / TRUTH_FILE, results.truth(), {}, provenance=UNMARKED)
     with pytest.raises(PhexploreError, match="nothing to draw"):
         write_run_report(run_report, run, "svg", tmp_path / "charts", NOW)

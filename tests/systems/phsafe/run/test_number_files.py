@@ -8,12 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from phexplore.model.provenance import UNMARKED
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.simulation import TrialFigures
 from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.tabulation import Tabulation
 from phexplore.systems.phsafe.number_files import NumberFiles, keys_digest, read_truth
 from phexplore.systems.phsafe.number_rows import keys_of, truth_of
+from tests.origins import SYNTHETIC
 
 Pair = tuple[Tabulation, Tabulation]
 
@@ -60,8 +62,8 @@ def test_that_the_same_trial_has_the_same_bytes(files: NumberFiles, tmp_path: Pa
 
 def test_that_the_truth_survives_its_file_and_is_marked(tabulated: Pair, files: NumberFiles, tmp_path: Path) -> None:
     truth = truth_of(*tabulated)
-    files.write_truth(tmp_path / "real", truth, {"truncation": [1, 2]}, synthetic=False)
-    files.write_truth(tmp_path / "made up", truth, {}, synthetic=True)
+    files.write_truth(tmp_path / "real", truth, {"truncation": [1, 2]}, provenance=UNMARKED)
+    files.write_truth(tmp_path / "made up", truth, {}, provenance=SYNTHETIC)
     found = read_truth(tmp_path / "real")
     assert all(map(np.array_equal, astuple(found.keys), astuple(files.keys)))
     for name in ("truncated", "untruncated", "non_private"):

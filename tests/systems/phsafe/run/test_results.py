@@ -17,6 +17,7 @@ from phexplore.systems.phsafe.number_files import NumberFiles
 from phexplore.systems.phsafe.number_rows import keys_of, truth_of
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
 from phexplore.systems.phsafe.run_snapshot import worst_numbers
+from tests.origins import SYNTHETIC
 
 Pair = tuple[Tabulation, Tabulation]
 TRIALS = 4
@@ -30,7 +31,9 @@ class Written:
         self.files = NumberFiles(keys_of(tabulated[0]))
         self.truth = truth_of(*tabulated)
         self.noise = np.random.default_rng(1).integers(-50, 50, (TRIALS, len(self.files.keys)))
-        self.files.write_truth(directory / "truth.parquet", self.truth, {"truncation": [{"tau": 3}]}, synthetic=True)
+        self.files.write_truth(
+            directory / "truth.parquet", self.truth, {"truncation": [{"tau": 3}]}, provenance=SYNTHETIC
+        )
         for trial in range(TRIALS):
             self.add(trial)
 
