@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from origins import SYNTHETIC
 from PySide6.QtCore import QObject, Signal
 
 from phexplore.catalog.tables import tables
@@ -22,7 +23,6 @@ from phexplore.runs.states import RunState
 from phexplore.runs.store import TRUTH_FILE, RunStore, trial_file
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
-from tests.origins import SYNTHETIC
 
 REGIONS = {Region.NATION: ("1",), Region.STATE: ("09", "44")}
 MADE = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import numpy as np
+from origins import SYNTHETIC
 from silent_watch import SilentWatch
 from topdown_worlds import PERSONS
 
@@ -19,7 +20,6 @@ from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
 from phexplore.systems.topdown.run_reader import TopDownRunReader
 from phexplore.systems.topdown.simulation import make_simulation
-from tests.origins import SYNTHETIC
 
 SCENARIO = Scenario("persons", PERSONS)
 EXPANDED = TopDownOptions(expand=5)

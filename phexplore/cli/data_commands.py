@@ -137,7 +137,7 @@ def synth_demonstration(
     from phexplore.data.blocks.ages import with_ages
     from phexplore.data.blocks.expansion import expand
     from phexplore.data.blocks.generator import synthesize_states
-    from phexplore.data.marks import MARK_LINE
+    from phexplore.data.blocks.marks import MARK_LINE
 
     made = with_ages(expand(synthesize_states(blocks, seed, parse_states(states) or ("44",)), seed), seed)
     records = write_persons_with_ages(made, out, [MARK_LINE])

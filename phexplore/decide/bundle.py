@@ -127,8 +127,8 @@ class Statement:
             note = f": {one.note}" if one.note else ""
             found.append(("Decision", f"{one.status.value} by {one.who}, {one.role}, {zoned_text(one.at)}{note}"))
         for run in self.runs:
-            data = "synthetic" if run.is_synthetic else "not marked synthetic"
-            found.append((RUN_STATED, f"{run.cited.name}, {counted(run.cited.trials, 'trial')}, data {data}"))
+            trials = counted(run.cited.trials, "trial")
+            found.append((RUN_STATED, f"{run.cited.name}, {trials}, {run.provenance.words}"))
         return found
 
 

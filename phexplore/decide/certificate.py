@@ -224,7 +224,7 @@ _RUNS: tuple[Column[RunEvidence], ...] = (
     figures("Trials", lambda run: str(run.cited.trials)),
     words("Seed", lambda run: "system entropy" if run.facts["seed"] is None else str(run.facts["seed"])),
     words("Data (SHA-256)", lambda run: run.facts["data"]["sha256"]),
-    words("Synthetic", lambda run: "yes" if run.is_synthetic else "not marked so"),
+    words("Provenance", lambda run: f"{run.provenance.kind.value}: {run.provenance.source}"),
     words("Checks", _checks),
 )
 

@@ -12,8 +12,10 @@ from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.model.approval import CitedRun
+from phexplore.model.fields import read
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.provenance import Provenance
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 from phexplore.runs.confidentiality import is_confidential
@@ -55,9 +57,13 @@ class RunEvidence:
     manifest: bytes
 
     @property
-    def is_synthetic(self) -> bool:
-        """Whether its data are marked as synthetic."""
-        return self.facts["data"]["synthetic"] is True
+    def provenance(self) -> Provenance:
+        """The origin of its data.
+
+        Raises:
+            ValueError: it is none that is known.
+        """
+        return read(Provenance, self.facts["data"]["provenance"])
 
     def files(self) -> dict[str, bytes]:
         """Return what a bundle contains of the run, by name."""
@@ -80,7 +86,7 @@ class RunEvidence:
 
 
 _FACT_KEYS = frozenset({"name", "identity", "fingerprint", "trials", "seed", "mode", "reproducible", "program", "data"})
-_DATA_KEYS = frozenset({"sha256", "bytes", "synthetic"})
+_DATA_KEYS = frozenset({"sha256", "bytes", "provenance"})
 """Keys of ``run.json`` in a bundle."""
 
 
@@ -97,7 +103,6 @@ def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
         "data": {
             "sha256": spec.data.sha256,
             "bytes": spec.data.size_bytes,
-            "synthetic": spec.provenance.is_synthetic,
             "provenance": spec.provenance.json(),
         },
     }
@@ -192,7 +197,7 @@ def cited_in_bundle(name: str, files: Mapping[str, bytes], parameters: str) -> R
     seed, trials = facts["seed"], facts["trials"]
     texts = (facts["name"], facts["identity"], facts["fingerprint"], facts["mode"], facts["program"], data["sha256"])
     well_formed = all(isinstance(text, str) for text in texts) and facts["name"] == name and type(trials) is int
-    well_formed &= (seed is None or type(seed) is int) and (type(data["synthetic"]), type(data["bytes"])) == (bool, int)
+    well_formed &= (seed is None or type(seed) is int) and type(data["bytes"]) is int
     well_formed &= (facts.keys(), data.keys()) == (_FACT_KEYS, _DATA_KEYS)
     run = RunEvidence(CitedRun(name, facts["identity"], trials), facts, files[_SUMMARY], files[_MANIFEST])
     if not well_formed or run.files()[_FACTS] != files[_FACTS]:
@@ -200,8 +205,11 @@ def cited_in_bundle(name: str, files: Mapping[str, bytes], parameters: str) -> R
     sums = json.loads(run.manifest)
     closed_with = [sums["files"].get(each) for each in (SUMMARY_FILE, SHARED_SUMMARY_FILE)]
     entry = {"sha256": hashlib.sha256(run.summary).hexdigest(), "bytes": len(run.summary)}
-    summary, stated = run.content(), {**facts, "synthetic_data": run.is_synthetic}
-    keys = ("identity", "fingerprint", "mode", "seed", "reproducible", "trials", "synthetic_data")
+    summary, stated = (
+        run.content(),
+        {**facts, "provenance": run.provenance.json(), "synthetic_data": run.provenance.is_synthetic},
+    )
+    keys = ("identity", "fingerprint", "mode", "seed", "reproducible", "trials", "provenance", "synthetic_data")
     wrong = [key for key in keys if summary[key] != stated[key]]
     for is_wrong, sentence in (
         (facts["fingerprint"] != parameters, "The run simulated other parameters."),

@@ -160,7 +160,8 @@ def sheet_bytes(charts: Sequence[Chart], form: FigureFormat, *, titled: bool = T
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures pay; no pyplot state
 
     heights = [chart.height + (TITLE_INCHES * (1 + chart.finding.count("\n")) if titled else 0) for chart in charts]
-    metadata = {**_METADATA[form], **({} if form is FigureFormat.PNG else {"Title": charts[0].finding})}
+    said = {"Subject" if form is FigureFormat.PDF else "Description": charts[0].spoken}
+    metadata = {**_METADATA[form], "Title": charts[0].finding, **said}
     buffer = io.BytesIO()
     with figure_style():
         figure = Figure(figsize=(max(chart.width for chart in charts), sum(heights)), layout="constrained")

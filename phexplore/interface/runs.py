@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from phexplore.figures.figure import Figure
     from phexplore.interface.frames import Population
+    from phexplore.model.provenance import Provenance
     from phexplore.runs.events import Event
     from phexplore.systems.protocol import PlaceName
 
@@ -51,6 +52,19 @@ class Run:
         self.directory = directory
         self._spec = load_spec(directory)
         self.scenario = Scenario(self._spec.scenario)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where its data come from: ``kind`` (synthetic, published, imputed or real) and ``source``.
+
+        Example:
+            >>> import phexplore as px
+            >>> blocks = px.synth("pl94", 300, "blocks.csv", seed=1)
+            >>> run = px.run("pl94-2020-persons-us", blocks, out="runs/first", seed=1, progress=False)
+            >>> run.provenance.kind.value
+            'synthetic'
+        """
+        return self._spec.provenance
 
     @property
     def trials(self) -> int:

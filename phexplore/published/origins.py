@@ -10,8 +10,8 @@ from pathlib import Path
 
 from phexplore.data.blocks.census_1940_reading import looks_like_1940
 from phexplore.data.blocks.delimited import read_head
+from phexplore.data.blocks.marks import has_synthetic_mark
 from phexplore.data.digest import READ_SUFFIXES, digest_files
-from phexplore.data.marks import has_synthetic_mark
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind, together
 from phexplore.published import door

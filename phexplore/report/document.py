@@ -12,6 +12,7 @@ from phexplore import __version__
 from phexplore.figures.style import Chart
 from phexplore.figures.wording import CONVERTED, people_text
 from phexplore.model.moments import zoned_text
+from phexplore.model.provenance import Provenance
 from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.report.provenance import Section
 
@@ -141,6 +142,7 @@ class Document:
         colophon: when and by which program it was made, and the identity of what it shows.
         made: when, in ISO 8601.
         warning: what every reader must know first, e.g. that figures are confidential; "" for nothing.
+        origin: the provenance of the data of a run, on every page; None where no data were read.
         tiles: headline figures.
         parts: chapters, pictures before tables before method.
     """
@@ -152,6 +154,7 @@ class Document:
     parts: tuple[Part, ...]
     made: str
     warning: str = ""
+    origin: Provenance | None = None
     keywords: tuple[str, ...] = ("differential privacy",)
 
 

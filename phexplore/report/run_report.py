@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.stated_origin import ORIGIN_COLUMN
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
+from phexplore.model.provenance import Provenance
 from phexplore.report.document import Document
 from phexplore.report.document_files import SUFFIXES, document_bytes
 from phexplore.report.export_formats import Tell
-from phexplore.runs.store import confirm_counts
+from phexplore.runs.store import confirm_counts, load_spec
 
 FORMATS = {**SUFFIXES, "csv": ".csv", "png": ".png", "svg": ".svg"}
 """Suffixes by the format's id."""
+PROVENANCE_FILE = "provenance.json"
+"""Next to the tables of a run, some of which have the layout of a publication and no column for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +76,46 @@ def write_run_report(
     if not run.is_dir():
         raise PhexploreError(f"{run} is not a run directory.", "Name a directory that a run has written.")
     confirm_counts(run)
-    report = read(run, now)
+    report, provenance = read(run, now), load_spec(run).provenance
     several = form in {"png", "svg"} or (form == "csv" and report.tables is not None)
     if several and (out.is_dir() or out.suffix != suffix):
         written = []
-        for name, content in _files(report, form):
+        for name, content in _files(report, form, provenance):
             write_atomically(out / name, content, private=report.private and form == "csv")
             written.append(out / name)
         return written
     target = out / f"report{suffix}" if out.is_dir() else out
-    write_atomically(target, _content(report, form, now, tell))
+    content = _content(report, form, now, tell)
+    write_atomically(target, stated_csv(content, provenance) if form == "csv" else content)
     return [target]
 
 
-def _files(report: RunReport, form: str) -> Iterable[tuple[str, bytes]]:
+def _files(report: RunReport, form: str, provenance: Provenance) -> Iterable[tuple[str, bytes]]:
     if form == "csv" and report.tables is not None:
-        return report.tables()
-    return ((f"{chart.id}.{form}", chart_bytes(chart, FigureFormat(form))) for chart in _charts(report))
+        for name, content in report.tables():
+            yield name, stated_csv(content, provenance) if name.endswith(".csv") else content
+        yield PROVENANCE_FILE, f"{json.dumps(provenance.json(), ensure_ascii=False, indent=2)}\n".encode()
+        return
+    for chart in _charts(report):
+        yield f"{chart.id}.{form}", chart_bytes(chart, FigureFormat(form))
+
+
+def stated_csv(content: bytes, provenance: Provenance) -> bytes:
+    """Return a CSV table with the provenance in a last column; tables in the layout of a publication stay as they are.
+
+    Args:
+        content: of the table, with a header.
+        provenance: of the data behind it.
+    """
+    header = content.partition(b"\n")[0].decode()
+    if "|" in header or not header or ORIGIN_COLUMN.lower() in header.lower():
+        return content
+    rows = csv.reader(io.StringIO(content.decode(), newline=""))
+    made = io.StringIO(newline="")
+    writer = csv.writer(made, lineterminator="\r\n" if header.endswith("\r") else "\n")
+    name = ORIGIN_COLUMN.upper() if header.isupper() else ORIGIN_COLUMN.lower()
+    writer.writerows([*row, provenance.kind.value if number else name] for number, row in enumerate(rows))
+    return made.getvalue().encode()
 
 
 def _content(report: RunReport, form: str, now: datetime, tell: Tell) -> bytes:

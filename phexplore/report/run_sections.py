@@ -40,7 +40,8 @@ def run_document_of(
         keywords: of the document.
     """
     return Document(
-        title=spec.scenario.name,
+        title=f"{spec.scenario.name}, {spec.provenance.words}",
+        origin=spec.provenance,
         subtitle=subtitle,
         colophon=colophon(now, f"run {spec.identity}"),
         tiles=tuple(tiles),

@@ -86,7 +86,7 @@ class _Deck:
         from pptx import Presentation  # noqa: PLC0415 - only this format pays for it
         from pptx.util import Inches  # noqa: PLC0415 - as above
 
-        self.file, self._pictures = Presentation(), pictures
+        self.file, self._pictures, self._origin = Presentation(), pictures, ""
         self.file.slide_width, self.file.slide_height = map(Inches, SLIDE_INCHES)
         self._inches = Inches
 
@@ -94,6 +94,9 @@ class _Deck:
         """Add the first slide: what it is, and the headline figures."""
         slide = self._slide(document.title)
         lines = [(document.subtitle, ACCENT, _TEXT), (document.colophon, MUTED, _SMALL)]
+        if document.origin is not None:
+            self._origin = document.origin.title
+            lines.append((document.origin.sentence, ATTENTION, _SMALL + 2))
         if document.warning:
             lines.append((f"Attention. {document.warning}", ATTENTION, _SMALL + 2))
         self._write(slide, lines, (_LEFT, 1.5, _WIDTH, 1.8))
@@ -129,6 +132,8 @@ class _Deck:
     def content(self) -> bytes:
         """Return the file."""
         for slide in self.file.slides:  # last, as it is read
+            if self._origin:
+                self._write(slide, [(self._origin, ATTENTION, _SMALL)], (_LEFT + _WIDTH - 4, 7.07, 3, 0.35))
             self._number(slide)
         made = io.BytesIO()
         self.file.save(made)

@@ -87,6 +87,10 @@ class _Writer:
         title = self._file.add_heading(read(document.title), 0)
         title.runs[0].font.size = Pt(_TITLE_POINTS if len(document.title) < _LONG_TITLE else _SMALLER_TITLE)
         self._say(document.colophon, colour=MUTED, points=_SMALL_POINTS)
+        if document.origin is not None:
+            self._say(document.origin.sentence, colour=ATTENTION, bold=True)
+            line = self._file.sections[0].header.paragraphs[0]
+            self._run(line, document.origin.title, colour=ATTENTION, bold=True, points=_SMALL_POINTS)
         if document.warning:
             self._say(f"Attention. {document.warning}", colour=ATTENTION, bold=True)
         for tile in document.tiles:

@@ -168,7 +168,7 @@ def report_of_results(results: Results, subtitle: str) -> Callable[..., RunRepor
     """
 
     def report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = None) -> RunReport:
-        spec, summary = load_spec(run), results.reader().answer(RunRequest(run))
+        spec, summary = load_spec(run), results.stated_reader().answer(RunRequest(run))
         drawn = run_figures(results, run, choices)
         charts = [chart_of(figure) for figure in drawn]
         parts = [

@@ -49,3 +49,9 @@ class Results:
     tabs: tuple[ResultTab, ...]
     teaching: str
     reader: Callable[[], RunReader]
+
+    def stated_reader(self) -> RunReader:
+        """Return a reader whose answers state the provenance of the data."""
+        from phexplore.systems.run_results import StatedReader  # noqa: PLC0415 - the pages are declared before a run is read
+
+        return StatedReader(self.reader())

@@ -44,7 +44,7 @@ def run_figures(results: Results, run: Path, choices: Mapping[str, Choice] | Non
         UnknownNameError: no picture asks for a choice, or none offers what was chosen from its list.
         PhexploreError: the run cannot be read.
     """
-    reader = results.reader()
+    reader = results.stated_reader()
     requests = [RunRequest(run, tab.id) for tab in results.tabs]
     if choices:
         typed = _typed(choices, [each for request in requests for each in reader.answer(request).choosers])
@@ -73,7 +73,7 @@ def chosen_figure(results: Results, run: Path, picture: str, choices: Mapping[st
         UnknownNameError: the picture does not ask for a choice, or does not offer what was chosen.
         PhexploreError: the run cannot be read, there is nothing to show yet, or it is held back.
     """
-    reader = results.reader()
+    reader = results.stated_reader()
     request = RunRequest(run, picture)
     typed = _typed(choices, list(_read(reader, request).choosers))
     answer = _read(reader, replace(request, choices=typed))
@@ -100,7 +100,7 @@ def asked_of(results: Results, run: Path, picture: str) -> list[str]:
     Raises:
         PhexploreError: the run cannot be read.
     """
-    return [each.id for each in _read(results.reader(), RunRequest(run, picture)).choosers]
+    return [each.id for each in _read(results.stated_reader(), RunRequest(run, picture)).choosers]
 
 
 def _typed(choices: Mapping[str, Choice], choosers: list[Chooser]) -> dict[str, Choice]:

@@ -6,14 +6,16 @@ import abc
 import enum
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from phexplore.catalog.names import Naming, chosen_naming
 from phexplore.errors import PhexploreError
+from phexplore.figures.stated_origin import with_origin
 from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
+from phexplore.model.provenance import Provenance
 from phexplore.model.rounded import Toward, percent
 
 if TYPE_CHECKING:
@@ -146,6 +148,7 @@ class RunAnswer:
         held_back: why the picture must not leave by copying or saving, "" where it may.
         problems: sentences about parts that cannot be read.
         waiting: trials that are not in the picture yet: ask again.
+        provenance: of the data of the run; None before `StatedReader` adds it.
     """
 
     request: RunRequest
@@ -160,6 +163,7 @@ class RunAnswer:
     held_back: str = ""
     problems: tuple[str, ...] = ()
     waiting: int = 0
+    provenance: Provenance | None = None
 
 
 class RunReader(Protocol):
@@ -171,6 +175,22 @@ class RunReader(Protocol):
         Raises:
             PhexploreError: the run cannot be read.
         """
+
+
+class StatedReader:
+    """A reader whose answers, charts and tables state the provenance of the data of the run."""
+
+    def __init__(self, reader: RunReader) -> None:
+        self._reader = reader
+
+    def answer(self, request: RunRequest) -> RunAnswer:
+        """Return what is asked.
+
+        Raises:
+            PhexploreError: the run cannot be read.
+        """
+        found, provenance = self._reader.answer(request), _load_spec(request.directory).provenance
+        return replace(found, provenance=provenance, picture=with_origin(found.picture, provenance))
 
 
 class _Open(Protocol):

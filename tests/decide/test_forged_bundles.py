@@ -17,6 +17,7 @@ from functools import cache
 from itertools import combinations
 
 import pytest
+from origins import SYNTHETIC
 from signed_bundles import KEYS, NOW, PEOPLE, approval, request, resealed, signed_bundle
 
 from phexplore.decide.archive import pack, unpack
@@ -41,6 +42,7 @@ from phexplore.decide.signing import public_bytes, sign
 from phexplore.decide.verifying import ARCHIVE, opened, verify
 from phexplore.model.approval import CitedRun, Status
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.provenance import UNMARKED
 from phexplore.systems.registry import preset
 
 TRUSTED = {public_bytes(key) for key in KEYS[:2]}
@@ -53,10 +55,13 @@ def evidence(scenario, number):
     facts = {
         "name": f"run-{number}", "identity": hashlib.sha256(bytes([number])).hexdigest(), "fingerprint": fingerprint(scenario),
         "trials": 3, "seed": number, "mode": "private", "reproducible": True, "program": "0.1.0",
-        "data": {"sha256": "ab" * 32, "bytes": 12, "synthetic": True},
+        "data": {"sha256": "ab" * 32, "bytes": 12, "provenance": SYNTHETIC.json()},
     }  # fmt: skip
     keys = ("identity", "fingerprint", "mode", "seed", "reproducible", "trials")
-    summary = one_spelling({key: facts[key] for key in keys} | {"synthetic_data": True, "checks": {"rows": True}})
+    summary = one_spelling(
+        {key: facts[key] for key in keys}
+        | {"provenance": SYNTHETIC.json(), "synthetic_data": True, "checks": {"rows": True}}
+    )
     entry = {"sha256": hashlib.sha256(summary).hexdigest(), "bytes": len(summary)}
     manifest = one_spelling({"version": 1, "identity": facts["identity"], "files": {"summary.json": entry}})
     return RunEvidence(CitedRun(facts["name"], facts["identity"], 3), facts, summary, manifest)
@@ -315,7 +320,7 @@ def inventions() -> Iterator[tuple[str, bytes]]:
     facts = json.loads(files[run])
     for change in (
         {"seed": 9}, {"trials": 900}, {"mode": "no-noise"}, {"fingerprint": "ab" * 32}, {"identity": "ab" * 32}, {"epsilon": 0.01},
-        {"data": facts["data"] | {"synthetic": False}},
+        {"data": facts["data"] | {"provenance": UNMARKED.json()}},
     ):  # fmt: skip
         yield f"run {change}", resealed(files | {run: one_spelling(facts | change)}, manifest)
     yield "no run", resealed({name: data for name, data in files.items() if not name.startswith("runs/")}, manifest)

@@ -13,6 +13,7 @@ import pytest
 from generators import SCENARIOS
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
+from origins import SYNTHETIC
 from signed_bundles import signed_bundle
 
 from phexplore.catalog.tables import queries
@@ -31,7 +32,6 @@ from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.config_file import write_config
 from phexplore.systems.registry import preset, presets
 from phexplore.systems.topdown.run_options import Mechanism, RounderTarget, TopDownOptions
-from tests.origins import SYNTHETIC
 
 FIRST, SECOND = queries()[:2]
 GOALS = Goals(

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from origins import SYNTHETIC
 
 from phexplore.catalog.tables import table, tables
 from phexplore.metrics.accuracy_report import Truth, covered
@@ -20,7 +21,6 @@ from phexplore.runs.writing import write_json
 from phexplore.systems.phsafe.expectation import expectation_of
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
-from tests.origins import SYNTHETIC
 
 STATES = ("01", "44", "56")
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from origins import SYNTHETIC
 from topdown_runs import run as run_here
 from topdown_worlds import PERSONS, blocks
 
@@ -29,7 +30,6 @@ from phexplore.runs.store import SPEC_FILE, load_spec, prepare_directory, presen
 from phexplore.systems.registry import preset
 from phexplore.systems.topdown.reprocessing import reprocess_measurements
 from phexplore.systems.topdown.run_options import TopDownOptions
-from tests.origins import SYNTHETIC
 
 PRESETS = ["sdhc-2020-us", "pl94-2020-persons-us", "group-sizes-census-2010", "counties-invariant-2010"]
 HARMLESS = {

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, texts_of_numbers
 from phexplore.data.blocks.layouts import VALID_STATES, whole
+from phexplore.data.blocks.marks import MARK_COLUMN, SYNTHETIC
 from phexplore.data.blocks.population import BlockPopulation, from_dense
 from phexplore.data.blocks.reading import GROUPS
 from phexplore.data.blocks.states import states_together
 from phexplore.data.blocks.whole_file import whole_file
-from phexplore.data.marks import MARK_COLUMN, SYNTHETIC
 from phexplore.errors import PhexploreError
 from phexplore.workload.schema import load_schema
 

@@ -75,7 +75,7 @@ class Readers:
 
 def _results_of(request: RunRequest) -> tuple[str, Callable[[Tell], Answer]]:
     system = system_of(load_spec(request.directory).scenario)
-    return system.id, lambda _tell: system.results.reader().answer
+    return system.id, lambda _tell: system.results.stated_reader().answer
 
 
 def main() -> int:

@@ -89,6 +89,7 @@ class ResultsPage(QWidget):
         self._filled = QWidget(self._stack)
         self.run = RunChooser()
         self.choosers = ResultChoosers(self._filled)
+        self.ribbon = Text(look="attention", wrap=True)
         self.sentence = Paragraph(most=2)
         self.reservation = Paragraph(look="attention", bold=True)
         self.verdicts = Paragraph(bold=True)
@@ -148,10 +149,11 @@ class ResultsPage(QWidget):
         return QSize(900, 700)
 
     def _lay_out(self) -> None:
-        for hidden in (self._problems, self.reservation, self.verdicts):
+        for hidden in (self.ribbon, self._problems, self.reservation, self.verdicts):
             hidden.hide()
         column(
             row(field_label("&Run", self.run), (self.run, 1), self.export),
+            self.ribbon,
             (self.tabs, 1),
             of=self._filled,
             gap=HALF,
@@ -261,6 +263,8 @@ class ResultsPage(QWidget):
         if answer.waiting and self.isVisible():
             self.reader.request(self._request(asked.directory))  # the rest of the trials, a slice of time at a time
         self.sentence.setText(" · ".join(map(tile_sentence, answer.tiles)))
+        self.ribbon.setText("" if answer.provenance is None else answer.provenance.sentence)
+        self.ribbon.setVisible(answer.provenance is not None)
         self._problems.setText("\n".join(answer.problems[:3]))
         self._problems.setVisible(bool(answer.problems))
         if asked.tab == self.tab:

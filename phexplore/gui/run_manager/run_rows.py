@@ -253,7 +253,8 @@ def run_title(row: RunRow) -> str:
     """Return what a run is called: scenario, when, trials."""
     done = trials_words(row) if row.trials < row.wanted else f"{row.trials:,}"
     trials = "1 trial" if done == "1" else f"{done} trials"
-    return run_name(row.title, row.directory.name, row.started, trials)
+    title = row.title if row.spec is None else f"{row.title}, {row.spec.provenance.words}"
+    return run_name(title, row.directory.name, row.started, trials)
 
 
 def run_words(row: RunRow) -> str:

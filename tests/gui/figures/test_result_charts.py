@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from origins import SYNTHETIC
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -45,7 +46,6 @@ from phexplore.systems.phsafe.truncation_figures import (
     sizes_figure,
 )
 from phexplore.systems.phsafe.worst_figure import worst_figure
-from tests.origins import SYNTHETIC
 
 QUERY, OTHER = parse_query("PH3/state_A-G"), parse_query("PH2/usa_*")
 NOISE = DiscreteGaussian(Fraction(148))

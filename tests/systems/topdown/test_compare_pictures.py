@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from origins import SYNTHETIC
 from topdown_runs import ask as ask_reader
 from topdown_runs import records
 
@@ -21,7 +22,6 @@ from phexplore.systems.topdown.compare_pictures import NOTHING_TO_COMPARE, are_c
 from phexplore.systems.topdown.run_choice import CompareBy, CompareFigure
 from phexplore.systems.topdown.run_files import LeafFiles
 from phexplore.systems.topdown.run_options import TopDownOptions
-from tests.origins import SYNTHETIC
 
 SCENARIO = preset("pl94-2020-persons-us").scenario
 DATA = RunData("/no/blocks", "0" * 64, 1, provenance=SYNTHETIC, blocks=True)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from origins import SYNTHETIC
 
 from phexplore.errors import PhexploreError
 from phexplore.figures.marks import Path
@@ -20,7 +21,6 @@ from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.number_files import NumberFiles
 from phexplore.systems.phsafe.run_reader import NO_NUMBERS, OpenRun, PhSafeRunReader
 from phexplore.systems.run_results import COUNTING, ENDED, RunRequest
-from tests.origins import SYNTHETIC
 
 PH3 = parse_query("PH3/state_A-G")
 

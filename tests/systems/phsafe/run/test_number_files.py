@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from origins import SYNTHETIC
 
 from phexplore.model.provenance import UNMARKED
 from phexplore.runs.run_files import read_mark
@@ -15,7 +16,6 @@ from phexplore.runs.store import RunUnreadableError
 from phexplore.simulate.tabulation import Tabulation
 from phexplore.systems.phsafe.number_files import NumberFiles, keys_digest, read_truth
 from phexplore.systems.phsafe.number_rows import keys_of, truth_of
-from tests.origins import SYNTHETIC
 
 Pair = tuple[Tabulation, Tabulation]
 

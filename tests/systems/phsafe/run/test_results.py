@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from origins import SYNTHETIC
 
 from phexplore.model.keys import TableId, parse_level
 from phexplore.model.scenario import Scenario
@@ -17,7 +18,6 @@ from phexplore.systems.phsafe.number_files import NumberFiles
 from phexplore.systems.phsafe.number_rows import keys_of, truth_of
 from phexplore.systems.phsafe.results import NumberSelection, RunResults
 from phexplore.systems.phsafe.run_snapshot import worst_numbers
-from tests.origins import SYNTHETIC
 
 Pair = tuple[Tabulation, Tabulation]
 TRIALS = 4

@@ -1,0 +1,37 @@
+"""The provenance on a chart and its table: the title begins with it where no count is a real one, every row of the table names it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from phexplore.figures.figure import Figure
+from phexplore.figures.table import Table
+from phexplore.model.provenance import Provenance, ProvenanceKind
+
+ORIGIN_COLUMN = "Provenance"
+_IN_TITLE = {ProvenanceKind.SYNTHETIC, ProvenanceKind.IMPUTED}
+Shown = TypeVar("Shown")
+
+
+def with_origin(picture: Shown, provenance: Provenance) -> Shown:
+    """Return a chart that states the provenance of its data; anything else and empty charts stay as they are.
+
+    Args:
+        picture: of the results of a run.
+        provenance: of its data.
+    """
+    if not isinstance(picture, Figure) or picture.is_empty:
+        return picture
+    is_in_title = provenance.kind in _IN_TITLE
+    return replace(
+        picture,
+        title=f"{provenance.title}: {picture.title}" if is_in_title else picture.title,
+        summary=picture.summary if is_in_title else f"{picture.summary} {provenance.title}.".strip(),
+        numbers=lambda: _with_column(picture.table, provenance),
+    )
+
+
+def _with_column(table: Table, provenance: Provenance) -> Table:
+    rows = tuple((*row, provenance.kind.value) for row in table.rows)
+    return replace(table, headers=(*table.headers, ORIGIN_COLUMN), rows=rows)
