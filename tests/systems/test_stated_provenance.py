@@ -1,0 +1,202 @@
+"""Provenance of data, searched for in everything that a run of each system writes, by the libraries of each format."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import phexplore as px
+from phexplore.cli.app import DONE, run
+from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+from phexplore.figures.figure import Figure
+from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind, together
+from phexplore.published.origins import provenance_of
+from phexplore.report.run_report import write_run_report
+from phexplore.resources import resource
+from phexplore.runs.confidentiality import warning_about_blocks
+from phexplore.runs.spec import RunSpec, data_of, decode_spec, encode_spec
+from phexplore.systems.registry import preset, system_of
+from phexplore.systems.run_results import RunRequest
+from phexplore.systems.topdown.run_options import TopDownOptions
+
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+KINDS = {
+    "sdhc-2020-us": "synthetic",
+    "pl94-2020-persons-us": "synthetic",
+    "group-sizes-census-2010": "published",
+    "counties-invariant-2010": "published",
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def simulated(request, tmp_path_factory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("runs") / request.param
+    assert run(["run", request.param, "--data", "demo", "--trials", "1", "--seed", "1", "--out", str(out)]) == DONE
+    return out, KINDS[request.param]
+
+
+def test_that_specification_and_summary_state_kind_and_source(simulated):
+    directory, kind = simulated
+    spec, summary = (json.loads((directory / name).read_text()) for name in ("spec.json", "summary.json"))
+    for content in (spec, summary):
+        assert content["provenance"]["kind"] == kind
+        assert content["provenance"]["source"]
+    assert spec["data"]["synthetic"] is summary["synthetic_data"] is (kind == "synthetic")
+    assert px.open_run(directory).provenance.kind.value == kind
+
+
+def test_that_every_chart_and_every_row_of_its_table_states_the_kind(simulated):
+    directory, kind = simulated
+    results = system_of(px.open_run(directory)._spec.scenario).results
+    reader = results.stated_reader()
+    drawn = [reader.answer(RunRequest(directory, tab.id)) for tab in results.tabs]
+    assert {answer.provenance.kind.value for answer in drawn} == {kind}
+    charts = [answer.picture for answer in drawn if isinstance(answer.picture, Figure) and not answer.picture.is_empty]
+    assert charts
+    for chart in charts:
+        assert kind in f"{chart.title} {chart.summary}".lower()
+        assert set(chart.table.column("Provenance")) <= {kind}
+    if kind == "synthetic":
+        assert all(chart.title.startswith("Synthetic data: ") for chart in charts)
+
+
+def _texts(form: str, content: bytes) -> list[str]:
+    """Return the text of each page, slide or file."""
+    match form:
+        case "html":
+            return [content.decode()]
+        case "docx":
+            from docx import Document
+
+            found = Document(io.BytesIO(content))
+            return [section.header.paragraphs[0].text for section in found.sections]
+        case "pptx":
+            from pptx import Presentation
+
+            slides = Presentation(io.BytesIO(content)).slides
+            return [" ".join(s.text_frame.text for s in slide.shapes if s.has_text_frame) for slide in slides]
+        case "png":
+            return [" ".join(map(str, Image.open(io.BytesIO(content)).info.values()))]
+        case _:
+            return [content.decode()]
+
+
+@pytest.mark.parametrize("form", ["html", "docx", "pptx", "png", "svg", "csv"])
+def test_that_every_page_of_every_report_states_the_kind(simulated, form, tmp_path):
+    directory, kind = simulated
+    report = system_of(px.open_run(directory)._spec.scenario).report
+    out = tmp_path / "out"
+    out.mkdir()
+    for path in write_run_report(report, directory, form, out, NOW):
+        content = path.read_bytes()
+        if form == "csv" and b"|" in content.partition(b"\n")[0]:
+            continue  # the layout of a publication; provenance.json is next to it
+        for text in _texts(form, content):
+            assert kind in text.lower(), path.name
+    if form == "csv" and system_of(px.open_run(directory)._spec.scenario).id in {"phsafe", "topdown"}:
+        assert json.loads((out / "provenance.json").read_text())["kind"] == kind
+
+
+def test_that_an_exported_workbook_states_the_kind(simulated):
+    from phexplore.report.picture_files import picture_slide, picture_workbook
+
+    directory, kind = simulated
+    results = system_of(px.open_run(directory)._spec.scenario).results
+    answers = [results.stated_reader().answer(RunRequest(directory, tab.id)) for tab in results.tabs]
+    chart = next(each.picture for each in answers if isinstance(each.picture, Figure) and not each.picture.is_empty)
+    with zipfile.ZipFile(io.BytesIO(picture_workbook(chart))) as book:
+        assert kind in book.read("xl/sharedStrings.xml").decode()
+    if kind == "synthetic":
+        assert kind in _texts("pptx", picture_slide(chart))[0].lower()
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pl94", "--blocks", "40"),
+        ("pl94", "--blocks", "60", "--states", "04,35", "--tribal", "0.1"),
+        ("demonstration-2010", "--blocks", "20"),
+        ("census-1940", "--districts", "2"),
+        ("census-1940", "--districts", "2", "--delimited"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("name", ["made.csv", "made.csv.gz"])
+def test_that_what_synth_writes_marks_itself_under_any_name(arguments, name, tmp_path):
+    assert run(["synth", *arguments, "--seed", "1", "--out", str(tmp_path / name)]) == DONE
+    moved = (tmp_path / name).rename(tmp_path / f"other.txt{'.gz' if name.endswith('gz') else ''}")
+    assert provenance_of(moved).is_synthetic
+    assert not warning_about_blocks(moved)
+
+
+def test_that_one_row_without_the_mark_takes_it_away(tmp_path):
+    path = tmp_path / "blocks.csv"
+    write_block_file(synthesize_blocks(20, 1), path)
+    *lines, last = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines, last.replace("synthetic", "")]))
+    assert provenance_of(path) == UNMARKED
+
+
+def test_that_one_record_of_1940_without_the_code_makes_the_file_a_published_one(tmp_path):
+    path = tmp_path / "census.dat"
+    assert run(["synth", "census-1940", "--districts", "1", "--seed", "1", "--out", str(path)]) == DONE
+    path.write_bytes(path.read_bytes().replace(b"H194099", b"H194002", 1))
+    assert provenance_of(path).kind is ProvenanceKind.PUBLISHED
+
+
+def test_that_the_demonstration_is_known_by_its_bytes_wherever_it_is(tmp_path):
+    copy = tmp_path / "my.csv.gz"
+    copy.write_bytes(resource("synthetic/demo-blocks.csv.gz").read_bytes())
+    assert provenance_of(copy).is_synthetic
+
+
+def test_that_unmarked_files_and_folders_are_real(tmp_path):
+    path = tmp_path / "blocks.csv"
+    write_block_file(synthesize_blocks(20, 1), path)
+    rows = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(rows) + "\n")
+    write_block_file(synthesize_blocks(20, 2, "09"), tmp_path / "other.csv.gz")
+    assert provenance_of(path) == UNMARKED
+    assert provenance_of(tmp_path).kind is ProvenanceKind.REAL
+    path.unlink()
+    assert provenance_of(tmp_path).is_synthetic
+
+
+def test_that_published_microdata_are_published_and_not_confidential(tmp_path):
+    path = tmp_path / "anything.csv.gz"
+    header = "EPNUM,RTYPE,GQTYPE,GQTYPE_PL,VOTING_AGE,CENHISP,CENRACE,TABBLKST,TABBLKCOU,TABTRACTCE,TABBLK,TABBLKGRPCE"
+    path.write_bytes(gzip.compress(f"{header}\n0,3,000,0,1,1,01,44,007,000101,1000,1\n".encode()))
+    assert provenance_of(path).kind is ProvenanceKind.PUBLISHED
+    assert not warning_about_blocks(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("real", "imputed"), ("published", "imputed"), ("synthetic", "synthetic")],
+)
+def test_that_expansion_makes_counts_imputed_unless_they_are_synthetic(kind, expected):
+    scenario = preset("pl94-2020-persons-us").scenario
+    data = data_of(scenario, Path("demo"))
+    object.__setattr__(data, "provenance", Provenance(ProvenanceKind(kind), "a file"))
+    spec = RunSpec(scenario, data, 1, 1, options=TopDownOptions(expand=3))
+    assert spec.provenance.kind.value == expected
+    assert "a file" in spec.provenance.source
+    assert decode_spec(encode_spec(spec)).provenance == spec.provenance
+    assert data.is_open is (kind != "real")  # the guard asks about the file, not about what a rule filled in
+
+
+def test_that_the_kind_that_claims_least_prevails_in_a_mixture():
+    parts = [Provenance(kind, kind.value) for kind in ProvenanceKind]
+    for last, part in enumerate(parts):
+        assert together(reversed(parts[: last + 1])) == part
+    assert together(()) == UNMARKED
