@@ -60,6 +60,7 @@ def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part]) -> tuple
     asked = "" if trials == spec.trials else f", of {spec.trials:,} asked for,"
     none = "no count has an error" if trials else "nothing yet, no release is finished"
     found = next(iter((*findings, *(chart.finding for chart in charts), none))).replace("\n", " ").rstrip(".")
+    found = found.removeprefix(f"{spec.provenance.title}: ")  # the sentence before says so
     sentences = (
         f"What was run: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {spec.provenance.words}.",
         f"What was found: {found}.",

@@ -202,7 +202,11 @@ def test_that_publish_refuses_the_exact_tables_of_records_without_a_mark(capsys,
     assert (status, "exact counts" in err) == (1, True)
     assert not (tmp_path / "tables").exists()
     assert call(capsys, "report", tmp_path / "run", "--format", "csv", "--out", tmp_path / "csv")[0] == DONE
-    assert {path.name for path in (tmp_path / "csv").glob("[!.]*")} == {"metrics.csv", "left-out.txt"}
+    assert {path.name for path in (tmp_path / "csv").glob("[!.]*")} == {
+        "metrics.csv",
+        "left-out.txt",
+        "provenance.json",
+    }
 
 
 @pytest.mark.defect("F6")

@@ -22,7 +22,7 @@ def test_that_csv_fills_a_folder_with_figures_and_every_trial(finished, tmp_path
     written = write_run_report(run_report, finished, "csv", tmp_path / "out", NOW)
     names = [path.relative_to(tmp_path / "out").as_posix() for path in written]
     assert names[:3] == ["metrics.csv", "truncation.csv", "trial-00000/PH1_num/part-00000.csv"]
-    assert len(names) == 2 + 2 * 11
+    assert len(names) == 3 + 2 * 11
     assert all(path.stat().st_size > 0 for path in written)
 
 
@@ -69,7 +69,7 @@ def test_that_a_folder_of_no_pictures_is_refused(tmp_path, us):
     from phexplore.systems.phsafe.number_files import NumberFiles
     from phexplore.systems.phsafe.results import RunResults
 
-    run = made_run(tmp_path / "r", us, trials=0, mode=RunMode.NON_PRIVATE, provenance=UNMARKED, complete=False)
+    run = made_run(tmp_path / "r", us, trials=0, mode=RunMode.NON_PRIVATE, synthetic=False, complete=False)
     results = RunResults.open(run)
     keys = results.keys
     NumberFiles(
