@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from phexplore.figures.figure import Figure
@@ -28,10 +29,11 @@ def with_origin(picture: Shown, provenance: Provenance) -> Shown:
         picture,
         title=f"{provenance.title}: {picture.title}" if is_in_title else picture.title,
         summary=picture.summary if is_in_title else f"{picture.summary} {provenance.title}.".strip(),
-        numbers=lambda: _with_column(picture.table, provenance),
+        numbers=partial(_with_column, picture, provenance),
     )
 
 
-def _with_column(table: Table, provenance: Provenance) -> Table:
+def _with_column(picture: Figure, provenance: Provenance) -> Table:
+    table = picture.table
     rows = tuple((*row, provenance.kind.value) for row in table.rows)
     return replace(table, headers=(*table.headers, ORIGIN_COLUMN), rows=rows)
