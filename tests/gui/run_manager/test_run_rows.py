@@ -133,7 +133,7 @@ def test_that_a_run_says_how_it_works_and_on_what(row, us, run_data, tmp_path):
     assert data_words(counties) == "102 counties of Illinois"
     elsewhere = tmp_path / shipped.name
     elsewhere.write_bytes(shipped.read_bytes())
-    assert data_words(replace(counties, data=data_of(method, elsewhere))) == shipped.name
+    assert data_words(replace(counties, data=data_of(method, elsewhere))) == f"{shipped.name} (published)"
 
 
 def test_that_the_directory_says_when_a_run_was_made():
