@@ -59,7 +59,7 @@ def test_that_csv_fills_a_folder(finished, tmp_path):
     written = report_files(finished, "csv", tmp_path, NOW)
     tables, pictures = [path.name for path in written[:4]], [path.name for path in written[4:]]
     assert tables == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
-    assert pictures == [f"picture-{name}.csv" for name in PICTURES]
+    assert pictures == [*(f"picture-{name}.csv" for name in PICTURES), "provenance.json"]
     levels = {row["Level"]: row["Units"] for row in rows((tmp_path / "picture-spine.csv").read_text())}
     assert levels["Block"] == "150"  # of the file that was run
 
