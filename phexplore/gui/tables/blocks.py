@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from typing import Any
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.tables.parameter_table import Entry, ParameterColumn, ParameterRow, ParameterTable
+from phexplore.model.numbers import parse_exact
 from phexplore.model.rounded import ABSENT
 
 Columns = Sequence[ParameterColumn[Any]]
@@ -88,7 +90,16 @@ def read_block(
 
 def _says_the_same(entry: Entry) -> bool:
     row, column, typed = entry
-    return typed in {column.started(row), column.cell(row).text, column.carried(row)}
+    known = (column.started(row), column.cell(row).text, column.carried(row))
+    return typed in known or ((number := _number(typed)) is not None and number in map(_number, known[::2]))
+
+
+def _number(typed: str) -> tuple[Fraction, bool] | None:
+    """Return a number as a spreadsheet may write it anew, and whether it is a percentage; None of other text."""
+    try:
+        return parse_exact(typed), "%" in typed
+    except ValueError:
+        return None
 
 
 def _is_taken(entry: Entry, *, by_header: bool) -> bool:

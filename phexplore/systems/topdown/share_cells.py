@@ -208,7 +208,7 @@ def tip(cell: ShareCell, shown: Version) -> str:
     """
     symbol, title = shown.scenario.topdown.framework.symbol, place_title(cell.key)
     if cell.share is None:
-        return f"{title}\nNot measured. Type a share to measure it (25, 25 % or 0.25), or press Space."
+        return f"{title}\nNot measured. To measure it, type a share (25 % or 1/4) or press Space."
     lines = [title, f"Share {share_exact(cell.share)} = {share_percent(cell.share)}"]
     rounded = budget_text(cell.budget)
     exact = f" = {exact_text(cell.budget)}" if "…" in rounded else ""

@@ -63,17 +63,20 @@ def exact(cell: ShareCell, quantity: Quantity, shown: Version) -> str:
     if cell.share is None:
         return ""
     match quantity:
-        case Quantity.SHARE | Quantity.FRACTION:
+        case Quantity.SHARE:
+            return exact_percent(cell.share)
+        case Quantity.FRACTION:
             return share_exact(cell.share)
         case Quantity.OF_TOTAL:
-            return exact_text(cell.of_total)
+            return exact_percent(cell.of_total)
         case Quantity.BUDGET:
             return exact_text(cell.budget)
         case Quantity.SIGMA:
-            return "" if cell.entry is None or cell.entry.sigma is None else repr(cell.entry.sigma)
+            found = "" if cell.entry is None or cell.entry.sigma is None else repr(cell.entry.sigma)
         case Quantity.MARGIN:
             margin = margin_of(cell, shown)
-            return "" if margin is None else f"{margin:g}"
+            found = "" if margin is None else f"{margin:g}"
+    return found
 
 
 def heading(quantity: Quantity, shown: Version) -> str:
@@ -105,19 +108,26 @@ def forbidden(cell: ShareCell, quantity: Quantity) -> str:
     return ""
 
 
-def parse_share(typed: str) -> Fraction:
-    """Read a share: ``0.25``, ``25 %``, ``25``, ``1/4`` or ``3773/4097``.
+def exact_percent(share: Fraction) -> str:
+    """Return a share as a percentage that reads back exactly, as a fraction where no decimal number is exact."""
+    percentage = exact_text(100 * share)
+    return share_exact(share) if "/" in percentage else f"{percentage} %"
 
-    The column shows percentages, so a number above 1 is one; 1 is the whole.
+
+def parse_share(typed: str, quantity: Quantity) -> Fraction:
+    """Read a share; what a bare number means depends on the column alone, never on its size.
+
+    Where the column shows percentages, every bare number is a percentage: ``25``, ``0.5`` and ``1`` are 25 %, 0.5 % and
+    1 %. Elsewhere it is a share. A percent sign or a fraction such as ``3773/4097`` means the same in both.
 
     Raises:
-        ValueError: not a number from 0 to 1, nor a percentage.
+        ValueError: the text is no number, or the share is not between 0 and 1.
     """
     share = parse_exact(typed)
-    if 1 < share <= 100 and "%" not in typed:
-        return share / 100
+    if quantity is Quantity.SHARE and "%" not in typed and "/" not in typed:
+        share /= 100
     if not 0 <= share <= 1:
-        raise ValueError(f"a share lies between 0 and 1 (0 % and 100 %), got {typed.strip()}")
+        raise ValueError(f"a share must be between 0 % and 100 %, which is 0 to 1 (got {typed.strip()})")
     return share
 
 
@@ -138,7 +148,8 @@ def edit_of(cell: ShareCell, quantity: Quantity, typed: str, shown: Version) -> 
         raise ValueError(reason.rstrip("."))
     method, key = shown.scenario.topdown, cell.key
     share = share_of(key, quantity, typed, shown, method)
-    label = f"Set the share of {place_title(key)} to {typed.strip()}"
+    sign = " %" if quantity is Quantity.SHARE and not {"%", "/"} & set(typed) else ""
+    label = f"Set the share of {place_title(key)} to {typed.strip()}{sign}"
     if quantity is Quantity.BUDGET:
         label = f"Give {place_title(key)} {method.framework.symbol} {typed.strip()}"
     elif quantity is Quantity.MARGIN:
@@ -155,7 +166,7 @@ def share_of(key: Key, quantity: Quantity, typed: str, shown: Version, method: T
         return level_share_for_budget(method, budget)
     if quantity is Quantity.MARGIN and isinstance(key, LevelQuery):
         return share_for_margin(method, key, _margin(typed), shown.scenario.conventions)
-    return parse_share(typed)
+    return parse_share(typed, quantity)
 
 
 def _margin(typed: str) -> Fraction:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.scenario_view import shown
+from phexplore.gui.systems.group_sizes.editor import _level_table
+from phexplore.gui.systems.phsafe.budget_table import budget_table
 from phexplore.gui.systems.topdown.session import topdown_shown
 from phexplore.gui.systems.topdown.shares import share_table
 from phexplore.gui.tables.blocks import PasteRefusedError, block_text, read_block
@@ -96,27 +102,62 @@ def test_that_what_is_not_measured_is_absent():
 
 
 @pytest.mark.parametrize(
-    ("typed", "share"),
+    ("typed", "percentage", "share"),
     [
-        ("0.25", Fraction(1, 4)),
-        ("25 %", Fraction(1, 4)),
-        ("3773/4097", Fraction(3773, 4097)),
-        ("0", Fraction(0)),
-        ("25", Fraction(1, 4)),
-        ("50", Fraction(1, 2)),
-        ("1", Fraction(1)),
-        ("100", Fraction(1)),
-        ("1,5", Fraction(3, 200)),
+        ("0.25", Fraction(1, 400), Fraction(1, 4)),
+        ("1", Fraction(1, 100), Fraction(1)),
+        ("0.5", Fraction(1, 200), Fraction(1, 2)),
+        ("0", Fraction(0), Fraction(0)),
+        ("25 %", Fraction(1, 4), Fraction(1, 4)),
+        ("0.5%", Fraction(1, 200), Fraction(1, 200)),
+        ("3773/4097", Fraction(3773, 4097), Fraction(3773, 4097)),
+        ("25", Fraction(1, 4), None),
+        ("100", Fraction(1), None),
+        ("1,5", Fraction(3, 200), None),
+        ("101", None, None),
+        ("101 %", None, None),
+        ("3/2", None, None),
+        ("-1", None, None),
+        ("-0.5", None, None),
     ],
 )
-def test_that_shares_are_read_exactly(typed, share):
-    assert parse_share(typed) == share
+def test_that_a_bare_number_means_what_its_column_shows_whatever_its_size(typed, percentage, share):
+    for quantity, expected in ((Quantity.SHARE, percentage), (Quantity.FRACTION, share)):
+        if expected is None:
+            with pytest.raises(ValueError, match="between 0 % and 100 %"):
+                parse_share(typed, quantity)
+        else:
+            assert parse_share(typed, quantity) == expected
 
 
-@pytest.mark.parametrize("typed", ["101", "101 %", "-1", "-0.5"])
-def test_that_more_than_the_whole_is_refused(typed):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        parse_share(typed)
+def test_that_one_typed_into_a_column_of_percentages_is_one_percent():
+    now = version()
+    label, edit = edit_of(cell_of(now, TOTAL), Quantity.SHARE, "1", now)
+    assert label == "Set the share of total at County to 1 %"
+    assert edit(now.scenario).topdown.query_shares[TOTAL] == Fraction(1, 100)
+
+
+SPELLINGS = {
+    "as copied": lambda text: text,
+    "no blank before the sign": lambda text: text.replace(" %", "%"),
+    # three decimals could be thousands: such an entry is refused, so the comma has a fourth here
+    "decimal comma": lambda text: re.sub(r"\b(\d+)\.(\d{3})(?!\d)", r"\1,\g<2>0", text).replace(".", ","),
+    "narrow blank": lambda text: text.replace(" %", "\u202f%"),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    share=st.one_of(
+        st.fractions(0, 1, max_denominator=5000),
+        st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 100), Fraction(1, 10**6), Fraction(3126, 4097)]),
+    ),
+    quantity=st.sampled_from([Quantity.SHARE, Quantity.FRACTION]),
+    spelling=st.sampled_from(sorted(SPELLINGS)),
+)
+def test_that_a_copied_share_reads_back_exactly_in_every_spelling(share, quantity, spelling):
+    carried = exact(replace(cell_of(version(), TOTAL), share=share), quantity, version())
+    assert parse_share(SPELLINGS[spelling](carried), quantity) == share
 
 
 def test_that_a_typed_margin_gives_a_share_that_keeps_it():
@@ -153,6 +194,32 @@ def test_that_a_copied_block_pasted_back_changes_nothing():
         "Query group\tAnswers\tUS\tState\tCounty\tTract\tBlock group\tBlock\nShare of the level\t\t"
     )
     assert paste(now, copied, Quantity.SHARE, row=0, column=2)[0] == 0
+
+
+TABLES = {
+    ("sdhc-2020-us", "budgets"): budget_table,
+    ("group-sizes-census-2010", "levels"): _level_table,
+    **{
+        (system, quantity.name): lambda view, quantity=quantity: share_table(topdown_shown(view), quantity)
+        for system in ("pl94-2020-persons-us", "dhc-2020-units-us")
+        for quantity in Quantity
+    },
+}
+
+
+@pytest.mark.parametrize(("system", "what"), list(TABLES))
+def test_that_no_column_of_any_table_changes_when_its_copy_is_pasted(system, what):
+    scenario = replace(preset(system).scenario, name="Proposal")
+    table = TABLES[system, what](shown(Workbook((scenario,), "Proposal", system)))
+    assert sum(column.step is not None for column in table.columns) or what in {"SIGMA", "OF_TOTAL"}
+    for spelling, column in product(SPELLINGS, (*table.columns, None)):
+        if spelling != "as copied" and (column is None or column.step is None):
+            continue  # a spreadsheet respells numbers; texts and computed cells come back as they were
+        columns = [column] if column is not None else table.columns
+        copied = SPELLINGS[spelling](block_text(table, table.rows, columns, headers=column is None))
+        at = 0 if column is None else table.columns.index(column)
+        if copied.strip():  # the locks of the rows are no text
+            assert read_block(copied, table, table.rows, table.columns, row=0, column=at) == []
 
 
 def test_that_a_copied_table_pastes_into_another_scenario():
@@ -196,7 +263,7 @@ def test_that_pasted_budgets_are_meant_within_the_pasted_level():
         ("", "nothing to paste"),
         ("Query group\tWard\ntotal\t1/2", "'Ward'"),
         ("Query group\tCounty\nage\t1/2", "Line 2 is for age"),
-        ("0.9\n0.9", "Nothing was pasted"),
+        ("90\n90", "Nothing was pasted"),
         ("abc", "'abc' for total at County"),
         ("\t".join("1" * 9), "9 columns"),
         ("1\n" * 15, "15 rows"),
