@@ -182,7 +182,7 @@ def _neighbours(scenario: Scenario) -> str:
 def _largest_group(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     if (rule.least_people, rule.tolerance) != (SUMMARY_PEOPLE, SUMMARY_TOLERANCE):
         return not_judged(
-            rule, "summaries of runs count areas from 500 people and ±5 points; auto-tuning judges others"
+            rule, "summaries of runs count areas from 500 people and 5 percentage points; auto-tuning judges others"
         )
     values = []
     for entry in summary.get("redistricting", ()):

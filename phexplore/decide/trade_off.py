@@ -203,8 +203,10 @@ def _padded(values: list[float]) -> tuple[float, float]:
 
 def frontier_title(found: Frontier) -> str:
     """Return how much the scenario could save at the same weighted margin."""
+    if found.weighting is Weighting.PRESENT:
+        return "The best curve for the weights that these budgets imply: this scenario lies on it by definition"
     if found.waste < 5e-4:
-        return "This scenario is already on the best curve"
+        return "With these weights no other budgets have the same weighted margin for at least 0.1 % less"
     share = percent(parse_exact(f"{found.waste:.6f}"))
     return f"With these weights the same weighted margin could be had for {share} less"
 

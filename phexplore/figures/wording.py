@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -129,17 +129,36 @@ def people(value: float | Fraction) -> str:
     return to_places(number, 1 if abs(number) >= 10 else 2)
 
 
-def with_error(value: float, error: float, *, is_signed: bool = False) -> str:
-    """Return a number and what it may be off by with the same decimals, e.g. ``2.50 ± 1.00``.
+def with_interval(value: float, reach: float, *, is_signed: bool = False) -> str:
+    """Return a number and the ends of its Monte Carlo interval with the same decimals, e.g. ``2.50, 1.50 to 3.50``.
+
+    What is smaller than the digits that show the interval reads 0: the residue of floats is no finding.
 
     Args:
         value: in people, finite.
-        error: of it, in people, finite.
+        reach: half the length of its interval, in people, finite.
         is_signed: whether the number is a difference, with its sign.
     """
-    places = min(2, max(len(people(each).partition(".")[2]) for each in (value, error)))
-    sign = "" if not is_signed or not value else "+" if value > 0 else "−"
-    return f"{sign}{to_places(abs(value) if is_signed else value, places)} ± {to_places(error, places)}"
+    places = min(2, max(len(people(each).partition(".")[2]) for each in (value, reach)))
+    is_seen = not reach or round(reach, places) > 0
+
+    def words(number: float) -> str:
+        text = f"{abs(number):,.{places}f}" if is_seen and reach else to_places(abs(number), places)
+        sign = "" if not text.strip("0.") else "−" if number < 0 else "+" if is_signed else ""
+        return sign + text
+
+    return f"{words(value)}, {words(value - reach)} to {words(value + reach)}"
+
+
+def shown_change(before: float, after: float, words: Callable[[float], str] = people) -> int:
+    """Return how a number changes in the digits that are shown: −1 smaller, 0 the same, 1 larger.
+
+    Args:
+        before: the number of the baseline.
+        after: the number that is compared with it.
+        words: how both are shown.
+    """
+    return 0 if words(before) == words(after) else 1 if after > before else -1
 
 
 def mean_text(mean: float) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
@@ -30,6 +32,14 @@ class Interval:
     high: float
 
 
+class Judgement(enum.Enum):
+    """How a share does against a criterion, given its interval."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    TOO_FEW = "too few to judge"
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """How often a margin held.
@@ -45,6 +55,16 @@ class Coverage:
     errors: int
     share: Interval
     standard_error: float
+
+    def judge(self, required: Fraction) -> Judgement:
+        """Return whether the share meets a criterion: only where its whole interval lies on one side of it.
+
+        Args:
+            required: the least share, above 0 and below 1.
+        """
+        if not self.errors or self.share.low < required <= self.share.high:
+            return Judgement.TOO_FEW
+        return Judgement.MET if self.share.low >= required else Judgement.NOT_MET
 
 
 def coverage_of(held: int, errors: int) -> Coverage:

@@ -1,4 +1,4 @@
-"""Decision rules as values: what must hold before somebody may say yes, e.g. "≥ 95 % of places with ≥ 500 people within ±5 points"."""
+"""Decision rules as values: what must hold before somebody may say yes, e.g. "≥ 95 % of places with ≥ 500 people within 5 percentage points"."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Rule:
             Measure.PROVEN: f"proven ε {side} {limit}",
             Measure.LARGEST_GROUP: (
                 f"{sign} {percent} % of {self.place + ' ' if self.place else ''}areas with ≥ {self.least_people} people "
-                f"within ±{_shown(self.tolerance * 100)} points"
+                f"within {_shown(self.tolerance * 100)} percentage points"
             ),
             Measure.COVERAGE: f"coverage of the margin{where} {side} {percent} %",
             Measure.ERROR: f"{self.figure}{where} {side} {limit}",
@@ -154,7 +154,7 @@ class Verdict:
 
 
 REDISTRICTING = Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(95, 100))
-"""The criterion that decided the redistricting data: ≥ 95 % of places with ≥ 500 people within ±5 points (TopDown paper, §8.1)."""
+"""The criterion that decided the redistricting data: ≥ 95 % of places with ≥ 500 people within 5 percentage points (TopDown paper, §8.1)."""
 
 
 def not_judged(rule: Rule, reason: str) -> Verdict:

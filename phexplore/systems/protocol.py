@@ -235,7 +235,7 @@ class Handover:
 
 def coverage_words(stop: StopRule) -> str:
     """Return when a run ends that watches the coverage of its margins."""
-    return f"stops at ± {float(stop.coverage_error) * 100:g} %"
+    return f"stops at a standard error of {float(stop.coverage_error) * 100:g} %"
 
 
 _PLAIN_JSON = lazy("phexplore.systems.plain", "forecast_json")

@@ -10,7 +10,7 @@ from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule, 
 
 
 def test_that_the_criterion_of_the_redistricting_data_reads_as_people_say_it():
-    assert REDISTRICTING.title == "≥ 95 % of areas with ≥ 500 people within ±5 points"
+    assert REDISTRICTING.title == "≥ 95 % of areas with ≥ 500 people within 5 percentage points"
 
 
 @pytest.mark.parametrize("measure", Measure)

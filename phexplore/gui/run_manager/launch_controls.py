@@ -220,7 +220,7 @@ class StopControl(QWidget):
         self.line = _line("Limit of the error of the figure", first.limit, self.changed, width=SHORT)
         self.line.setText(first.limit)
         self._places = stacked(row((self.level, 1), (self.query, 1)))
-        self._fields = stacked(row((self.figure, 1), Text("±"), self.line), self._places, gap=HALF)
+        self._fields = stacked(row((self.figure, 1), Text("SE ≤"), self.line), self._places, gap=HALF)
         column(self.box, self._fields, of=self, gap=HALF)
         self.figure.currentIndexChanged.connect(self._on_figure)
         for chooser in (self.level, self.query):

@@ -45,7 +45,7 @@ _MOST_RUNS = 20
 _NO_RULES = "No decision rules yet"
 _TEACHING = (
     "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
-    "within ±5 points. Every scenario and run of the project is judged by it, with the distance to the limit."
+    "within 5 percentage points. Every scenario and run of the project is judged by it, with the distance to the limit."
 )
 _LOOKS = {Outcome.PASS: Look.GOOD, Outcome.FAIL: Look.REFUSED, Outcome.NOT_JUDGED: Look.MUTED}
 
@@ -97,7 +97,7 @@ class RuleForm(QWidget):
         self._form = form(
             ("What", self.measure), ("Is", self.bound), ("Limit", column(self.limit, self._unit, gap=HALF), self.limit),
             ("Where", self.place), ("Figure", self.figure), ("Areas from", self.least),
-            ("Within ± points", self.tolerance), of=self,
+            ("Within percentage points", self.tolerance), of=self,
         )  # fmt: skip
         self.show_rule(REDISTRICTING)
 

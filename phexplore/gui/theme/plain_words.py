@@ -116,7 +116,7 @@ _FOR_EXPERTS = re.compile(
     r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours(?=\. |\.?$)"
     r"|, σ² = (?:1/ρ|sensitivity / 2ρ)[^.]*| with scale (?:2|sensitivity ?)/ ?ε[^.,]*"
     r"| \(standard deviation between trials / √trials\)|, [\d.]+ × their root mean square"
-    r"|; squared errors are [\d.]+(?: ± [\d.]+)? times the predicted variance"
+    r"|; squared errors are [\d.]+(?: \(standard error [\d.]+\))? times the predicted variance"
     r"|(?<=; )squared errors over predicted variance: [^;]+; ",
     re.MULTILINE,
 )

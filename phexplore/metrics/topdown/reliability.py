@@ -1,6 +1,6 @@
 """From how many people on is a number of a level reliable?
 
-Reliable means: at least 95 % of the units with at least N people meet the redistricting criterion's ±5 points. The share that meets it is
+Reliable means: at least 95 % of the units with at least N people meet the redistricting criterion's 5 percentage points. The share that meets it is
 no monotone function of N, since single units enter it, so no bisection is made: every N is looked at. Two answers are given, the
 smallest N at which the requirement holds, and the smallest from which on it holds for every larger N too, as long as
 enough units are left to tell (Wright and Irimata 2021 report the like per class of 50 people).

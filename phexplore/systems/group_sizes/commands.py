@@ -165,11 +165,11 @@ def _print(content: dict[str, Any]) -> None:
         printed = row["published"]
         cells = [row["data"], row["epsilon"], row["label"]]
         for place, level in enumerate(row["l1"]):
-            spread = "" if level["sd"] is None else f" ±{level['sd']:.2f}"
+            spread = "" if level["sd"] is None else f" (SD {level['sd']:.2f})"
             cells += [f"{level['mean']:,.2f}{spread}", "-" if printed is None else f"{printed['l1'][place]:.1f}"]
         cells += [f"{row['violations']['mean']:,.0f}", "-" if printed is None else f"{printed['violations']:,}"]
         rows.append((*cells, f"{row['seconds']['mean']:.2f}", "yes" if row["keeps_budget"] else f"no: {row['spends']}"))
     levels = [text for number in (1, 2, 3) for text in (f"level {number}", "paper")]
     header = ("data", "ε", "mechanism", *levels, "violations", "paper", "seconds", "keeps ε")
-    tell("L1 errors in thousands of groups, mean ± standard deviation; paper: Table 7")
+    tell("L1 errors in thousands of groups, mean (standard deviation, SD); paper: Table 7")
     print_table(header, rows, right=range(3, 12))

@@ -17,7 +17,7 @@ from phexplore.systems.group_sizes.experiment_pictures import experiment_picture
 Content = Mapping[str, Any]
 
 _ABOUT = (
-    "L1 errors in thousands of groups: mean over {trials} releases ± standard deviation; beside them the figures of Table 7. "
+    "L1 errors in thousands of groups: mean over {trials} releases (standard deviation, SD); beside them the figures of Table 7. "
     "Violations: regions and sizes whose subregions do not add up."
 )
 
@@ -142,4 +142,4 @@ def _table(content: Content, data: Content) -> TableView:
 
 
 def _spread(moments: Content) -> str:
-    return f"{moments['mean']:,.2f}" + ("" if moments["sd"] is None else f" ± {moments['sd']:,.2f}")
+    return f"{moments['mean']:,.2f}" + ("" if moments["sd"] is None else f" (SD {moments['sd']:,.2f})")

@@ -174,7 +174,7 @@ def _tiles(run: SizeRun) -> tuple[TileContent, ...]:
         f"L1 error (sum of errors), {run.tree.levels[-1]}",
         f"{round(mean):,}",
         "groups",
-        ("" if deviation is None else f"± {round(deviation):,} between trials; ")
+        ("" if deviation is None else f"standard deviation {round(deviation):,} between trials; ")
         + f"{percent(share, places=2, toward=Toward.UP)} of the largest possible, two for every group",
     )
     broken = float(np.mean([each.consistency for each in run.promises]))
@@ -203,7 +203,7 @@ def _by_level(run: SizeRun) -> Figure:
     table: list[tuple[Value, ...]] = []
     for name, width, level in zip(run.tree.levels, run.tree.widths, run.levels, strict=True):
         mean, deviation = level.mean, level.deviation
-        text = f"{round(mean):,}" + ("" if deviation is None else f" ± {round(deviation):,}")
+        text = f"{round(mean):,}" + ("" if deviation is None else f" (SD {round(deviation):,})")
         tip = f"{name}: {text} groups over {len(level.l1):,} trials"
         rows.append(Row(name, "", name, value=mean, dots=tuple(map(float, level.l1)), text=text, tip=tip))
         table.append((name, width, len(level.l1), mean, deviation, mean / (width * run.largest)))

@@ -222,10 +222,10 @@ def distribution_title(sample: ErrorSample) -> str:
         return f"{sample.name}: every error is 0, no noise was added"
     found = sample.coverage
     points = found.standard_error * 100
-    error = f" ± {points:.1f}" if points >= 0.05 else f" ± {points:.1g}" if points else ""
+    error = f"; standard error {points:.{'1f' if points >= 0.05 else '1g'}}" if points else ""
     return (
-        f"{sample.name}: {found.share.value * 100:.1f}{error} % of errors lie within ±{people(sample.margin)} {sample.unit}"
-        f" (expected {sample.expected_coverage * 100:.1f} %)"
+        f"{sample.name}: {found.share.value * 100:.1f} % of {len(sample.errors):,} errors lie within ±{people(sample.margin)} {sample.unit}"
+        f" (expected {sample.expected_coverage * 100:.1f} %{error})"
     )
 
 

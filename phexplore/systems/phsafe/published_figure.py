@@ -259,11 +259,10 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> Figure:
         for part in entry["by_room"]:
             words = _room_words(part)
             share = 100 * part["share"]
-            wide = 50 * (part["high"] - part["low"])
             text = f"{percent(part['share'], toward=Toward.DOWN)} of {part['of']:,}"
             tip = (
                 f"{entry['table']}, truth {words} from a limit: {part['held']:,} of {part['of']:,} intervals hold it "
-                f"(± {wide:.1f} points by simulation)."
+                f"(Monte Carlo interval {percent(part['low'])} to {percent(part['high'])})."
             )
             bars.append(Bar(None, entry["table"], words, share, 90.0, text, tip))
             rows.append((entry["table"], words, part["held"], part["of"], part["share"], part["low"], part["high"]))

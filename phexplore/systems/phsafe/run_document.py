@@ -149,8 +149,8 @@ def _tiles(snapshot: RunSnapshot) -> tuple[Tile, ...]:
         tiles.append(
             Tile(
                 "Coverage of the margins",
-                f"{held * 100:.2f} ± {percent(error, places=2, toward=Toward.UP)}",
-                f"exactly {percent(overall.expected, places=2)}; ± is the Monte-Carlo error",
+                percent(held, places=2),
+                f"exactly {percent(overall.expected, places=2)}; Monte Carlo standard error {percent(error, places=2, toward=Toward.UP)}",
                 attention=abs(held - overall.expected) > 4 * error,
             )
         )

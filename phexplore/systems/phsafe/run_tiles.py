@@ -70,12 +70,12 @@ def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileCon
         return TileContent("Coverage of the margins", "–", MODE_WORDS[run.spec.mode], "There is no noise in this run.")
     if run.coverage is None:
         return TileContent("Coverage of the margins", "–", aimed, "No trial yet.")
-    value = f"{run.coverage.share.value * 100:.1f} %"
+    value = f"{run.coverage.share.value * 100:.2f} %"  # as many decimals as its standard error and its forecast
     error = monte_carlo_error(run)
-    beside = f"± {percent(error, places=2, toward=Toward.UP)}, {aimed}" if math.isfinite(error) else aimed
+    beside = f"{_standard_error(error)}, {aimed}" if math.isfinite(error) else aimed
     off = 0.0 if run.expected is None else abs(run.coverage.share.value - run.expected)
     unusual = off > SUSPICIOUS * error + _ROUNDED
-    forecast = "" if run.expected is None else f" ({percent(run.expected)})"
+    forecast = "" if run.expected is None else f" ({percent(run.expected, places=2)})"
     change = f"further off the forecast{forecast} than chance explains"
     if not unusual:
         change = f"as forecast{forecast}, within the Monte-Carlo error"
@@ -83,6 +83,10 @@ def coverage_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileCon
         points = (run.coverage.share.value - other.coverage.share.value) * 100
         change = f"{_signed_points(points)} against the other run"
     return TileContent("Coverage of the margins", value, beside, change, Tone.ATTENTION if unusual else Tone.NEUTRAL)
+
+
+def _standard_error(error: float) -> str:
+    return f"standard error {percent(error, places=2, toward=Toward.UP)}"
 
 
 def monte_carlo_error(run: RunHeadline) -> float:
@@ -143,9 +147,9 @@ def headline_tile(run: RunHeadline) -> TileContent:
     if run.coverage is None:
         return TileContent("Last run", "–", MODE_WORDS[run.spec.mode], "")
     error = monte_carlo_error(run)
-    beside = f"± {percent(error, places=2, toward=Toward.UP)}" if math.isfinite(error) else ""
+    beside = _standard_error(error) if math.isfinite(error) else ""
     bias = "" if run.bias is None else f"bias {bias_words(run.bias)} people (truncation)"
-    return TileContent("Last run: coverage", f"{run.coverage.share.value * 100:.1f} %", beside, bias)
+    return TileContent("Last run: coverage", f"{run.coverage.share.value * 100:.2f} %", beside, bias)
 
 
 def _against(difference: float) -> str:

@@ -97,11 +97,11 @@ def study_title(found: TruncationStudy, name: str, present: int) -> str:
     best = found.point(found.best)
     known = {point.threshold: point for point in found.points}
     if present == found.best or present not in known:
-        return f"{name}: τ = {found.best} has the smallest error, ±{people(best.rmse)} people (root mean square)"
+        return f"{name}: τ = {found.best} has the smallest RMSE, {people(best.rmse)} people"
     now = known[present]
     return (
-        f"{name}: τ = {found.best} would have the smallest error, ±{people(best.rmse)} people; "
-        f"τ = {present} has ±{people(now.rmse)}"
+        f"{name}: τ = {found.best} has the smallest RMSE, {people(best.rmse)} people; τ = {present} has {people(now.rmse)} "
+        f"(bias {people(now.bias)}, margin ±{people(now.margin)})"
     )
 
 
@@ -117,8 +117,8 @@ def study_summary(found: TruncationStudy) -> str:
 def point_words(point: ThresholdPoint) -> str:
     """Return one threshold in words."""
     return (
-        f"τ = {point.threshold}: bias {people(point.bias)} people, noise ±{people(point.deviation)} (σ), margin "
-        f"{people(point.margin)}, root mean square {people(point.rmse)}.\n"
+        f"τ = {point.threshold}: bias {people(point.bias)} people, noise σ {people(point.deviation)}, margin "
+        f"±{people(point.margin)}, RMSE {people(point.rmse)}.\n"
         f"It cuts {_share(point.people_cut)} of the people and {_share(point.households_cut)} of the households."
     )
 

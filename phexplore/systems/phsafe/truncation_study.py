@@ -214,10 +214,10 @@ def judged(found: TruncationStudy, threshold: int) -> str:
     """
     own, best = found.point(threshold), found.point(found.best)
     if own == best:
-        return f"τ = {threshold} has the smallest error of this number: ±{own.rmse:,.1f} people (root mean square)."
+        return f"τ = {threshold} has the smallest RMSE of this number: {own.rmse:,.1f} people."
     text = (
-        f"τ = {threshold} has an error of ±{own.rmse:,.1f} people (τ = {best.threshold}: ±{best.rmse:,.1f}). It cuts "
-        f"{percent(own.people_cut, places=3)} of the counted people, {-own.bias:,.1f} in this number, beside noise of {own.deviation:,.1f}."
+        f"τ = {threshold} has an RMSE of {own.rmse:,.1f} people (τ = {best.threshold}: {best.rmse:,.1f}). It cuts "
+        f"{percent(own.people_cut, places=3)} of the counted people, {-own.bias:,.1f} in this number; the noise has σ {own.deviation:,.1f}."
     )
     if found.cheapest is not None:
         return text

@@ -38,18 +38,18 @@ def worst_summary(numbers: Sequence[NumberResult], trials: int) -> str:
         f"truncation makes up much of the error of {cut} of them" if cut else "truncation explains none of these errors"
     )
     return (
-        f"The {len(numbers)} published numbers with the largest mean error over {trials:,} {'trial' if trials == 1 else 'trials'}, "
+        f"The {len(numbers)} published numbers with the largest mean absolute error over {trials:,} {'trial' if trials == 1 else 'trials'}, "
         f"against production's exact count; a number that several tables repeat is listed once; {why}."
     )
 
 
 def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None] = ()) -> Table:
-    """Return the data table, the worst first; `others` are the mean errors of the same numbers in another run, if any."""
+    """Return the data table, the worst first; `others` are the mean absolute errors of the same numbers in another run, if any."""
     beside: list[tuple[float | None, ...]] = [(each,) for each in others] or [()] * len(numbers)
     headers = (
         "Table",
-        "Mean error",
-        *(("Mean error, other run",) if others else ()),
+        "Mean absolute error",
+        *(("Mean absolute error, other run",) if others else ()),
         "Counted",
         "Reason",  # with what is counted next to the error: the columns behind it scroll out of a narrow window
         "Region",
@@ -57,7 +57,7 @@ def worst_numbers(numbers: Sequence[NumberResult], others: Sequence[float | None
         "Cell",
         "True count",
         "Truncation bias",
-        "Mean noise",
+        "Mean absolute noise",
         "Largest error",
         "Noise margin, ±",
         "Level",  # region and group say it: it stands last, where it takes no room from their names

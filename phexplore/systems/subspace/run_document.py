@@ -117,7 +117,7 @@ def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Doc
 
 def _squared_error(each: ReleaseErrors) -> str:
     mean, doubt = float(np.mean(each.squared)), each.squared_error_doubt
-    return f"{mean:,.1f}" if doubt is None else f"{mean:,.1f} ± {doubt:,.1f}"
+    return f"{mean:,.1f}" if doubt is None else f"{mean:,.1f} (SE {doubt:,.1f})"
 
 
 _RELEASES: tuple[Column[ReleaseErrors], ...] = (
@@ -133,7 +133,7 @@ _RELEASES: tuple[Column[ReleaseErrors], ...] = (
 
 
 def _release_table(errors: tuple[ReleaseErrors, ...]) -> TableView:
-    note = "± is the Monte-Carlo error over trials."
+    note = "SE is the Monte Carlo standard error over trials."
     return table_of("releases", "Errors of each release", _RELEASES, errors, note)
 
 

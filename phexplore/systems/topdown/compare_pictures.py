@@ -13,7 +13,7 @@ from phexplore.figures.axis import Axis, Scale, number_text, signed_text
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
-from phexplore.figures.wording import people, signed_people, with_error
+from phexplore.figures.wording import people, signed_people, with_interval
 from phexplore.metrics.coverage import error_between_trials, over_trials
 from phexplore.metrics.topdown.shapes import Floats
 from phexplore.metrics.topdown.size_classes import TENS
@@ -227,8 +227,8 @@ def _row(group: str, name: str, place: int, figure: _Compared | None, unit: str)
         return Row(None, group, name, text="no such numbers", series=place)
     known = math.isfinite(figure.error)
     reach = 2 * figure.error if known else 0.0
-    words = with_error(figure.mean, reach) if known else people(figure.mean)
-    short, mean = words, words.partition(" ±")[0]
+    words = with_interval(figure.mean, reach) if known else people(figure.mean)
+    short, mean = words, words.partition(", ")[0]
     if figure.difference is not None:
         words += f"   {_difference_words(figure)}"
         # The whiskers show the run's own error; beside them stands what only words can say.
@@ -251,7 +251,7 @@ def _difference_words(figure: _Compared) -> str:
         return ""
     reach = 2 * figure.difference_error
     known = math.isfinite(reach)
-    words = with_error(figure.difference, reach, is_signed=True) if known else signed_people(figure.difference)
+    words = with_interval(figure.difference, reach, is_signed=True) if known else signed_people(figure.difference)
     if figure.better is None or figure.worse is None:
         return f"({words} to A)"
     return f"({words}; {percent(figure.better, places=0)} nearer, {percent(figure.worse, places=0)} farther)"

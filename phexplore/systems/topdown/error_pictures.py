@@ -17,8 +17,8 @@ from phexplore.figures.histogram import curve_of, error_histogram
 from phexplore.figures.map import map_figure
 from phexplore.figures.marks import Patch, Row
 from phexplore.figures.table import Table, Value, grouped
-from phexplore.figures.wording import people, signed_people, with_error, with_unit
-from phexplore.metrics.coverage import Coverage
+from phexplore.figures.wording import people, signed_people, with_interval, with_unit
+from phexplore.metrics.coverage import Coverage, Judgement
 from phexplore.metrics.topdown.bias import BiasBySize
 from phexplore.metrics.topdown.distribution import ErrorDistribution
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED, MeetingCounts
@@ -273,11 +273,11 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 tip=f"True counts {label}: {int(bias.numbers[place]):,} numbers per trial\n"
                 "mean error "
                 + (
-                    f"{with_error(mean, 2 * error, is_signed=True)} (two standard errors)"
+                    f"{with_interval(mean, 2 * error, is_signed=True)} (two standard errors)"
                     if known
                     else signed_people(mean)
                 )
-                + f", spread ± {people(spread)}",
+                + f", standard deviation {people(spread)}",
                 is_warned=known and abs(mean) > 4 * error and abs(mean) >= 0.5,
             )
         )
@@ -386,7 +386,7 @@ def judged_figure(judged: Sequence[Judged], title: str, groups: str, trials: int
         Axis("share of units whose largest group is within 5 points, percent", domain=(0.0, 100.0)),
         title,
         f"Groups: {groups}. {trials_words(trials).capitalize()}; whiskers are Wilson intervals at 95 %, the dashed line is "
-        "the 95 % that redistricting asks for. Amber: below it.",
+        "the 95 % that redistricting asks for. Amber: the whole interval is below it.",
         Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
         guide=float(REQUIRED * 100),
     )
@@ -405,7 +405,7 @@ def _coverage_row(key: str | None, group: str, name: str, coverage: Coverage, ti
         high=share.high * 100,
         text=f"{percent(share.value, toward=Toward.DOWN)} of {grouped(coverage.errors)}",
         tip=tip,
-        is_warned=coverage.held < REQUIRED * coverage.errors,
+        is_warned=coverage.judge(REQUIRED) is Judgement.NOT_MET,
     )
 
 

@@ -170,7 +170,7 @@ def _error(errors: Integers) -> float:
 
 
 def _margin_words(margin: float, error: float) -> str:
-    return f"margin ±{people(margin)} before, error {people(error)} after (root mean square)"
+    return f"margin ±{people(margin)} before, RMSE {people(error)} after"
 
 
 def _within_words(margin: float, errors: Integers) -> str:

@@ -109,17 +109,24 @@ class PlausibleCheck(NamedTuple):
     Attributes:
         result: of the truth and of the first trial: number, level, title, what is missing.
         published: units found, by trial.
+        applies: units the check applies to, by trial.
         places: the oddest ones: most trials first, then the largest.
     """
 
     result: CheckResult
     published: tuple[int, ...] = ()
+    applies: tuple[int, ...] = ()
     places: tuple[_OddPlace, ...] = ()
 
     @property
     def mean(self) -> float:
         """Units found in a trial on average."""
         return sum(self.published) / len(self.published) if self.published else 0.0
+
+    @property
+    def mean_applies(self) -> float:
+        """Units the check applies to in a trial on average: what `mean` is out of."""
+        return sum(self.applies) / len(self.applies) if self.applies else 0.0
 
     @property
     def more(self) -> float:
@@ -156,7 +163,7 @@ class PlausibleFold(Fold):
     """Counts what the checks find, trial by trial.
 
     Attributes:
-        counts: by trial and check, units found in published data.
+        counts: by trial and check, units found in published data, and units the check applies to.
     """
 
     def __init__(self, run: TopDownRun, partner: TopDownRun | None) -> None:
@@ -173,7 +180,7 @@ class PlausibleFold(Fold):
         self._levels = [name for name in CHECKED_LEVELS if name in (self._persons or run).levels]
         self._facilities = {} if self._persons is None else _facilities(self._persons, self._levels)
         self._truth = self._figures(run.truth, None if partner is None else partner.truth)
-        self.counts: dict[int, dict[int, int]] = {}
+        self.counts: dict[int, dict[int, tuple[int, int]]] = {}
         self._odd: dict[int, Integers] = {}
         self._results: tuple[CheckResult, ...] = ()
 
@@ -188,7 +195,7 @@ class PlausibleFold(Fold):
         self.counts[index] = {}
         for result in results:
             if result.odd_published is not None and result.found_published is not None:
-                self.counts[index][result.number] = result.found_published
+                self.counts[index][result.number] = result.found_published, result.applies_published or 0
                 self._odd[result.number] = self._odd.get(result.number, 0) + result.odd_published.astype(np.int64)
 
     def _figures(self, own: Levels, other: Levels | None) -> Mapping[str, UnitFigures]:
@@ -231,7 +238,8 @@ class PlausibleFold(Fold):
             )
             for unit in order.tolist()
         )
-        return PlausibleCheck(result, tuple(each[result.number] for each in self.counts.values()), places)
+        published, applies = zip(*(each[result.number] for each in self.counts.values()), strict=True)
+        return PlausibleCheck(result, published, applies, places)
 
 
 def _facilities(run: TopDownRun, levels: list[str]) -> dict[str, Integers]:
@@ -278,8 +286,8 @@ def _row(check: PlausibleCheck, trials: int) -> Row:
         low=float(min(check.published)),
         high=float(max(check.published)),
         tick=None if result.found_truth is None else float(result.found_truth),
-        text=f"{true}{people(check.mean)} of {result.applies_published or 0:,}",
-        tip=f"{name}\n{true}{people(check.mean)} of {result.applies_published or 0:,} units\n{places}\n{result.note}".strip(),
+        text=f"{true}{people(check.mean)} of {people(check.mean_applies)}",
+        tip=f"{name}\n{true}{people(check.mean)} of {people(check.mean_applies)} units\n{places}\n{result.note}".strip(),
         is_warned=group == _FAILS,
     )
 
@@ -308,5 +316,5 @@ def _cells(check: PlausibleCheck) -> tuple[Value, ...]:
     if result.missing:
         return (*head, None, None, None, None, None, "", f"{result.missing}. {result.note}".strip())
     codes = ", ".join(place.code for place in check.places)
-    found = (result.applies_published, result.found_truth, check.mean, min(check.published), max(check.published))
+    found = (check.mean_applies, result.found_truth, check.mean, min(check.published), max(check.published))
     return (*head, *found, codes, result.note)

@@ -13,7 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.figures.figure import Figure
 from phexplore.figures.tile import TileContent, Tone
 from phexplore.figures.wording import one_of, people
-from phexplore.metrics.coverage import Coverage, coverage_of
+from phexplore.metrics.coverage import Coverage, Judgement, coverage_of
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED
 from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.model.rounded import Toward, percent
@@ -361,10 +361,10 @@ def _answer_of_nation(
 
 
 _ERROR, _CRITERION, _RELIABLE, _LAST_ERROR = (
-    "Mean error of a total",
+    "Mean absolute error of a total",
     "Within 5 points, units of 500+",
     "Reliable from",
-    "Last run: mean error",
+    "Last run: mean absolute error",
 )
 
 
@@ -373,14 +373,13 @@ def _criterion_tile(coverage: Coverage | None, place: str) -> TileContent:
         return TileContent(_CRITERION, "–", "", "The schema has no groups to judge.")
     if not coverage.errors:
         return TileContent(_CRITERION, "–", "", f"No {place} has 500 people.")
-    share = coverage.share
-    met = coverage.held >= REQUIRED * coverage.errors
+    share, judgement = coverage.share, coverage.judge(REQUIRED)
     return TileContent(
         _CRITERION,
         percent(share.value, toward=Toward.DOWN),
         f"{place}, {percent(share.low)} to {percent(share.high)}",
-        "meets the 95 % of redistricting" if met else "below the 95 % of redistricting",
-        Tone.GOOD if met else Tone.ATTENTION,
+        f"95 % of redistricting: {judgement.value}; {coverage.errors:,} areas over all trials",
+        {Judgement.MET: Tone.GOOD, Judgement.NOT_MET: Tone.ATTENTION}.get(judgement, Tone.NEUTRAL),
     )
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.figures.wording import shown_change
 from phexplore.spine.description import ClassDistances
 from phexplore.spine.geography import TABULATION
 from phexplore.spine.settings import BLOCK_GROUP, PLACE_MCD, QUARTERS
@@ -116,15 +117,17 @@ def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray
     both = finite & np.isfinite(before)
     was = f"±{_people(float(before[both].mean()))}"
     now = f"±{_people(float(after[both].mean()))}"
-    smaller = int((after[both] < before[both] * (1 - 1e-9)).sum())
-    larger = int((after[both] > before[both] * (1 + 1e-9)).sum())
-    if not smaller and not larger:
-        return f"Predicted margin of {name}: {now} {unit} on average, as before"
-    change = f"Predicted margin of {name}: {was} → {now} {unit}"
-    if int(both.sum()) == 1:
+    pairs = zip(before[both].tolist(), after[both].tolist(), strict=True)
+    changes = [shown_change(old, new, margin_text) for old, new in pairs]
+    smaller, larger = changes.count(-1), changes.count(1)
+    if was == now:
+        change = f"Predicted margin of {name}: {now} {unit} on average as before"
+    else:
+        change = f"Predicted margin of {name}: {was} → {now} {unit}" + (" on average" if len(changes) > 1 else "")
+    if len(changes) == 1 or not (smaller or larger):
         return change
     counts = f"smaller for {smaller:,}" if smaller >= larger else f"larger for {larger:,}"
-    return f"{change} on average, {counts} of {int(both.sum()):,}"
+    return f"{change}, {counts} of {len(changes):,}"
 
 
 def _people(value: float) -> str:

@@ -240,7 +240,7 @@ def _ratio_words(content: MarginsContent) -> str:
             return f"squared errors over predicted variance: {', '.join(parts)}."
     if content.what == "levels" or not math.isfinite(seen.ratio):
         return "no variance is predicted to compare them with." if content.kept else "the prediction is 0 here."
-    doubt = f" ± {seen.ratio_error:.2f}" if math.isfinite(seen.ratio_error) else ""
+    doubt = f" (standard error {seen.ratio_error:.2f})" if math.isfinite(seen.ratio_error) else ""
     return f"squared errors are {seen.ratio:.2f}{doubt} times the predicted variance."
 
 

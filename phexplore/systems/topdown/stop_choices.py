@@ -43,7 +43,7 @@ def stop_words(stop: StopRule) -> str:
     chosen = watchable(rest[-1])
     amount = {Unit.SHARE: f"{error * 100:g} %", Unit.PERCENT: f"{error:g} %", Unit.PEOPLE: f"{error:g}"}[chosen.unit]
     of = f" of {query_title(rest[0])}" if len(rest) > 1 else ""
-    return f"stops when {chosen.words[0].lower()}{chosen.words[1:]}{of} at {level_title(level)} is known to ± {amount}"
+    return f"stops when {chosen.words[0].lower()}{chosen.words[1:]}{of} at {level_title(level)} has a standard error of at most {amount}"
 
 
 def metrics() -> tuple[StopMetric, ...]:

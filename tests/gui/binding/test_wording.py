@@ -21,7 +21,7 @@ from phexplore.figures.wording import (
     target_text,
     to_digits,
     to_places,
-    with_error,
+    with_interval,
     with_unit,
 )
 from phexplore.model.numbers import UNLIMITED, parse_exact
@@ -91,15 +91,15 @@ def test_that_differences_carry_their_sign() -> None:
 @pytest.mark.parametrize(
     ("value", "error", "is_signed", "text"),
     [
-        (2.5, 1.0, False, "2.50 ± 1.00"),
-        (454.35, 12.34, False, "454.4 ± 12.3"),
-        (1200.0, 300.0, False, "1,200 ± 300"),
-        (2.0, 0.75, True, "+2.00 ± 0.75"),
-        (-2.0, 3.0, True, "−2 ± 3"),
+        (2.5, 1.0, False, "2.50, 1.50 to 3.50"),
+        (454.35, 12.34, False, "454.4, 442.0 to 466.7"),
+        (1200.0, 300.0, False, "1,200, 900 to 1,500"),
+        (2.0, 0.75, True, "+2.00, +1.25 to +2.75"),
+        (-2.0, 3.0, True, "−2, −5 to +1"),
     ],
 )
-def test_that_a_number_and_its_error_have_the_same_decimals(value, error, is_signed, text) -> None:
-    assert with_error(value, error, is_signed=is_signed) == text
+def test_that_a_number_and_its_interval_have_the_same_decimals(value, error, is_signed, text) -> None:
+    assert with_interval(value, error, is_signed=is_signed) == text
 
 
 def test_that_a_small_share_does_not_read_zero() -> None:

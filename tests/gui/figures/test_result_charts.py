@@ -210,7 +210,9 @@ def test_that_a_coverage_outside_its_interval_is_marked_and_the_whole_is_judged(
     figure = coverage_figure(given, Fraction(9, 10), overall_of(given))
     assert [mark.is_warned for mark in figure.marks] == [False, True]
     assert [mark.value for mark in figure.marks] == [0.9, 0.25]
-    assert figure.title == "The 90 % margins held 85.19 ± 1.53 % of the noise, as they should (90.00 %)"
+    assert (
+        figure.title == "The 90 % margins held 85.19 % of the noise (standard error 1.53 %), as they should (90.00 %)"
+    )
     wrong = [replace(each, expected_coverage=0.99) for each in given]
     assert "PH5_num from PH4, PH8_num from PH7" in figure.summary  # why fewer numbers are measured than published
     assert "but should hold 99.00 %" in coverage_figure(wrong, Fraction(9, 10), overall_of(wrong)).title
@@ -339,10 +341,10 @@ def test_that_the_worst_come_first_as_a_table_with_reasons(shown):
     chart.show_figure(worst_figure([number(bias=-100, mean_error=99.0), number()], 5))
     assert chart.title == "Worst: PH3, Texas, Asian alone, off by 99 people on average (truncation)"
     assert chart.numbers.column("Reason") == ("truncation", "noise")
-    assert chart.numbers.column("Mean error") == (99.0, 13.0)
+    assert chart.numbers.column("Mean absolute error") == (99.0, 13.0)
     first = (
         "Table",
-        "Mean error",
+        "Mean absolute error",
         "Counted",
         "Reason",
         "Region",

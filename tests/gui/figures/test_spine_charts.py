@@ -187,7 +187,9 @@ def test_that_errors_of_a_run_lie_over_the_prediction():
     seen = Observed("7", 6, np.array([2.0, 8.0, 1.0]), np.full(3, 1.03), 1.03, 0.06)
     found = margin_rows(margins(observed=seen, schema="16 cells"), "this spine", "standard spine")
     assert found.marks[1].crosses == (pytest.approx(2 * 1.645),)
-    assert "6 trials, 1.645 × their root mean square; squared errors are 1.03 ± 0.06 times" in found.summary
+    assert (
+        "6 trials, 1.645 × their root mean square; squared errors are 1.03 (standard error 0.06) times" in found.summary
+    )
     assert (
         "Predicted for the run's data, 16 cells; the margins of the tree are for the scenario's own cells."
         in found.summary

@@ -33,20 +33,23 @@ def run(us, run_data):
 
 def test_that_the_coverage_has_its_monte_carlo_error_and_its_aim(run):
     tile = coverage_tile(run)
-    assert (tile.value, tile.beside) == ("90.2 %", "± 0.40 %, aimed at 90 %")
+    assert (tile.value, tile.beside) == ("90.20 %", "standard error 0.40 %, aimed at 90 %")
     assert tile.tone is Tone.NEUTRAL
 
 
 def test_that_one_trial_has_the_error_of_independent_numbers(run):
     one = replace(run, trials=1, coverage_error=math.inf)
     error = math.sqrt(0.902 * 0.098 / 10000) * 100
-    assert coverage_tile(one).beside.startswith(f"± {error:.2f} %")
+    assert coverage_tile(one).beside.startswith(f"standard error {error:.2f} %")
 
 
 def test_that_a_coverage_chance_cannot_explain_is_marked(run):
     off = replace(run, coverage=coverage_of(8000, 10000))
     assert coverage_tile(off).tone is Tone.ATTENTION
-    assert coverage_tile(off).change == f"further off the forecast ({percent(off.expected)}) than chance explains"
+    assert (
+        coverage_tile(off).change
+        == f"further off the forecast ({percent(off.expected, places=2)}) than chance explains"
+    )
 
 
 def test_that_the_coverage_of_narrow_noise_is_held_against_its_exact_one(run):
@@ -62,7 +65,7 @@ def test_that_the_coverage_of_narrow_noise_is_held_against_its_exact_one(run):
 def test_that_two_trials_alike_by_chance_do_not_make_the_coverage_certain(run):
     alike = replace(run, trials=2, coverage=coverage_of(9030, 10000), coverage_error=1e-6)
     assert coverage_tile(alike).tone is Tone.NEUTRAL
-    assert coverage_tile(alike).beside.startswith("± 0.30 %")
+    assert coverage_tile(alike).beside.startswith("standard error 0.30 %")
 
 
 def test_that_runs_without_noise_or_trials_have_no_coverage(run):
@@ -99,6 +102,6 @@ def test_that_trials_say_whether_more_will_come_and_what_the_data_is(run):
 
 def test_that_the_window_gets_coverage_and_bias_of_the_last_run(run):
     tile = headline_tile(run)
-    assert (tile.caption, tile.value, tile.beside) == ("Last run: coverage", "90.2 %", "± 0.40 %")
+    assert (tile.caption, tile.value, tile.beside) == ("Last run: coverage", "90.20 %", "standard error 0.40 %")
     assert tile.change == "bias −0.34 people (truncation)"
     assert headline_tile(replace(run, coverage=None)).value == "–"

@@ -125,7 +125,7 @@ def test_that_a_run_says_how_it_works_and_on_what(row, us, run_data, tmp_path):
         demonstration = replace(run_data, path=str(demonstration_directory(name)))
         assert data_words(replace(row.spec, data=demonstration)) == title
     spec = RunSpec(us, run_data, 5, None, workers=2, stop=StopRule(row.spec.scenario.conventions.confidence / 180))
-    assert kind_words(spec) == "with noise, seed from the system, 2 workers, stops at ± 0.5 %"
+    assert kind_words(spec) == "with noise, seed from the system, 2 workers, stops at a standard error of 0.5 %"
     assert kind_words(replace(spec, mode=RunMode.NO_NOISE, workers=1, stop=None)) == "truncated, no noise"
     assert (kind_words(None), data_words(None)) == ("", "")
     method = preset("counties-invariant-2010").scenario

@@ -88,7 +88,7 @@ def plainly() -> Iterator[None]:
             "its conventions hold for all: 90 % margins, normal.",
         ),
         (
-            "2 trials, 1.645 × their root mean square; squared errors are 0.27 ± 0.06 times the predicted variance. End.",
+            "2 trials, 1.645 × their root mean square; squared errors are 0.27 (standard error 0.06) times the predicted variance. End.",
             "2 trials. End.",
         ),
         (

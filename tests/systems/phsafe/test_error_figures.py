@@ -104,7 +104,7 @@ def test_that_the_title_gives_the_observed_share_with_its_error_against_the_exac
     given = sample(NOISES["usual"], [0] * 90 + [30] * 10)
     exact = NOISES["usual"].coverage(20)
     assert distribution_title(given) == (
-        f"PH3 (State, A-G), all cells: 90.0 ± 3.0 % of errors lie within ±20 people (expected {exact * 100:.1f} %)"
+        f"PH3 (State, A-G), all cells: 90.0 % of 100 errors lie within ±20 people (expected {exact * 100:.1f} %; standard error 3.0)"
     )
     assert "100 errors from 4 trials, mean +3, largest 30 people; truncation is not included" in (
         distribution_summary(given)

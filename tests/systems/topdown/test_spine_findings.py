@@ -59,7 +59,7 @@ def test_that_blocks_without_areas_say_so():
 def test_that_margins_are_compared_where_both_are_known():
     before, after = np.array([10.0, 20.0, np.inf]), np.array([5.0, 25.0, np.inf])
     assert margin_finding("3 places", before, after, "people") == (
-        "Predicted margin of 3 places: ±15.0 → ±15.0 people on average, smaller for 1 of 2"
+        "Predicted margin of 3 places: ±15.0 people on average as before, smaller for 1 of 2"
     )
     assert (
         margin_finding("1 place", np.array([10.0]), np.array([5.0]), "households")
@@ -86,3 +86,13 @@ def test_that_levels_are_named_by_words_where_their_margins_run_from_and_to() ->
     assert (
         said == "Predicted margins run from ±2.83 people for a primitive area to ±29.7 for a block; exact: tract subset"
     )
+
+
+@pytest.mark.defect("T13")
+def test_that_changes_that_no_digit_shows_are_not_counted():
+    before = np.array([16.8, 8.1, 8.1, 8.1])
+    after = np.array([16.6, 8.0998, 8.07, 8.1])
+    assert margin_finding("4 towns", before, after, "people") == (
+        "Predicted margin of 4 towns: ±10.3 → ±10.2 people on average, smaller for 2 of 4"
+    )
+    assert "smaller" not in margin_finding("4 towns", before[[1, 3]], after[[1, 3]], "people")

@@ -219,7 +219,7 @@ def test_that_the_worst_number_is_the_one_with_the_largest_mean_error(ask, write
     run = write_run(trials=3)
     picture = ask(run, "worst").picture
     errors = np.abs(np.stack(run.noise) + (run.truth.truncated - run.truth.non_private)).mean(axis=0)
-    means = list(picture.table.column("Mean error"))
+    means = list(picture.table.column("Mean absolute error"))
     assert means[0] == pytest.approx(errors.max())
     assert means == sorted(means, reverse=True)
     row = int(errors.argmax())
@@ -227,7 +227,7 @@ def test_that_the_worst_number_is_the_one_with_the_largest_mean_error(ask, write
         run.keys.region_id[row], run.keys.iteration_code[row], str(run.keys.cell[row]),
     )  # fmt: skip
     assert picture.table.column("Truncation bias")[0] == run.truth.truncated[row] - run.truth.untruncated[row]
-    assert picture.table.column("Mean noise")[0] == pytest.approx(np.abs(np.stack(run.noise))[:, row].mean())
+    assert picture.table.column("Mean absolute noise")[0] == pytest.approx(np.abs(np.stack(run.noise))[:, row].mean())
 
 
 def test_that_every_kind_of_picture_has_its_choosers(ask, write_run):
@@ -314,7 +314,7 @@ def test_that_tables_hold_the_numbers_of_the_other_run(ask, write_run, tmp_path,
     mine, theirs = (ask(each, tab, query=PH3).picture.table for each in (run, other))
     both = ask(run, tab, other=other, query=PH3).picture.table
     added = [header for header in both.headers if header.endswith(", other run")]
-    assert added == (["Mean error, other run"] if tab == "worst" else added)
+    assert added == (["Mean absolute error, other run"] if tab == "worst" else added)
     assert added
     assert tuple(header for header in both.headers if header not in added) == mine.headers
     if tab == "worst":

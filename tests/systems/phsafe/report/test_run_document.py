@@ -123,9 +123,9 @@ def test_that_trials_alike_by_chance_do_not_make_the_coverage_certain(run_figure
     (tile,) = (tile for tile in run_document(alike).tiles if tile.label == "Coverage of the margins")
     share = held / errors
     error = (share * (1 - share) / errors) ** 0.5
-    assert tile.value == f"{100 * share:.2f} ± {math.ceil(1e4 * error) / 100:.2f} %"
+    assert tile.value == f"{100 * share:.2f} %"
     figure = coverage_figure(alike.queries, Fraction(9, 10), alike.overall)
-    assert f"held {tile.value} of the noise" in figure.title, (
-        "the sentence rounded its error to the nearest, the tile up"
-    )
+    doubt = f"standard error {math.ceil(1e4 * error) / 100:.2f} %"  # rounded up in both
+    assert doubt in tile.detail
+    assert f"held {tile.value} of the noise ({doubt})" in figure.title
     assert tile.attention is (abs(share - alike.overall.expected) > 4 * error)
