@@ -43,6 +43,8 @@ from phexplore.systems.registry import presets  # noqa: E402
 HARMLESS = ("This plugin does not support", "propagateSizeHints")
 """What the platform without a screen says of itself."""
 STEPS_OF_LIFE = 400
+STUCK = 120
+"""Seconds without a step after which the process ends with the trace of where it is."""
 DEEPEST = 12
 """Nested event loops after which what is open is closed."""
 KEYS = [
@@ -143,6 +145,7 @@ class Monkey:
         if self.window is None:
             return
         self.steps, self.left = self.steps + 1, self.left - 1
+        faulthandler.dump_traceback_later(STUCK, exit=True)
         if self.depth == 0 and (self.left <= 0 or time.process_time() >= SECONDS):
             self.end()
             return
@@ -184,6 +187,7 @@ class Monkey:
             for each in ground.findChildren(kind)
             if each.isVisible() and not isinstance(each.window(), QFileDialog)
         ]
+        found = [each for each in found if valid(each)]
         return self.dice.choice(found) if found else None
 
     def answer(self, dialog: QFileDialog) -> None:
@@ -372,6 +376,8 @@ def valid(widget) -> bool:
 
 
 def name_of(widget: QWidget) -> str:
+    if not valid(widget):  # PySide lets go of a child of what was asked for children; the widget itself may be there
+        return type(widget).__name__
     return f"{type(widget).__name__} {(widget.accessibleName() or widget.objectName())[:50]!r}"
 
 
