@@ -83,8 +83,14 @@ class ComparePage(TickPage):
 
     @property
     def chosen(self) -> tuple[ColumnChoice, ...]:
-        """What is ticked, from top to bottom; the first is what the others are compared with."""
-        return tuple(self._choices[key] for key in self.list.keys if key in self._choices)
+        """What is ticked: the project's baseline first if it is ticked, as the base of every difference; then from top to bottom."""
+        baseline = self._baseline_keys()
+        ticked = sorted((key for key in self.list.keys if key in self._choices), key=lambda key: key not in baseline)
+        return tuple(self._choices[key] for key in ticked)
+
+    def _baseline_keys(self) -> set[object]:
+        reference = self._session.project.workbook.comparison
+        return {f"scenario:{reference}", f"preset:{reference}", reference} if reference else set()
 
     def refresh(self) -> None:
         offered = column_choices(self._session.project, self._controller.rows)
@@ -102,10 +108,8 @@ class ComparePage(TickPage):
         self._work.stop()
 
     def _first_ticks(self) -> set[object]:
-        """Return the active scenario and its reference: what somebody who just came here is likely to want."""
-        workbook = self._session.project.workbook
-        reference = workbook.comparison
-        likely = {f"scenario:{workbook.active}", f"scenario:{reference}", f"preset:{reference}", reference}
+        """Return the active scenario and its baseline: what somebody who just came here is likely to want."""
+        likely = {f"scenario:{self._session.project.workbook.active}", *self._baseline_keys()}
         if len(ticked := likely & self._choices.keys()) > 1:
             return set(ticked)
         return ticked | set([key for key in self._choices if key not in ticked][:1])
