@@ -187,8 +187,9 @@ class Monkey:
             for each in ground.findChildren(kind)
             if each.isVisible() and not isinstance(each.window(), QFileDialog)
         ]
-        found = [each for each in found if valid(each)]
-        return self.dice.choice(found) if found else None
+        # Kept: PySide lets go of a widget with the wrapper of the parent it was found by, though both are on the screen.
+        self.seen = ground, [each for each in found if valid(each)]
+        return self.dice.choice(self.seen[1]) if self.seen[1] else None
 
     def answer(self, dialog: QFileDialog) -> None:
         """Answer a file dialog with a file of the monkey, once or twice: clicks in it could lead anywhere."""
