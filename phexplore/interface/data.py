@@ -98,11 +98,16 @@ class Data:
             InputProblemsError: every problem with file, line and column.
         """
         from phexplore.data.source import find_source
+        from phexplore.model.provenance import together
         from phexplore.published.door import read_files
+        from phexplore.published.origins import provenance_of
 
         self.path = path
         self._described, self._published, self._blocks = read_files(path, *more)
         self.kind = "sdhc" if self._described is None else self._described["kind"]
+        if self._described is not None:
+            origin = together(map(provenance_of, (path, *more)))
+            self._described = {**self._described, "provenance": origin.json()}
         if self._described is None:
             self._source = find_source(path)
 
