@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
+import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -352,6 +353,51 @@ def make_demonstrations(out: Path) -> None:
 
     generate_sdhc(50_000, out / "demo", seed=2020, storages=[Storage.PARQUET])
     generate_sdhc(20_000, out / "demo-pr", seed=2020, puerto_rico=True, storages=[Storage.PARQUET])
+    make_demonstration_blocks(out)
+
+
+def make_demonstration_blocks(out: Path) -> None:
+    """Make the block data of the fictional state, and its map: no code, name or outline of it is that of a real area."""
+    from dataclasses import replace
+
+    from phexplore.catalog.states import FICTIONAL_STATE
+    from phexplore.data.blocks.generator import synthesize_states, write_block_file
+
+    made = synthesize_states(4000, 2020, ("44",), tribal=0.02)
+    geoids = np.array([FICTIONAL_STATE + code[2:] for code in made.geoids.tolist()])
+    write_block_file(replace(made, geoids=geoids), out / "demo-blocks.csv.gz")
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"geoid": code},
+            "geometry": {"type": "Polygon", "coordinates": [[[w, s], [e, s], [e, n], [w, n], [w, s]]]},
+        }
+        for code, (w, s, e, n) in rectangles(geoids.tolist(), (0.0, 0.0, 0.9, 0.6), (5, 11, 12, 15)).items()
+    ]
+    content = json.dumps({"type": "FeatureCollection", "features": features}, separators=(",", ":"))
+    (out / "demo-shapes.geojson.gz").write_bytes(gzip.compress(content.encode(), 9, mtime=0))
+
+
+def rectangles(codes: Sequence[str], room: tuple[float, ...], lengths: Sequence[int]) -> dict[str, tuple[float, ...]]:
+    """Return a rectangle for every code, degrees west, south, east, north: units of a level lie together, areas follow blocks.
+
+    Args:
+        codes: ascending.
+        room: that they fill.
+        lengths: of the codes of the levels, the widest first.
+    """
+    if len(codes) == 1:
+        return {codes[0]: tuple(round(edge, 5) for edge in room)}
+    units = [list(group) for _, group in itertools.groupby(codes, key=lambda code: code[: lengths[0]])]
+    if len(units) == 1:
+        return rectangles(codes, room, lengths[1:])
+    ends = list(itertools.accumulate(map(len, units)))
+    split = min(range(len(units) - 1), key=lambda place: abs(2 * ends[place] - len(codes)))
+    share = ends[split] / len(codes)
+    w, s, e, n = room
+    middle = (w + share * (e - w)) if e - w > n - s else (s + share * (n - s))
+    first, second = ((w, s, middle, n), (middle, s, e, n)) if e - w > n - s else ((w, s, e, middle), (w, middle, e, n))
+    return rectangles(codes[: ends[split]], first, lengths) | rectangles(codes[ends[split] :], second, lengths)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from types import MappingProxyType
 
-from phexplore.catalog.states import states
+from phexplore.catalog.states import FICTIONAL_STATE, State, states
 from phexplore.resources import resource
 from phexplore.text.quoted import around, quote
 
@@ -163,7 +163,7 @@ def area(kind: str, code: str) -> str:
         code: public code.
     """
     name = _areas().get((kind, code), "")
-    state = states().get(code[:2]) if kind in _IN_STATES else None
+    state = _state(code) if kind in _IN_STATES else None
     return f"{name}, {state.postal}" if name and state else name
 
 
@@ -174,14 +174,34 @@ def unnamed_area(kind: str, code: str) -> str:
         kind: class of the areas.
         code: public code.
     """
-    word, state = _WORDS.get(kind), states().get(code[:2])
+    word, state = _WORDS.get(kind), _state(code)
     if word is None or (state is None and kind in _IN_STATES):
         return ""
     if state is None or kind not in _IN_STATES:
         return f"{word} {code}"
-    county = counties().get(code[:_COUNTY]) if kind == "cousub" else None
+    county = _county(code) if kind == "cousub" else None
     own = code[_COUNTY:] if kind == "cousub" else code[2:]
     return ", ".join((f"{word} {own}", *([county] if county else []), state.postal))
+
+
+def _county(code: str) -> str | None:
+    """Return the name of the county that a geocode begins with."""
+    own = code[:_COUNTY]
+    return counties().get(own) or _fictional().get(own) or _areas().get(("county", own))
+
+
+@lru_cache(maxsize=1)
+def _fictional() -> Mapping[str, str]:
+    """Return the names of the fictional state and of its counties by code."""
+    with resource("synthetic/fictional_areas.csv").open(encoding="utf-8", newline="") as file:
+        return MappingProxyType({row["code"]: row["name"] for row in csv.DictReader(file)})
+
+
+def _state(code: str) -> State | None:
+    """Return the state that a geocode begins with, the fictional one included."""
+    if code[:2] == FICTIONAL_STATE:
+        return State(FICTIONAL_STATE, _fictional()[FICTIONAL_STATE], _fictional()[FICTIONAL_STATE])
+    return states().get(code[:2])
 
 
 def heading(name: str) -> str:
@@ -191,10 +211,10 @@ def heading(name: str) -> str:
 
 def place(code: str) -> str:
     """Return the name of a census geocode: a state, county, tract, block group or block; "" where nothing names it."""
-    state = states().get(code[:2])
+    state = _state(code)
     if len(code) == 2:
         return state.name if state else ""
-    county = counties().get(code[:_COUNTY]) or _areas().get(("county", code[:_COUNTY]))
+    county = _county(code)
     if state is None or county is None:
         return ""
     if len(code) == _COUNTY:

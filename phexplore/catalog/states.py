@@ -15,6 +15,10 @@ PUERTO_RICO = "72"
 """FIPS code of Puerto Rico, which always has a run of its own."""
 
 
+FICTIONAL_STATE = "98"
+"""Code of the state of the demonstration blocks. INCITS 38 assigns it to no state, and `states` does not list it."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """A state, the District of Columbia or Puerto Rico.

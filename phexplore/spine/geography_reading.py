@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.states import FICTIONAL_STATE
 from phexplore.data.blocks.cell_lists import schema_of
 from phexplore.data.blocks.delimited import (
     Header,
@@ -279,7 +280,7 @@ class _Table:
     def require_states(self, states: Ints, name: str) -> None:
         """Report states that do not exist."""
         self._refuse(
-            ~np.isin(states, list(VALID_STATES)) & (states > 0),
+            ~np.isin(states, [*VALID_STATES, int(FICTIONAL_STATE)]) & (states > 0),
             name,
             lambda row: f"{name} begins with {states[row]:02d}, which is no state.",
             "Use the codes of the 50 states, the District of Columbia (11) and Puerto Rico (72).",

@@ -11,6 +11,8 @@ from typing import TypeVar
 from phexplore.catalog.states import states
 from phexplore.data.blocks.published_tables import published_tables
 from phexplore.metrics.topdown.worst import WorstBy
+from phexplore.resources import resource
+from phexplore.runs.spec import DEMONSTRATION_BLOCKS
 from phexplore.runs.store import SUMMARY_FILE
 from phexplore.systems.run_results import NAMES, Asks, Chooser, Option, RunRequest
 from phexplore.systems.topdown.area_names import Area, area_name, find_area, known_names
@@ -20,6 +22,8 @@ from phexplore.systems.topdown.wording import level_title, query_title
 
 E = TypeVar("E", bound=enum.Enum)
 
+DEMONSTRATION_SHAPES = "synthetic/demo-shapes.geojson.gz"
+"""Shipped shapes of the fictional state that the demonstration blocks are in."""
 EVERY_QUERY = "every query"
 """The choice of all query groups, where a picture can show them together."""
 MOST_RUNS = 6
@@ -166,7 +170,7 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         unit=unit,
         by=_member(WorstBy, request.chosen("by"), WorstBy.TOTAL),
         value=_member(MapValue, request.chosen("value"), MapValue.ERROR),
-        shapes=request.chosen("shapes"),
+        shapes=request.chosen("shapes") or _shipped_shapes(run),
         compare=_member(CompareBy, request.chosen("compare"), CompareBy.LEVEL),
         figure=_member(CompareFigure, request.chosen("figure"), CompareFigure.SIZE),
         area=area,
@@ -174,6 +178,11 @@ def settled(run: TopDownRun, request: RunRequest) -> TopDownChoice:
         table=_first_of(request.chosen("table"), tables, tables[0]) if tables else "",
         on_map=request.tab == "map" or request.chosen("as") == MAP,
     )
+
+
+def _shipped_shapes(run: TopDownRun) -> str:
+    """Return the file of the shipped map of the demonstration, "" for other data."""
+    return str(resource(DEMONSTRATION_SHAPES)) if run.spec.data.place == resource(DEMONSTRATION_BLOCKS) else ""
 
 
 def _tables(run: TopDownRun) -> tuple[str, ...]:
@@ -301,7 +310,7 @@ def choosers(
             choice.unit,
             Asks.TEXT,
             20,
-            "name or code, e.g. Kent County",
+            "name or code",
             words=choice.name,
         ),
         Chooser(
