@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -15,6 +16,8 @@ from phexplore.model.rounded import ABSENT
 Columns = Sequence[ParameterColumn[Any]]
 Rows = Sequence[ParameterRow]
 _NOTHING = frozenset({"", ABSENT, "-"})
+_ROUNDED = re.compile(r"-?\d+[.,](\d{2,})\s?%")
+"""A percentage as a spreadsheet copies it: rounded to the decimals of its format, two by default."""
 _Cells = dict[tuple[Hashable, Hashable], Entry]
 """What is given for a row and a column, by their keys; what stands last counts."""
 
@@ -91,7 +94,20 @@ def read_block(
 def _says_the_same(entry: Entry) -> bool:
     row, column, typed = entry
     known = (column.started(row), column.cell(row).text, column.carried(row))
-    return typed in known or ((number := _number(typed)) is not None and number in map(_number, known[::2]))
+    if typed in known or (number := _number(typed)) is None:
+        return typed in known
+    exact = [*map(_number, known[::2])]
+    return number in exact or _is_rounding(typed, exact[1])
+
+
+def _is_rounding(typed: str, carried: tuple[Fraction, bool] | None) -> bool:
+    """Return whether a spreadsheet that was given the carried percentage copies this text."""
+    match = _ROUNDED.fullmatch(typed)
+    if match is None or carried is None or not carried[1]:
+        return False
+    return abs(parse_exact(typed) - carried[0]) <= Fraction(
+        f"5e-{len(match[1]) + 3}"
+    )  # half a unit of the last decimal
 
 
 def _number(typed: str) -> tuple[Fraction, bool] | None:

@@ -222,6 +222,24 @@ def test_that_no_column_of_any_table_changes_when_its_copy_is_pasted(system, wha
             assert read_block(copied, table, table.rows, table.columns, row=0, column=at) == []
 
 
+@pytest.mark.parametrize("share", [Fraction(9028, 10**6), Fraction(1, 10**6), Fraction(123456789, 10**9)])
+@pytest.mark.parametrize("sign", [".", ","])
+def test_that_a_percentage_rounded_by_a_spreadsheet_changes_nothing_and_an_edited_one_does(share, sign):
+    now = version()
+    _, edit = edit_of(cell_of(now, TOTAL), Quantity.SHARE, f"{float(100 * share):.9f}", now)
+    view = shown(Workbook((replace(edit(now.scenario), name="Proposal"),), "Proposal", "pl94-2020-persons-us"))
+    table = share_table(topdown_shown(view), Quantity.SHARE)
+    at = next(index for index, column in enumerate(table.columns) if column.key == TOTAL.level)
+    line = next(index for index, row in enumerate(table.rows) if row.place(TOTAL.level) == TOTAL)
+    assert parse_share(table.columns[at].carried(table.rows[line]), Quantity.SHARE) == share
+    # The clipboard of Excel and LibreOffice carries the text shown in a cell: two decimals unless a user asks for more.
+    cents = round(10_000 * share)
+    for hundredths, is_changed in ((cents, False), (cents + 1, True)):
+        typed = f"{hundredths // 100}{sign}{hundredths % 100:02}%"
+        entries = read_block(typed, table, table.rows, table.columns, row=line, column=at)
+        assert [entry.typed for entry in entries] == ([typed] if is_changed else [])
+
+
 def test_that_a_copied_table_pastes_into_another_scenario():
     now = version()
     table = share_table(now, Quantity.SHARE)
