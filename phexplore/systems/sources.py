@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phexplore.errors import UnknownNameError
 from phexplore.library import LibraryError, refused
-from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.diff import diff
+from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say_issues
 from phexplore.systems.registry import find_preset, presets, systems
@@ -49,7 +51,8 @@ def load_with_warnings(text: str) -> tuple[Scenario, tuple[Issue, ...]]:
         raise UnknownNameError("preset or file", text, list(presets()))
     from phexplore.systems.parameter_files import scenario_in  # noqa: PLC0415 - a preset needs no reader of files
 
-    return scenario_in(systems(), path, name)
+    scenario, issues = scenario_in(systems(), path, name)
+    return (scenario, issues) if path.suffix == ".phx" else _named_apart(path, scenario, issues)
 
 
 def parameter_file(path: Path) -> ParameterFile | None:
@@ -67,4 +70,23 @@ def read_parameters(path: Path) -> tuple[Scenario, tuple[Issue, ...]]:
     """
     from phexplore.systems.parameter_files import parameters_in  # noqa: PLC0415 - a preset needs no reader of files
 
-    return parameters_in(systems(), path)
+    return _named_apart(path, *parameters_in(systems(), path))
+
+
+def _named_apart(path: Path, scenario: Scenario, issues: tuple[Issue, ...]) -> tuple[Scenario, tuple[Issue, ...]]:
+    """Return parameters of a file under a name that no preset has: an edited copy of a preset is not that preset."""
+    preset = find_preset(scenario.baseline) if scenario.baseline else None
+    if preset is None or preset.scenario.name != scenario.name:
+        return scenario, issues
+    changes = diff(preset.scenario, replace(scenario, note=preset.scenario.note))
+    if not changes:
+        return scenario, issues
+    count = "1 parameter differs" if len(changes) == 1 else f"{len(changes)} parameters differ"
+    note = Issue(
+        (path.name,),
+        f"{count} from {preset.title}.",
+        "To review the differences, compare both scenarios.",
+        Severity.WARNING,
+    )
+    named = f"{scenario.name} (edited in {path.name})".replace("#", "-")
+    return replace(scenario, name=named), (*issues, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,8 @@ from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with, remove_scenario
 from phexplore.systems.registry import presets, system_of
+
+_COPY = re.compile(r" copy(?: \d+)?$")
 
 
 class ScenarioManager(QWidget):
@@ -69,7 +72,7 @@ class ScenarioManager(QWidget):
     def duplicate(self) -> None:
         """Add a copy of the chosen scenario and work on it."""
         name = self._chosen()
-        copied = f"{name} copy"
+        copied = f"{_COPY.sub('', name)} copy"  # a copy of a copy gets a number, not a second "copy"
         self._edit(f"Duplicate {name}", lambda book: add_scenario(book, replace(book.find(name), name=copied)))
 
     def remove(self) -> None:

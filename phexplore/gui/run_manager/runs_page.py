@@ -77,6 +77,7 @@ class RunsPage(QWidget):
         controller.relocated.connect(self.table.relocate)
         controller.changed.connect(self._show_rows)
         controller.busy_changed.connect(self._show_busy)
+        session.opened.connect(self._forget)
         WhenSeen(self, self._allow, session.settled)
         self._show_rows(controller.rows)
         self._allow()
@@ -96,6 +97,14 @@ class RunsPage(QWidget):
             form.launched.connect(self._launch)
             form.show_runs(self._controller.rows)
         return self.forms[system.id]
+
+    def _forget(self) -> None:
+        """Drop the forms of the project before: estimator, trials and area are those of a project."""
+        for form in self.forms.values():
+            self._forms.removeWidget(form)
+            form.deleteLater()
+        self.forms.clear()
+        self._allow()
 
     def offer_blocks(self, path: Path | None) -> None:
         """Put the blocks of the project into the forms that take blocks, the demonstration's where it has none."""

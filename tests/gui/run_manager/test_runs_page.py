@@ -223,3 +223,15 @@ def test_that_the_strip_pauses_resumes_cancels_and_leads_to_the_runs(strip, begu
     qtbot.mouseClick(strip.cancel, Qt.MouseButton.LeftButton)
     assert begun.commands == ["start", "pause", "resume", "cancel"]
     assert not strip.cancel.isEnabled()
+
+
+def test_that_the_form_of_another_project_begins_anew(page, session):
+    system = systems()["phsafe"]
+    form = page.form_of(system)
+    before = form.controls["trials"].read()
+    form.fill(trials=7)
+    assert form.controls["trials"].read() == 7 != before
+    session.install(session.project)
+    anew = page.form_of(system)
+    assert anew.controls["trials"].read() == before
+    assert anew.isVisibleTo(page)
