@@ -249,15 +249,19 @@ def refusal(row: RunRow, action: RunAction) -> str | None:
     return None if possible else reason
 
 
+def asked_title(row: RunRow) -> str:
+    """Return the name of a run's scenario and what distinguishes the run from a usual one of it, e.g. its estimator."""
+    return " · ".join((row.title, *_option_words(None if row.spec is None else row.spec.options)))
+
+
 def run_title(row: RunRow) -> str:
-    """Return what a run is called: scenario, when, trials."""
+    """Return what a run is called: scenario and what was asked, when, trials."""
     done = trials_words(row) if row.trials < row.wanted else f"{row.trials:,}"
     trials = "1 trial" if done == "1" else f"{done} trials"
-    title = row.title if row.spec is None else f"{row.title}, {row.spec.provenance.words}"
+    title = asked_title(row) if row.spec is None else f"{asked_title(row)}, {row.spec.provenance.words}"
     return run_name(title, row.directory.name, row.started, trials)
 
 
 def run_words(row: RunRow) -> str:
-    """Return one line for a run: its name, what was asked beside the scenario, its state."""
-    asked = _option_words(row.spec.options) if row.spec is not None else []
-    return " · ".join((run_title(row), *asked, state_words(row)))
+    """Return one line for a run: its name and its state."""
+    return f"{run_title(row)} · {state_words(row)}"

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.gui.run_manager.run_rows import RunRow, data_words, state_words, time_words, trials_words
+from phexplore.gui.run_manager.run_rows import RunRow, asked_title, data_words, state_words, time_words, trials_words
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.theme.number_style import localised
@@ -44,7 +44,7 @@ def progress_words(row: RunRow) -> str:
 
 
 COLUMNS: tuple[tuple[str, int, Callable[[RunRow], str]], ...] = (
-    ("Scenario", 30, lambda row: row.title),
+    ("Scenario", 30, asked_title),
     ("State", 16, state_words),
     ("Progress", 18, progress_words),
     ("Trials", 14, trials_words),

@@ -13,9 +13,11 @@ from phexplore.gui.run_manager.run_rows import (
     RunAction,
     RunRow,
     after_event,
+    asked_title,
     data_words,
     kind_words,
     refusal,
+    run_title,
     run_words,
     state_words,
     time_words,
@@ -40,6 +42,7 @@ from phexplore.runs.states import RunState
 from phexplore.runs.store import started_words
 from phexplore.systems.phsafe.system import PHSAFE
 from phexplore.systems.registry import preset
+from phexplore.systems.topdown.run_options import Estimator, TopDownOptions
 
 PLACE = Path("/runs/20260504T120000Z-abcdef01")
 
@@ -184,3 +187,14 @@ def test_that_runs_of_one_minute_are_told_apart_by_their_seconds(qtbot):
     assert later.started == started_words(later.directory)
     assert (first.started[-3:], second.started[-3:]) == (":05", ":41")
     assert len({run_words(row) for row in listed.newest_first}) == 3
+
+
+def test_that_runs_that_differ_in_estimator_alone_have_names_of_their_own(run_data):
+    scenario = preset("pl94-2020-persons-us").scenario
+    usual, pooled = (
+        RunRow(PLACE, RunSpec(scenario, run_data, 5, 1, options=TopDownOptions(estimator=each)), RunState.COMPLETE)
+        for each in (Estimator.TOP_DOWN, Estimator.POOLED)
+    )
+    assert asked_title(usual) == scenario.name
+    assert asked_title(pooled) != asked_title(usual)
+    assert asked_title(pooled) in run_title(pooled)
