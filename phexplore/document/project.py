@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from phexplore.document.decided_versions import ApprovedVersions
 from phexplore.document.history import History, Step
 from phexplore.document.safekeeping import PREVIOUS_SUFFIX, Refuge, Safekeeping, set_aside, taken
 from phexplore.document.soundness import FAILURES, refusal, require_sound, sound_content
@@ -45,6 +46,7 @@ class Project:
         issues: what was wrong with the file when it was opened.
         recovered: how many edits were brought back from the journal of a program that did not end properly.
         decisions: who recommended and approved what, oldest first; undo does not touch them, saving keeps them.
+        spared: name of the approved scenario whose edit the last step made in a copy, "" for none, or once it was told.
     """
 
     def __init__(
@@ -68,7 +70,9 @@ class Project:
         self.scratch: Path | None = None
         self.issues: tuple[Issue, ...] = content.issues
         self.recovered = 0
+        self.spared = ""
         self.decisions: tuple[Decision, ...] = content.decisions
+        self._approved = ApprovedVersions()
         self._history = History([Step(s.label, s.workbook, s.at) for s in content.steps], content.cursor)
         self._keeping = Safekeeping(path, refuge, base, on_disk, self.content)
 
@@ -259,7 +263,7 @@ class Project:
         """Make `workbook` current as one named step; return whether anything changed.
 
         Every edit of every system passes here, so it is evaluated here: what cannot be computed or written is refused
-        before anything changes.
+        before anything changes. An approved scenario stays in the list as it is: its edit is made in a copy.
 
         Args:
             label: of the step, in words.
@@ -269,8 +273,11 @@ class Project:
         Raises:
             PhexploreError: the edit was refused; version, history, journal and file are as they were.
         """
+        self.spared = ""
         if workbook == self.workbook:
             return False
+        wanted = workbook.active
+        workbook = self._approved.kept_in(workbook, self.workbook, self.decisions, self.steps)
         at, merges = _now(), self._history.would_merge(merge_key)
         ahead = self._history.steps[self.cursor - merges]
         try:
@@ -278,6 +285,7 @@ class Project:
             entry = encode_step(ahead.value, LoggedStep(label, at, workbook))
         except FAILURES as error:
             raise refusal(error) from error
+        self.spared = wanted if workbook.active != wanted else ""
         self._history.commit(label, workbook, at=at, merge_key=merge_key)
         self._keeping.write(lambda journal: journal.step(entry, cursor=self.cursor, merged=merges))
         return True

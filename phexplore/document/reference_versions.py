@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from phexplore.document.decided_versions import decided_version
 from phexplore.document.project import Project
 from phexplore.model.approval import approved
-from phexplore.model.fingerprint import fingerprint
 from phexplore.model.moments import day_text
 from phexplore.model.scenario import Scenario
 
@@ -53,11 +53,4 @@ class ReferenceVersions:
 def approved_scenario(project: Project) -> Scenario | None:
     """Return the parameters of the approval in force as the project's log holds them, None when there are none."""
     force = approved(project.decisions)
-    if force is None:
-        return None
-    versions = {id(s): s for step in reversed(project.steps) for s in step.value.scenarios}  # steps share most of them
-    named = [scenario for scenario in versions.values() if scenario.name == force.scenario]
-    for scenario in (*named, *versions.values()):
-        if fingerprint(scenario) == force.fingerprint:
-            return scenario
-    return None
+    return None if force is None else decided_version(project.steps, force)

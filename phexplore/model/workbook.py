@@ -86,10 +86,21 @@ def add_scenario(workbook: Workbook, scenario: Scenario) -> Workbook:
         workbook: to change.
         scenario: the new one.
     """
-    name, number = scenario.name, 2
-    while name in workbook.names:
-        name, number = f"{scenario.name} {number}", number + 1
+    name = free_name(workbook, scenario.name)
     return replace(workbook, scenarios=(*workbook.scenarios, replace(scenario, name=name)), active=name)
+
+
+def free_name(workbook: Workbook, wanted: str) -> str:
+    """Return a name that no scenario has: the one that is wanted, with a number if it is taken.
+
+    Args:
+        workbook: with its scenarios.
+        wanted: the name.
+    """
+    name, number = wanted, 2
+    while name in workbook.names:
+        name, number = f"{wanted} {number}", number + 1
+    return name
 
 
 def remove_scenario(workbook: Workbook, name: str) -> Workbook:

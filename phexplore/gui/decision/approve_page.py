@@ -12,10 +12,11 @@ from PySide6.QtCore import Qt, Signal
 
 from phexplore.decide.approving import DEEDS, clock_sentence, decision_about, standing, superseded_sentence
 from phexplore.decide.rule_evaluation import JudgeAnswer, JudgeRequest, judge, judge_everything
+from phexplore.document.decided_versions import decided_version, opened_version
 from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.figures.table import Table
-from phexplore.figures.wording import counted
+from phexplore.figures.wording import bound_text, counted
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Tasks
 from phexplore.gui.binding.tiles import DecisionPart
@@ -39,14 +40,13 @@ from phexplore.model.approval import Decision, Status
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.moments import minute_text
 from phexplore.model.scenario import Scenario
+from phexplore.systems.registry import loss_of
 
 Save = Callable[[Callable[[], object]], object]
 """Saves the project, asking for a name if there is none, then goes on."""
 _ARROW = "  →  "
 _INSTEAD = "Not yet"
-_ABOUT = (
-    "A decision is about exactly the parameters shown now. Any later edit is a new draft; this one keeps its status."
-)
+_ABOUT = "A decision is about exactly the parameters shown now. Approved parameters stay in the list; a later edit is made in a copy."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ class ApprovePage(Page):
         self.setProperty(PAGE, "docs/decisions_of_committees.md#approving-bundling-verifying")
         self._session, self._controller, self._save, self._part = session, controller, save, part
         self._waiting: _Confirmed | None = None
+        self._decisions: tuple[Decision, ...] = ()
+        self._losses: dict[str, str] = {}
         self.sheet: DecisionSheet | None = None
         self._tasks = Tasks(self)
         self._tasks.failed.connect(self._refuse)
@@ -103,7 +105,7 @@ class ApprovePage(Page):
         )
         left = Qt.AlignmentFlag.AlignLeft
         # Withdrawing is far from the button that approves: no gesture may hit both.
-        record = stacked(self._no_record, self.table, (self.withdraw, left))
+        record = stacked(self._no_record, self.table, row(self.open, 1), (self.withdraw, left))
         self.record_section = Section("Decisions of this project", "", record)
         for section in (
             Section("Status", "", stacked(self.status, self.sentence, self._way, self._mark, gap=HALF)),
@@ -141,13 +143,29 @@ class ApprovePage(Page):
         if self._waiting is not None and {path.name for path in self.runs.chosen} >= self._waiting.runs:
             self._decide(self._waiting)
         self._show_deed()
-        headers = ("Decision", "Scenario", "Who", "Role", "When (UTC)", "Note", "Runs", "Parameters")
-        is_expert = appearance().is_expert
-        rows = tuple(_row(one, has_codes=is_expert) for one in found.decisions)
-        shown = len(headers) if is_expert else len(headers) - 1
-        self.table.set_numbers(Table(headers[:shown], tuple(each[:shown] for each in rows)))
+        headers = ("Decision", "Scenario", "Privacy loss", "Who", "Role", "When (UTC)", "Note", "Runs", "Fingerprint")
+        self._decisions, is_expert = found.decisions, appearance().is_expert
+        rows = tuple(_row(one, self._loss_of(project, one), has_codes=is_expert) for one in found.decisions)
+        self.table.set_numbers(Table(headers, rows))
+        self.open.setVisible(bool(rows))
         self.table.setVisible(bool(rows))
         self._no_record.setVisible(not rows)
+
+    def open_decided(self) -> None:
+        """Work on the parameters of the decision in the current row, the newest where none is chosen."""
+        chosen = self.table.currentIndex()
+        one, session = self._decisions[chosen.row() if chosen.isValid() else 0], self._session
+        label = f"Open {one.scenario}, {one.status.value} by {one.who}"
+        steps = session.project.steps
+        refusal = session.edit_workbook(label, lambda book: opened_version(book, steps, one))
+        self.reason.say("" if refusal is None else refusal.full)
+
+    def _loss_of(self, project: Project, one: Decision) -> str:
+        """Return the privacy loss of the parameters that a decision is about, as the log holds them."""
+        if one.fingerprint not in self._losses:
+            found = decided_version(project.steps, one)
+            self._losses[one.fingerprint] = "not in the history" if found is None else _loss_words(found)
+        return self._losses[one.fingerprint]
 
     def record(self) -> None:
         """Open the sheet that shows what is decided about; only its main button records the decision in the form."""
@@ -291,6 +309,7 @@ class ApprovePage(Page):
     def _forget(self) -> None:
         """Empty the form when another project was opened: what stands in it was about the one before."""
         self._waiting = None
+        self._losses = {}
         self._clear()
         self.next.offer(())  # a choice that is still offered would stay
         self.reason.say("")
@@ -317,11 +336,14 @@ class ApprovePage(Page):
         self.withdraw = TextButton("Withdraw…", name=name, run=self.ask_to_withdraw)
         name = "Write the bundle of this decision"
         self.bundle = TextButton("Write the bundle…", name=name, run=self.bundle_wanted)
+        name = "Open the parameters of the chosen decision"
+        self.open = TextButton("Open these parameters", name=name, run=self.open_decided)
         self.reason = Reason()
         self._hint = Text(look="muted", wrap=True)
         self.table = NumbersTable()
         self.table.setAccessibleName("Decisions of this project")
         self.table.setMinimumHeight(16 * GRID)
+        self.table.doubleClicked.connect(self.open_decided)
         self._no_record = Text(
             "Every recommendation, approval and withdrawal is listed here, with who, role, time and note. Undo does not touch them.",
             look="muted",
@@ -349,7 +371,12 @@ class ApprovePage(Page):
         self._hint.setText("" if is_clean else "The project is saved first: a decision counts when it is on disk.")
 
 
-def _row(one: Decision, *, has_codes: bool) -> tuple[str, ...]:
+def _loss_words(scenario: Scenario) -> str:
+    loss = loss_of(scenario)
+    return f"{loss.framework.symbol} = {bound_text(loss.total)}"
+
+
+def _row(one: Decision, loss: str, *, has_codes: bool) -> tuple[str, ...]:
     runs = ", ".join(f"{run.name} ({counted(run.trials, 'trial')})" for run in one.runs)
     if not has_codes and one.runs:
         runs = f"{counted(len(one.runs), 'run')} of {' and '.join(f'{run.trials:,}' for run in one.runs)} trials"
@@ -358,6 +385,7 @@ def _row(one: Decision, *, has_codes: bool) -> tuple[str, ...]:
     return (
         one.status.title,
         one.scenario,
+        loss,
         one.who,
         one.role,
         minute_text(one.at),

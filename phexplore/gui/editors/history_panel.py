@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from phexplore.gui.binding.history_list import IS_CURRENT_ROLE, TIME_ROLE, HistoryList
+from phexplore.gui.binding.history_list import IS_CURRENT_ROLE, STEP_ROLE, TIME_ROLE, HistoryList
 from phexplore.gui.binding.session import Session
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID, ROW_PADDING
@@ -72,15 +72,15 @@ class HistoryPanel(QWidget):
         self._refresh()
 
     def _go(self, index: QModelIndex) -> None:
-        self._session.go_to(index.row())
+        self._session.go_to(index.data(STEP_ROLE))
 
     def _refresh(self, _update: object = None) -> None:
-        count, cursor = self.model.rowCount(), self.model.cursor
-        undone = count - 1 - cursor
+        project = self._session.project
+        cursor, undone = project.cursor, len(project.steps) - 1 - project.cursor
         words = f"{cursor + 1} step" + ("" if cursor == 0 else "s")
         more = f", {undone} undone" if undone else ""
         self._summary.setText(
             f"{words}{more}. Click a step to see the project as it was; nothing is lost until you edit."
         )
-        if self.list.currentIndex().row() != cursor:
-            self.list.setCurrentIndex(self.model.index(cursor))
+        if self.list.currentIndex().row() != self.model.cursor:
+            self.list.setCurrentIndex(self.model.index(self.model.cursor))

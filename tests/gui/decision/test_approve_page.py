@@ -16,6 +16,8 @@ from phexplore.decide.verdict_words import verdict_summary
 from phexplore.document.project import Project
 from phexplore.document.reference_versions import SAVED
 from phexplore.figures.tile import Tone
+from phexplore.figures.wording import bound_text
+from phexplore.gui.binding.history_list import STEP_ROLE, HistoryList
 from phexplore.gui.decision.approve_page import ApprovePage
 from phexplore.gui.decision.decision_summary import decision_summary
 from phexplore.gui.decision.run_citations import RunOffer
@@ -23,13 +25,14 @@ from phexplore.gui.systems.phsafe.summary import decision_part
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
 from phexplore.model.approval import Status
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.rounded import epsilon_bound, rounded_up
 from phexplore.model.rules import Bound, Measure, Rule, judged, not_judged
 from phexplore.model.workbook import Workbook, compare_with
 from phexplore.systems.group_sizes.edits import set_size_share
 from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.edits import set_budget, set_target
-from phexplore.systems.registry import preset
+from phexplore.systems.registry import loss_of, preset
 
 
 @pytest.fixture
@@ -90,8 +93,9 @@ def test_that_recording_saves_the_project_first_and_keeps_who_role_note(qtbot, p
     assert (made.status, made.who, made.role, made.note) == (Status.APPROVED, "Ada Lovelace", "Chair", "6 to 1")
     assert session.project.is_clean
     assert page.status.text() == "Approved"
-    assert page.table.numbers.rows[0][:4] == ("Approved", "Proposal", "Ada Lovelace", "Chair")
-    assert page.table.numbers.rows[0][5:7] == ("6 to 1", "no run was cited")
+    assert page.table.numbers.rows[0][:2] == ("Approved", "Proposal")
+    assert page.table.numbers.rows[0][3:5] == ("Ada Lovelace", "Chair")
+    assert page.table.numbers.rows[0][6:8] == ("6 to 1", "no run was cited")
 
 
 def test_that_only_what_may_follow_is_offered(qtbot, page) -> None:
@@ -115,6 +119,28 @@ def test_that_an_edit_after_the_approval_shows_a_new_draft(qtbot, page, session,
     qtbot.waitUntil(lambda: page.status.text() == "Draft")
     assert "1 parameter differs" in page.sentence.text()
     assert len(page.table.numbers.rows) == 1
+
+
+def test_that_the_approved_parameters_are_opened_from_the_row_of_their_decision(qtbot, page, session, query) -> None:
+    approved, told = session.scenario, []
+    session.done.connect(told.append)
+    _approve(qtbot, page)
+    session.edit("Edit", lambda scenario: set_budget(scenario, query, Fraction(1, 50)))
+    qtbot.waitUntil(lambda: page.status.text() == "Draft")
+    assert len(told) == 1
+    assert session.scenario.name in told[0]
+    shown = dict(zip(page.table.numbers.headers, page.table.numbers.rows[0], strict=True))
+    assert shown["Privacy loss"] == f"ρ = {bound_text(loss_of(approved).total)}"
+    assert shown["Fingerprint"][:12] == fingerprint(approved)[:12] == session.project.decisions[0].fingerprint[:12]
+    QTest.mouseClick(page.open, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.status.text() == "Approved")
+    assert session.scenario == approved
+    assert len(session.project.workbook.scenarios) == 2
+    history = HistoryList(session)
+    lines = [history.index(row).data() for row in range(history.rowCount())]
+    assert lines[1] == "Approved by Ada Lovelace, Chair: Proposal"
+    assert history.index(1).data(STEP_ROLE) == 0
+    assert history.cursor == len(lines) - 1
 
 
 def test_that_an_edit_made_while_the_runs_are_checked_decides_nothing(qtbot, page, session, query, tmp_path) -> None:
