@@ -49,6 +49,7 @@ def run(
 
     Example: phexplore run pl94-2020-persons-us --data blocks.csv.gz --expand 1 --trials 2 --seed 1 --out runs/blocks
     """
+    from phexplore.runs.confidentiality import summary_to_leave
     from phexplore.systems.running import DataProblemsError, data_read_with, own_data, simulate
 
     loaded = load_scenario(scenario)
@@ -64,12 +65,12 @@ def run(
     settings.setdefault("workers", system_of(loaded).runs.workers)
     with ProgressLine() as line:
         try:
-            summary = simulate(loaded, data, out, RunSettings(**settings), line.show, say, options)
+            simulate(loaded, data, out, RunSettings(**settings), line.show, say, options)
         except DataProblemsError as error:
             say(error.listed)
             raise typer.Exit(2) from error
     if as_json:
-        print_json(summary)
+        print_json(summary_to_leave(out))
     else:
         say(f"Complete: {out}")
 
@@ -108,13 +109,12 @@ def report(
     Example: phexplore report runs/first --format html --out report.html --choose others=runs/second
     """
     from phexplore.cli.exporting import export_run
-    from phexplore.runs.confidentiality import is_confidential
+    from phexplore.runs.confidentiality import is_confidential_run
     from phexplore.runs.disclosure import LEFT_OUT
-    from phexplore.runs.store import load_spec, load_summary
 
     choose_naming(names)
     written = export_run(run, form, out, _choices(choose))
-    if is_confidential(load_spec(run), load_summary(run)):
+    if is_confidential_run(run):
         say(LEFT_OUT)
     for path in written[:_MOST_NAMED]:
         say(f"Wrote {path}")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from phexplore.model.provenance import Provenance
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 from phexplore.runs.confidentiality import is_confidential
+from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
 from phexplore.runs.store import (
@@ -146,13 +148,14 @@ def _summary_to_show(directory: Path, spec: RunSpec) -> bytes:
     """
     if not is_confidential(spec, load_summary(directory)):
         return read_bytes(directory / SUMMARY_FILE)
-    try:
-        return read_bytes(directory / SHARED_SUMMARY_FILE)
-    except InputProblemsError as error:
-        raise CitationError(
-            f"The summary of {directory} holds exact counts of records that carry no mark of synthetic or published origin.",
-            "Simulate again with this version, which writes a summary without them, or on synthetic data.",
-        ) from error
+    with suppress(InputProblemsError, ValueError):
+        content = read_bytes(directory / SHARED_SUMMARY_FILE)
+        if json.loads(content) == shared_summary(load_summary(directory) or {}):
+            return content
+    raise CitationError(
+        f"The summary of {directory} holds exact counts or errors of records that are treated as confidential.",
+        "Simulate again with this version, which writes a summary without them, or on synthetic data.",
+    )
 
 
 def evidence(directories: Sequence[Path], scenario: Scenario) -> tuple[RunEvidence, ...]:

@@ -16,7 +16,8 @@ from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario, stated_as
-from phexplore.runs.store import SPEC_FILE, load_spec, load_summary
+from phexplore.runs.confidentiality import summary_to_leave
+from phexplore.runs.store import SPEC_FILE, load_spec
 from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
 
 
@@ -99,7 +100,7 @@ def run_compared(directory: Path) -> Compared | None:
     if not (directory / SPEC_FILE).is_file():
         return None
     scenario = load_spec(directory).scenario
-    return Compared(directory.resolve().name, scenario, load_summary(directory))
+    return Compared(directory.resolve().name, scenario, summary_to_leave(directory))
 
 
 def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparison:

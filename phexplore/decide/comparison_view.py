@@ -27,7 +27,7 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.rounded import percent
 from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
-from phexplore.runs.store import load_summary
+from phexplore.runs.confidentiality import summary_to_leave
 from phexplore.systems.protocol import PlaceName, System
 from phexplore.systems.registry import loss_of, system_of
 
@@ -97,7 +97,7 @@ def comparison_view(request: ComparisonRequest) -> ComparisonView:
         PhexploreError: fewer than two, of different systems, or a run cannot be read.
     """
     columns = [
-        Compared(choice.title, choice.scenario, None if choice.run is None else load_summary(choice.run))
+        Compared(choice.title, choice.scenario, None if choice.run is None else summary_to_leave(choice.run))
         for choice in request.choices
     ]
     return view_of(compare(columns, request.rules))

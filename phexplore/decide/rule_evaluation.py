@@ -18,7 +18,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
 
-_load_summary = lazy("phexplore.runs.store", "load_summary")
+_load_summary = lazy("phexplore.runs.confidentiality", "summary_to_leave")
 
 Summary = Mapping[str, Any]
 

@@ -79,7 +79,7 @@ class Run:
         return self.summary() is not None
 
     def summary(self) -> dict[str, Any] | None:
-        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete.
+        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete. Of confidential records no metrics.
 
         Example:
             >>> import phexplore as px
@@ -88,9 +88,9 @@ class Run:
             >>> run.summary()["checks"]["budget_spent_equals_declared"]
             True
         """
-        from phexplore.runs.store import load_summary
+        from phexplore.runs.confidentiality import summary_to_leave
 
-        return load_summary(self.directory)
+        return summary_to_leave(self.directory)
 
     @property
     def pictures(self) -> dict[str, str]:

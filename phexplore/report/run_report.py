@@ -14,11 +14,22 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.stated_origin import ORIGIN_COLUMN
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_bytes
 from phexplore.files.atomic_files import write_atomically
+from phexplore.files.spreadsheet import csv_bytes
 from phexplore.model.provenance import Provenance
-from phexplore.report.document import Document
+from phexplore.report.document import Document, Part, Tile
 from phexplore.report.document_files import SUFFIXES, document_bytes
 from phexplore.report.export_formats import Tell
-from phexplore.runs.store import confirm_counts, load_spec
+from phexplore.report.provenance import Section
+from phexplore.report.run_sections import (
+    check_entries,
+    noise_caution,
+    run_document_of,
+    specification_section,
+    unfinished_warning,
+)
+from phexplore.runs.confidentiality import is_confidential_run, summary_to_leave
+from phexplore.runs.disclosure import LEFT_OUT
+from phexplore.runs.store import confirm_counts, load_spec, present_trials, state_of
 
 FORMATS = {**SUFFIXES, "csv": ".csv", "png": ".png", "svg": ".svg"}
 """Suffixes by the format's id."""
@@ -76,18 +87,54 @@ def write_run_report(
     if not run.is_dir():
         raise PhexploreError(f"{run} is not a run directory.", "Name a directory that a run has written.")
     confirm_counts(run)
-    report, provenance = read(run, now), load_spec(run).provenance
+    provenance = load_spec(run).provenance
+    report = report_without_errors(run, now) if is_confidential_run(run) else read(run, now)
     several = form in {"png", "svg"} or (form == "csv" and report.tables is not None)
     if several and (out.is_dir() or out.suffix != suffix):
         written = []
         for name, content in _files(report, form, provenance):
-            write_atomically(out / name, content, private=report.private and form == "csv")
+            write_atomically(out / name, content, private=report.private)
             written.append(out / name)
         return written
     target = out / f"report{suffix}" if out.is_dir() else out
     content = _content(report, form, now, tell)
-    write_atomically(target, stated_csv(content, provenance) if form == "csv" else content)
+    stated = stated_csv(content, provenance) if form == "csv" else content
+    write_atomically(target, stated, private=report.private)
     return [target]
+
+
+def report_without_errors(run: Path, now: datetime) -> RunReport:
+    """Return what may leave of a run on confidential records, of whatever system: checks and specification.
+
+    Args:
+        run: a run directory.
+        now: printed in the report, with its zone.
+
+    Raises:
+        PhexploreError: the run cannot be read, or holds no trial.
+    """
+    spec, trials, state = load_spec(run), len(present_trials(run)), state_of(run)
+    if not trials:
+        raise PhexploreError("The run has no finished trial yet.", "Wait for the first one, or resume the run.")
+    checks = check_entries((summary_to_leave(run) or {}).get("checks", {}))
+    table = csv_bytes([("CHECK", "OUTCOME"), *checks])
+    sections = (
+        Section("Checks", checks or (("Checks", "not yet: the run is not complete"),)),
+        specification_section(spec, trials),
+    )
+    warning = " ".join((LEFT_OUT, *unfinished_warning(state, trials)))
+    document = run_document_of(
+        spec,
+        now,
+        "Simulated run on confidential records",
+        (Tile("Trials", f"{trials:,}", state.value),),
+        (Part("method", "Checks and specification", (noise_caution(spec),), sections=sections),),
+        trials=trials,
+        warning=warning,
+        keywords=("differential privacy",),
+    )
+    tables = (("checks.csv", table), ("left-out.txt", f"{LEFT_OUT}\n".encode()))
+    return RunReport(lambda: document, tuple, lambda: table, lambda: tables, private=True)
 
 
 def _files(report: RunReport, form: str, provenance: Provenance) -> Iterable[tuple[str, bytes]]:
@@ -131,6 +178,6 @@ def _charts(report: RunReport) -> Sequence[Chart]:
     if charts := report.charts():
         return charts
     raise PhexploreError(
-        "There is nothing to draw: the counts of this run have no errors.",
+        "There is nothing to draw: the run has no errors, or they are confidential.",
         "Choose csv or html, which hold its figures.",
     )

@@ -8,20 +8,23 @@ housing unit and whose provenance is real; whether a table of counts is publishe
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from phexplore.errors import PhexploreError
 from phexplore.model.data_kinds import DataKind
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.provenance import ProvenanceKind
 from phexplore.model.scenario import Scenario
+from phexplore.runs.disclosure import HELD_BACK, shared_summary
 from phexplore.runs.events import Note
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.spec import RunData, RunSpec
-from phexplore.runs.store import EVENTS_FILE
+from phexplore.runs.store import EVENTS_FILE, load_spec, load_summary
 from phexplore.runs.writing import write_error
 
 TREATED_AS_CONFIDENTIAL = "These data carry no mark of synthetic or published origin: treated as confidential."
@@ -119,6 +122,29 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
     return warning_about(spec.scenario, spec.data) is not None
 
 
+def is_confidential_run(directory: Path) -> bool:
+    """Return whether the records of the run in a directory are treated as confidential."""
+    return is_confidential(load_spec(directory), load_summary(directory))
+
+
+def refuse_confidential(directory: Path) -> None:
+    """Refuse to write errors of a run on records that are treated as confidential.
+
+    Raises:
+        PhexploreError: its records are.
+    """
+    if is_confidential_run(directory):
+        raise PhexploreError(HELD_BACK, "Name a run on synthetic or published data.")
+
+
+def summary_to_leave(directory: Path) -> dict[str, Any] | None:
+    """Return the summary of a run as it may leave the program; None before the run is complete."""
+    summary = load_summary(directory)
+    if summary is None or not is_confidential(load_spec(directory), summary):
+        return summary
+    return shared_summary(summary)
+
+
 def warning_about(scenario: Scenario, data: RunData) -> ConfidentialityWarning | None:
     """Return what speaks against using these data, None for marked data and for tables of counts.
 
@@ -150,6 +176,14 @@ def make_private(directory: Path) -> None:
             directory.mkdir(mode=0o700, parents=True)
     except OSError as error:
         raise write_error(directory, error) from error
+
+
+def close_to_others(directory: Path) -> None:
+    """Let only their owner read the files of a run that are there, and those this process writes from now on."""
+    os.umask(0o077)
+    for path in directory.iterdir():
+        if path.is_file() and not path.is_symlink():
+            path.chmod(0o600)
 
 
 def record_override(directory: Path, warning: ConfidentialityWarning, who: str, now: datetime | None = None) -> None:

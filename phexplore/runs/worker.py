@@ -34,7 +34,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.opening import refuse_irregular_target
 from phexplore.platforms import peak_megabytes
 from phexplore.preparing import heard_by
-from phexplore.runs.confidentiality import UNMARKED, answer_about
+from phexplore.runs.confidentiality import UNMARKED, answer_about, close_to_others
 from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, PhaseDone, Started, TrialDone
 from phexplore.runs.journal import EventJournal
@@ -99,7 +99,7 @@ def main(directory: Path, place: Place, make: Maker) -> int:
         except CancelledError:
             end = Finished(Outcome.CANCELLED)
         except Exception as error:  # noqa: BLE001 - the edge of the process: whatever it is becomes the final event
-            end = _failure(error)
+            end = _failure(error, private=run.is_private)
         if not reporter.claim_end():
             threading.Event().wait()  # the listener is ending the process
         end = run.write_end(end)
@@ -187,6 +187,7 @@ class _Start:
     control: Control
     held: ExitStack
     holds: bool = False
+    is_private: bool = False
 
     def to_end(self) -> FinalEvent:
         """Do the run and return how it ended; everything but the manifest is on disk then."""
@@ -209,7 +210,8 @@ class _Start:
             spec.data.verify(on_progress=lambda done, total: watch.progress("check data", done, total))
         answer = answer_about(spec.scenario, spec.data)
         if answer.confidential:
-            os.umask(0o077)  # exact counts, in whatever file of the run, are for the owner only
+            self.is_private = True
+            close_to_others(self.directory)
         simulation = self.make(spec, self.directory, self.place)
         simulation.prepare(watch)
         if answer.confidential:
@@ -244,7 +246,7 @@ class _Start:
             if end == Finished(Outcome.COMPLETE):
                 close_run(self.directory, load_spec(self.directory).identity)
         except (OSError, PhexploreError) as error:
-            end = _failure(error)
+            end = _failure(error, private=self.is_private)
             with contextlib.suppress(OSError):  # the disk may be what failed; whoever started the run hears it anyway
                 self.reporter.record_end(end)
         return end
@@ -307,7 +309,13 @@ def _seconds(directory: Path) -> dict[str, float]:
     return {name: round(seconds, 4) for name, seconds in spent.items()}
 
 
-def _failure(error: Exception) -> Failed:
+def _failure(error: Exception, *, private: bool) -> Failed:
+    if private and isinstance(error, InputProblemsError):
+        return _failure_without_values(error)
+    return _failure_of(error)
+
+
+def _failure_of(error: Exception) -> Failed:
     details = f"phexplore {__version__}\n{trace_without_data(error)}"
     match error:
         case InputProblemsError():
@@ -338,3 +346,22 @@ def _failure(error: Exception) -> Failed:
         "Finished trials are kept. Please report the error with its details.",
         details,
     )
+
+
+def _failure_without_values(error: InputProblemsError) -> Failed:
+    """Return the failure on confidential records: causes, counts and lines, no value of a record."""
+    lines: dict[tuple[str, int, str], list[int]] = {}
+    for issue in error.issues:
+        lines.setdefault((" › ".join(issue.path), issue.column, issue.remedy), []).append(issue.line)
+    listed = "\n".join(
+        f"{place}{f', column {column}' if column else ''}: {len(found)} problems{_lines(found)}. {remedy}"
+        for (place, column, remedy), found in lines.items()
+    )
+    sentence = (
+        f"The records have {len(error.issues)} problems. Values are not shown: the records are treated as confidential."
+    )
+    return Failed(sentence, error.remedy, listed, len(error.issues))
+
+
+def _lines(found: list[int]) -> str:
+    return f", lines {', '.join(map(str, sorted(set(found))))}" if any(found) else ""

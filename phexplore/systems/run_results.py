@@ -17,11 +17,13 @@ from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
 from phexplore.model.provenance import Provenance
 from phexplore.model.rounded import Toward, percent
+from phexplore.runs.disclosure import HELD_BACK
 
 if TYPE_CHECKING:
     from phexplore.runs.spec import RunSpec
 
 _load_spec = lazy("phexplore.runs.store", "load_spec")
+_is_confidential_run = lazy("phexplore.runs.confidentiality", "is_confidential_run")
 _confirm_counts = lazy("phexplore.runs.store", "confirm_counts")
 
 Choice = str | tuple[str, ...]
@@ -177,6 +179,13 @@ class RunReader(Protocol):
         """
 
 
+_RUNS = {Asks.RUN, Asks.RUNS}
+
+
+def _several(chosen: Choice) -> tuple[str, ...]:
+    return chosen if isinstance(chosen, tuple) else (chosen,) if chosen else ()
+
+
 class StatedReader:
     """A reader whose answers, charts and tables state the provenance of the data of the run."""
 
@@ -190,7 +199,12 @@ class StatedReader:
             PhexploreError: the run cannot be read.
         """
         found, provenance = self._reader.answer(request), _load_spec(request.directory).provenance
-        return replace(found, provenance=provenance, picture=with_origin(found.picture, provenance))
+        chosen = [
+            Path(each) for chooser in found.choosers if chooser.asks in _RUNS for each in _several(chooser.chosen)
+        ]
+        is_held = any(map(_is_confidential_run, (request.directory, *chosen)))
+        picture = with_origin(found.picture, provenance)
+        return replace(found, provenance=provenance, picture=picture, held_back=HELD_BACK if is_held else "")
 
 
 class _Open(Protocol):

@@ -23,6 +23,7 @@ from phexplore.metrics.coverage import Coverage
 from phexplore.model.rounded import percent
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
+from phexplore.runs.disclosure import SEEDED
 from phexplore.runs.release_note import NOTE_FILE, release_note
 from phexplore.runs.spec import RunMode
 from phexplore.systems.phsafe.published_coverage import comparison_file, coverage_by_room, rooms_of
@@ -58,18 +59,19 @@ def publish_run(
             f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}",
             "Publish a run with noise.",
         )
+    if confidential and results.spec.is_reproducible:
+        raise PhexploreError(SEEDED, "Publish a run without a seed.")
     published = publish_trial(results, trial, seed, draws)
     files = published_files(published) | {NOTE_FILE: release_note(results.spec).encode()}
-    truth = truth_of(results) if results.has_truth else {}
-    room = rooms_of(results, trial) if results.has_truth else {}
-    if truth and not confidential:
+    is_compared = results.has_truth and not confidential
+    truth = truth_of(results) if is_compared else {}
+    room = rooms_of(results, trial) if is_compared else {}
+    if truth:
         files["comparison.csv"] = comparison_file(published, truth, room)
     if confidential:
-        tell(f"comparison.csv was left out, for it holds exact counts. {TREATED_AS_CONFIDENTIAL}")
-        if results.spec.is_reproducible:
-            tell("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
+        tell(f"Comparisons with exact counts were left out. {TREATED_AS_CONFIDENTIAL}")
     for name, content in files.items():
-        write_atomically(out / name, content, private=confidential and results.spec.is_reproducible)
+        write_atomically(out / name, content)
         tell(f"Wrote {out / name}")
     classes = coverage_by_room(published, truth, room)
     return [

@@ -21,7 +21,6 @@ from phexplore.model.conventions import Conventions
 from phexplore.model.keys import QueryKey, TableId
 from phexplore.model.scenario import stated_as
 from phexplore.noise.distributions import DiscreteGaussian, Noise
-from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import RunUnreadableError
 from phexplore.systems.phsafe.error_figures import (
@@ -66,8 +65,6 @@ MERGED_FROM = 5
 
 _FIELDS = ("table", "level", "region", "group", "cell")
 """What can be chosen of a number."""
-_EXACT = {ResultTab.TRUNCATION, ResultTab.NUMBER, ResultTab.WORST}
-"""Pictures that show exact counts."""
 _JUMPS = {
     ResultTab.OBSERVED: Jump(("table", "level")),
     ResultTab.WORST: Jump(_FIELDS, ResultTab.NUMBER.value),
@@ -428,7 +425,6 @@ class PhSafeRunReader:
             identity, chosen = f"kind of {tab.value}", kind_of(request, tab).title
             name = "Kind of picture"
             choosers.append(Chooser(identity, "&Show as", name, kinds, chosen, letters=_SHORT, is_reported=True))
-        unmarked = any(each is not None and not each.spec.data.is_open for each in (run, other))
         return RunAnswer(
             request,
             headline.trials,
@@ -443,7 +439,6 @@ class PhSafeRunReader:
             picture,
             reason,
             jump=None if tab is None else _JUMPS.get(tab),
-            held_back=HELD_BACK if unmarked and tab in _EXACT else "",
             problems=tuple(f"{issue.sentence} {issue.remedy}" for issue in run.results.problems),
         )
 

@@ -88,7 +88,7 @@ def tables(
     """
     from phexplore.systems.topdown.table_pictures import write_run_tables
 
-    for path in write_run_tables(run, trial, out, say):
+    for path in write_run_tables(run, trial, out):
         say(f"Wrote {path}")
 
 

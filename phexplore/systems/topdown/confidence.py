@@ -29,6 +29,7 @@ from phexplore.published.door import recognise, values_of
 from phexplore.published.forms import Published, ValueTable
 from phexplore.published.reruns import Cell, known_cells
 from phexplore.resources import resource
+from phexplore.runs.confidentiality import refuse_confidential
 from phexplore.systems.topdown.forecast import forecast_topdown
 from phexplore.systems.topdown.open_run import TopDownRun
 from phexplore.systems.topdown.presets import topdown_presets
@@ -156,6 +157,7 @@ def _distance(each: Comparison) -> float:
 
 
 def _open(directory: Path) -> TopDownRun:
+    refuse_confidential(directory)
     run = TopDownRun(directory)
     run.patience = float("inf")
     run.refresh()

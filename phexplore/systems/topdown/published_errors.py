@@ -16,6 +16,7 @@ from phexplore.model.numbers import exact_text
 from phexplore.published.cells import sixteen_names
 from phexplore.published.door import describe, recognise, values_of
 from phexplore.published.forms import ValueTable
+from phexplore.runs.confidentiality import refuse_confidential
 from phexplore.simulate.topdown.histograms import Histograms
 from phexplore.systems.topdown.open_run import Areas, TopDownRun
 from phexplore.workload.schema import Schema
@@ -182,6 +183,7 @@ class _RunOfOurs:
     """
 
     def __init__(self, directory: Path) -> None:
+        refuse_confidential(directory)
         self.run = TopDownRun(directory)
         self.run.patience = float("inf")
         self.run.refresh()

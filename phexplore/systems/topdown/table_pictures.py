@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from phexplore.figures.table import Mean, Table, Value
 from phexplore.figures.wording import mean_text, people
 from phexplore.model.topdown import TopDown
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
+from phexplore.runs.disclosure import SEEDED
 from phexplore.runs.spec import RunMode
 from phexplore.runs.store import RunUnreadableError, load_spec
 from phexplore.systems.topdown.error_pictures import trials_words
@@ -134,16 +134,13 @@ def _above(table: PublishedTable) -> list[str]:
     return found
 
 
-def write_run_tables(
-    directory: Path, trial: int, out: Path, tell: Callable[[str], None] = lambda _: None
-) -> tuple[Path, ...]:
+def write_run_tables(directory: Path, trial: int, out: Path) -> tuple[Path, ...]:
     """Write every table of a trial at every level, as a run with microdata does, and return the files.
 
     Args:
         directory: of the run.
         trial: number of the trial.
         out: directory of the files; it may exist, and files of these names are replaced.
-        tell: told how confidential they are.
 
     Raises:
         UnknownNameError: there is no such trial.
@@ -163,7 +160,7 @@ def write_run_tables(
             "Name a run with noise.",
         )
     if confidential and spec.is_reproducible:
-        tell("The noise can be drawn again from the run's seed: these tables are as confidential as the data.")
+        raise PhexploreError(SEEDED, "Name a run without a seed.")
     run.refresh()
     if trial not in run.present:
         raise UnknownNameError("trial", str(trial), list(map(str, run.present)))
