@@ -117,7 +117,7 @@ def less_noise(
     out: Path | None = typer.Option(None, "--out", help="Save both scenarios as a project (.phx)."),
     as_json: bool = JSON,
 ) -> None:
-    """Use the slack of a published ε: the same ε, proven, with less noise in every answer.
+    """Use the slack of a converted ε: proven ε within it, with less noise in every answer.
 
     Example: phexplore less-noise pl94-2020-persons-us --out less.phx
     """
@@ -139,7 +139,7 @@ def less_noise(
                 "scenario": found.scenario.name,
                 "factor": exact_text(found.factor),
                 "variance_saved": found.variance_saved,
-                "published": found.published,
+                "published": found.converted,
                 "conversion": conversion,
                 "proven": found.proven,
                 "neighbours": found.neighbours.value,
@@ -150,7 +150,7 @@ def less_noise(
     else:
         tell(found.sentence)
     if out is not None:
-        save_project(start, found.scenario, "Same ε, less noise", out)
+        save_project(start, found.scenario, "Same converted ε, narrower margins", out)
 
 
 def compare(

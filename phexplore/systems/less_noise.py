@@ -1,4 +1,4 @@
-"""The same published ε with less noise: what the slack of the published conversion buys, in people."""
+"""The same converted ε with narrower margins: what the slack of a conversion of zCDP buys, in people."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MOST_TRIES = 30
 
 @dataclass(frozen=True, slots=True)
 class LessNoise:
-    """A scenario with less noise whose proven ε is within the published one.
+    """A scenario with less noise whose proven ε is within the converted ε of another one.
 
     Attributes:
         scenario: with all budgets larger by one factor, as far as none is locked.
         factor: by which variances are divided.
-        published: ε of the first scenario by the conversion it is published in.
+        converted: ε of the first scenario by a conversion of its ρ, published or not.
         proven: ε of the new one, high end, on any path that units with an only child may make of its spine.
         neighbours: of both.
         delta: of both.
@@ -36,7 +36,7 @@ class LessNoise:
 
     scenario: Scenario
     factor: Fraction
-    published: float
+    converted: float
     proven: float
     neighbours: Neighbours
     delta: Fraction
@@ -53,17 +53,17 @@ class LessNoise:
         before, after = self.margins
         return (
             f"{100 * self.variance_saved:.2f} % less variance, {100 * (1 - float(self.factor) ** -0.5):.2f} % narrower margins "
-            f"(half of them within ± {before:,.2f} before, ± {after:,.2f} now): its proven ε ≤ {rounded_up(self.proven, 6)} stays within the "
-            f"published {rounded_up(self.published, 6)} at δ = {scientific_text(self.delta)}. Its ρ is larger."
+            f"(median margin ± {before:,.2f} before, ± {after:,.2f} now). Its proven ε ≤ {rounded_up(self.proven, 6)} stays within the "
+            f"converted ε {rounded_up(self.converted, 6)} of the scenario it was made from, at δ = {scientific_text(self.delta)}. Its ρ is larger."
         )
 
 
 def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTIMAL_ALPHA) -> LessNoise:
-    """Return the scenario that spends as much proven ε as the published conversion states for this one.
+    """Return the scenario that spends as much proven ε as a conversion of ρ states for this one.
 
     Args:
         scenario: with discrete Gaussian noise.
-        conversion: in which its ε is published.
+        conversion: of its ρ to ε.
 
     Raises:
         UnsupportedError: its noise is of another kind, or a budget is locked.
@@ -82,8 +82,8 @@ def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTI
             f"{len(model.locks)} budgets of {scenario.name!r} are locked; all of them have to grow together.",
             "Unlock them first.",
         )
-    published = epsilon(total, delta, conversion)
-    aim = Fraction(published)
+    converted = epsilon(total, delta, conversion)
+    aim = Fraction(converted)
     for _ in range(_MOST_TRIES):
         factor = noise_factor(parts, aim, delta)[0] if aim > 0 else Fraction(0)
         if not factor:
@@ -93,14 +93,16 @@ def less_noise(scenario: Scenario, conversion: Conversion = Conversion.ZCDP_OPTI
             for key, budget in model.budgets.items()
             if not isinstance(budget, Unlimited) and budget
         }
-        made = replace(model.with_traded(budgets), name=f"{scenario.name}, same ε, less noise")
+        made = replace(
+            model.with_traded(budgets), name=f"Same converted ε ({rounded_up(converted, 2)}), narrower margins"
+        )
         after = forecast(made)
         # The files of production round, and paths differ: what they hold is evaluated, not what was aimed at.
         high = after.proven(delta)
-        if high is not None and high <= published:
-            result = LessNoise(made, factor, published, high, side, delta, (_median(known), _median(after)))
+        if high is not None and high <= converted:
+            result = LessNoise(made, factor, converted, high, side, delta, (_median(known), _median(after)))
             return replace(result, scenario=replace(made, note=result.sentence))
-        aim -= max(Fraction(high or 0) - Fraction(published), _LEAST)
+        aim -= max(Fraction(high or 0) - Fraction(converted), _LEAST)
     raise UnsupportedError(
         f"No larger budgets of {scenario.name!r} were found that keep its ε.", "Its ε has no slack to speak of."
     )

@@ -178,6 +178,12 @@ def test_that_the_same_epsilon_buys_narrower_margins():
     assert max(after.proven(), stated.bypass_high) == found.proven <= before.loss.epsilon_at(HEADLINE_DELTA)
     assert 100 * found.variance_saved == pytest.approx(6.65, abs=0.006)
     assert found.scenario.topdown.query_shares == start.topdown.query_shares
+    assert (
+        found.scenario.name
+        == f"Same converted ε ({rounded_up(before.loss.epsilon_at(HEADLINE_DELTA), 2)}), narrower margins"
+    )
+    assert "published" not in found.scenario.note
+    assert rounded_up(found.converted, 6) in found.scenario.note
     for old, new in zip(before.entries, after.entries, strict=True):
         if old.margins is not None:
             assert new.margins.normal / old.margins.normal == pytest.approx(float(found.factor) ** -0.5, rel=1e-5)
@@ -191,7 +197,7 @@ def test_that_all_budgets_of_the_household_tables_grow_together():
     start = preset("sdhc-2020-us").scenario
     found = less_noise(start)
     assert 100 * found.variance_saved == pytest.approx(6.66, abs=0.006)
-    assert forecast(found.scenario).proven() <= found.published
+    assert forecast(found.scenario).proven() <= found.converted
     locked = replace(start, method=replace(start.phsafe, locks=frozenset(list(start.phsafe.budgets)[:1])))
     with pytest.raises(UnsupportedError, match="locked"):
         less_noise(locked)

@@ -49,7 +49,7 @@ class ProvenCurve(QDialog):
         wanted = QSize(100 * GRID, 70 * GRID) * (appearance().scale / 100)
         self.resize(wanted.boundedTo(self.screen().availableSize() * _SCREEN_PART))
         self.figure = FigureView("Proven privacy curve", TEACHING)
-        self.less_noise = TextButton("Same ε, less noise: add as a scenario", run=less_noise)
+        self.less_noise = TextButton("Add as a scenario: same converted ε, narrower margins", run=less_noise)
         self._work = Latest(_drawn, self)
         self._work.finished.connect(self._show)
         self.finished.connect(self._work.stop)

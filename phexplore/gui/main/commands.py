@@ -41,7 +41,7 @@ from phexplore.gui.theme.depth import Depth
 from phexplore.gui.theme.number_style import NumberStyle, number_style
 from phexplore.gui.widgets.labels import rewrite_labels
 from phexplore.lazy import lazy
-from phexplore.model.workbook import Workbook, add_scenario, compare_with
+from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.less_noise import less_noise
 from phexplore.systems.registry import system_of
 
@@ -256,7 +256,7 @@ class Commands:
             ),
             Action(
                 "decide.less-noise",
-                "Same ε, &less noise",
+                "Add: same converted ε, &narrower margins",
                 self._add_less_noise,
                 hint="phexplore less-noise {this} --out less.phx",
             ),
@@ -282,10 +282,12 @@ class Commands:
         def add(workbook: Workbook) -> Workbook:
             found = less_noise(workbook.scenario)
             told.append(found.sentence)
-            return compare_with(add_scenario(workbook, found.scenario), workbook.active)
+            added = add_scenario(workbook, found.scenario)
+            told.insert(0, f"{added.active} was added to the list; {workbook.active} is still being edited.")
+            return activate(added, workbook.active)
 
-        if session.report(session.edit_workbook("Same ε, less noise", add)):
-            self._window.notice.say(told[0])
+        if session.report(session.edit_workbook("Add: same converted ε, narrower margins", add)):
+            self._window.notice.say(" ".join(told))
 
     def _view(self) -> list[Action]:
         window, navigation, settings, look = self._window, self._window.navigation, self._window.settings, appearance()
