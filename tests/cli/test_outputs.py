@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+import typer
 
-from phexplore.cli.app import run
+from phexplore.cli.app import program, run
 from phexplore.files.output_folder import MARK_FILE, OutputFolderError, output_folder
 
 COMMANDS = {
@@ -113,3 +114,48 @@ def test_that_a_folder_of_folders_holds_nothing_else(tmp_path):
     (tmp_path / "out" / "PH3" / "thesis.csv").write_text("mine")
     with pytest.raises(OutputFolderError, match=r"PH3/thesis\.csv"):
         write("PH3")
+
+
+KNOWN = {"scenario": "sdhc-2020-us", "data": "demo", "source": "sdhc-2020-us"}
+NOT_COVERED = {
+    **dict.fromkeys(("solve", "less-noise", "frontier", "committee", "approve"), "writes one project file"),
+    "bundle": "writes one archive",
+    "sweep": "writes one table",
+    "run": "has a guard of its own, which the test of COMMANDS holds",
+    "tune": "writes one file of probes",
+    "synth pl94": "writes one file; of a nation, only into an empty folder",
+    **dict.fromkeys(("synth demonstration-2010", "synth census-1940"), "writes one file of records"),
+    "spine build": "writes one file of the spine",
+    "group-sizes taxis": "writes one table",
+}
+"""Commands with --out that a folder of somebody else's files does not reach, and why."""
+
+
+def commands_with_out(command, path=()):
+    for name, each in getattr(command, "commands", {}).items():
+        yield from commands_with_out(each, (*path, name))
+    if any("--out" in parameter.opts for parameter in command.params):
+        yield path, command
+
+
+def asked(path, command, out):
+    """Return arguments that reach a command: its required ones name a file that is not there."""
+    words = [*path, "--out", out]
+    for parameter in command.params:
+        if parameter.required and "--out" not in parameter.opts:
+            value = "1" if parameter.type.name.startswith(("int", "float")) else KNOWN.get(parameter.name, "absent")
+            words += [value] if parameter.param_type_name == "argument" else [parameter.opts[0], value]
+    return words
+
+
+@pytest.mark.defect("T17")
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [pytest.param(*each, id=" ".join(each[0])) for each in commands_with_out(typer.main.get_command(program()))],
+)
+def test_that_every_command_with_out_leaves_a_folder_of_others_as_it_is(path, command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "out", {"P2.csv": "keep"})
+    assert run(asked(path, command, "out")) != 0
+    assert contents(tmp_path / "out") == {"P2.csv": b"keep"}
+    assert ("out is not empty" in capsys.readouterr().err) != (" ".join(path) in NOT_COVERED)

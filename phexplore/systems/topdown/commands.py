@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.files.output_folder import writes_into_out
 from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.report.terminal import print_json, say, say_if_confidential, say_issues, tell
@@ -77,6 +78,7 @@ def confident(
     answer(CONFIDENCE, confidence_json(files or (), [_run_at(each) for each in run]), Path(), as_json=as_json)
 
 
+@writes_into_out("published tables")
 def tables(
     run: Path = typer.Argument(help="A run directory of TopDown."),
     out: Path = typer.Option(..., "--out", help="Directory for one CSV file per table; it may exist."),
