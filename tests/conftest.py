@@ -31,7 +31,7 @@ def names_of_files():
     """Let no module see the names of areas that another one's files gave: they stay for the life of a process."""
     yield
     names._areas.cache_clear()
-    names.in_words.cache_clear()
+    names._in_words.cache_clear()
 
 
 @pytest.fixture(scope="session")

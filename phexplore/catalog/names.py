@@ -31,6 +31,9 @@ class Naming(enum.Enum):
 _CHOSEN = [Naming.CODES]
 """What commands print and exports hold; the window and reports choose."""
 
+_SYNTHETIC = [False]
+"""Whether the areas that are named are those of synthetic data."""
+
 _CROSSED = " * "
 """Between the attributes of a query group, as production writes it."""
 _OF_PRESETS = "-20"
@@ -79,6 +82,26 @@ def called(naming: Naming) -> Iterator[None]:
         choose_naming(before)
 
 
+@contextmanager
+def synthetic_areas(*, is_synthetic: bool) -> Iterator[None]:
+    """Name no area as a real one inside of a ``with`` statement, where its data are synthetic: the codes may be those of real areas.
+
+    Args:
+        is_synthetic: whether the data are.
+    """
+    before = _SYNTHETIC[0]
+    _SYNTHETIC[:] = [is_synthetic]
+    try:
+        yield
+    finally:
+        _SYNTHETIC[:] = [before]
+
+
+def has_synthetic_areas() -> bool:
+    """Return whether the areas that are named are those of synthetic data."""
+    return _SYNTHETIC[0]
+
+
 def chosen_naming() -> Naming:
     """Return how things are called."""
     return _CHOSEN[0]
@@ -90,7 +113,6 @@ def worded(text: str) -> str:
     return text if naming is Naming.CODES else around(text, partial(in_words, naming=naming))
 
 
-@lru_cache(maxsize=8192)
 def in_words(text: str, naming: Naming) -> str:
     """Return a text with production's codes as names, or with both.
 
@@ -98,6 +120,11 @@ def in_words(text: str, naming: Naming) -> str:
         text: any; a command line stays as it is.
         naming: what is wanted.
     """
+    return _in_words(text, naming, _SYNTHETIC[0])
+
+
+@lru_cache(maxsize=8192)
+def _in_words(text: str, naming: Naming, _is_synthetic: bool) -> str:  # noqa: FBT001 - a key of the cache
     if naming is Naming.CODES or text.startswith(_COMMAND) or not _may_name(text):
         return text
     has_both = naming is Naming.BOTH
@@ -152,7 +179,7 @@ def learn_areas(kind: str, names: Mapping[str, str]) -> None:
     if fresh:
         quote(*fresh.values())
         _areas().update(fresh)
-        in_words.cache_clear()
+        _in_words.cache_clear()
 
 
 def area(kind: str, code: str) -> str:
@@ -162,6 +189,8 @@ def area(kind: str, code: str) -> str:
         kind: class of the areas.
         code: public code.
     """
+    if _SYNTHETIC[0]:
+        return unnamed_area(kind, code)
     name = _areas().get((kind, code), "")
     state = _state(code) if kind in _IN_STATES else None
     return f"{name}, {state.postal}" if name and state else name
@@ -178,10 +207,22 @@ def unnamed_area(kind: str, code: str) -> str:
     if word is None or (state is None and kind in _IN_STATES):
         return ""
     if state is None or kind not in _IN_STATES:
-        return f"{word} {code}"
-    county = _county(code) if kind == "cousub" else None
+        return f"{word} {code} (synthetic)" if _SYNTHETIC[0] else f"{word} {code}"
     own = code[_COUNTY:] if kind == "cousub" else code[2:]
+    if _is_unreal(code):
+        return f"synthetic {word} {own}, {_coded(code[:_COUNTY] if kind == 'cousub' else code[:2])}"
+    county = _county(code) if kind == "cousub" else None
     return ", ".join((f"{word} {own}", *([county] if county else []), state.postal))
+
+
+def _is_unreal(code: str) -> bool:
+    """Return whether synthetic data use a code that may be a real area's; the fictional state has names of its own."""
+    return _SYNTHETIC[0] and code[:2] != FICTIONAL_STATE
+
+
+def _coded(code: str) -> str:
+    """Return a state or county by its codes alone."""
+    return ", ".join((*([f"county {code[2:]}"] if code[2:] else []), f"state code {code[:2]}"))
 
 
 def _county(code: str) -> str | None:
@@ -211,18 +252,21 @@ def heading(name: str) -> str:
 
 def place(code: str) -> str:
     """Return the name of a census geocode: a state, county, tract, block group or block; "" where nothing names it."""
-    state = _state(code)
+    state, is_unreal = _state(code), _is_unreal(code)
+    if state is None:
+        return ""
     if len(code) == 2:
-        return state.name if state else ""
-    county = _county(code)
-    if state is None or county is None:
+        return f"synthetic state {code}" if is_unreal else state.name
+    county = f"synthetic {_coded(code[:_COUNTY])}" if is_unreal else _county(code)
+    if county is None:
         return ""
     if len(code) == _COUNTY:
-        return f"{county}, {state.name}"
+        return county if is_unreal else f"{county}, {state.name}"
     unit = _UNIT.get(len(code))
     tract = f"tract {int(code[5:9])}" + (f".{code[9:11]}" if code[9:11] != "00" else "")
     rest = {"block group": f"block group {code[11:]}, ", "block": f"block {code[-4:]}, "}.get(unit or "", "")
-    return f"{rest}{tract}, {county}, {state.postal}" if unit else ""
+    within = county if is_unreal else f"{county}, {state.postal}"
+    return f"{rest}{tract}, {within}" if unit else ""
 
 
 def typed_first(typed: str, names: Iterable[str]) -> list[str]:

@@ -6,7 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from phexplore.catalog.names import synthetic_areas
 from phexplore.figures.figure import Figure
+from phexplore.figures.naming import synthetic_cell
 from phexplore.figures.table import Table
 from phexplore.model.provenance import Provenance, ProvenanceKind
 
@@ -34,6 +36,8 @@ def with_origin(picture: Shown, provenance: Provenance) -> Shown:
 
 
 def _with_column(picture: Figure, provenance: Provenance) -> Table:
-    table = picture.table
-    rows = tuple((*row, provenance.kind.value) for row in table.rows)
+    with synthetic_areas(is_synthetic=provenance.is_synthetic):
+        table = picture.table
+    cells = table.rows if not provenance.is_synthetic else [map(synthetic_cell, row) for row in table.rows]
+    rows = tuple((*row, provenance.kind.value) for row in cells)
     return replace(table, headers=(*table.headers, ORIGIN_COLUMN), rows=rows)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from phexplore.catalog.names import synthetic_areas
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.stated_origin import ORIGIN_COLUMN
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_bytes
@@ -82,13 +83,19 @@ def write_run_report(
         RunUnreadableError: exact counts or a trial were altered after the run was complete.
         PhexploreError: not a run, nothing is there yet or nothing can be drawn, or a file cannot be written.
     """
-    if (suffix := FORMATS.get(form)) is None:
+    if form not in FORMATS:
         raise UnknownNameError("format", form, list(FORMATS))
     if not run.is_dir():
         raise PhexploreError(f"{run} is not a run directory.", "Name a directory that a run has written.")
     confirm_counts(run)
     provenance = load_spec(run).provenance
-    report = report_without_errors(run, now) if is_confidential_run(run) else read(run, now)
+    with synthetic_areas(is_synthetic=provenance.is_synthetic):
+        report = report_without_errors(run, now) if is_confidential_run(run) else read(run, now)
+        return _written(report, provenance, form, out, now, tell)
+
+
+def _written(report: RunReport, provenance: Provenance, form: str, out: Path, now: datetime, tell: Tell) -> list[Path]:
+    suffix = FORMATS[form]
     several = form in {"png", "svg"} or (form == "csv" and report.tables is not None)
     if several and (out.is_dir() or out.suffix != suffix):
         written = []

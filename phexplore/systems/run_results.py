@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from phexplore.catalog.names import Naming, chosen_naming
+from phexplore.catalog.names import Naming, chosen_naming, synthetic_areas
 from phexplore.errors import PhexploreError
+from phexplore.figures.naming import of_synthetic_areas
 from phexplore.figures.stated_origin import with_origin
 from phexplore.figures.tile import TileContent
 from phexplore.lazy import lazy
@@ -198,7 +199,10 @@ class StatedReader:
         Raises:
             PhexploreError: the run cannot be read.
         """
-        found, provenance = self._reader.answer(request), _load_spec(request.directory).provenance
+        provenance = _load_spec(request.directory).provenance
+        with synthetic_areas(is_synthetic=provenance.is_synthetic):
+            found = self._reader.answer(request)
+        found = of_synthetic_areas(found) if provenance.is_synthetic else found
         chosen = [
             Path(each) for chooser in found.choosers if chooser.asks in _RUNS for each in _several(chooser.chosen)
         ]

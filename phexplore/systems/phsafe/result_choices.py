@@ -14,8 +14,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from phexplore.catalog.names import has_synthetic_areas, heading, place
 from phexplore.catalog.races import iteration_levels
-from phexplore.catalog.states import states
 from phexplore.catalog.tables import TableProduct, tables
 from phexplore.model.keys import QueryKey, Region
 
@@ -92,9 +92,8 @@ class Choices:
 def region_words(region: str) -> str:
     """Return the name of a REGION_ID."""
     if region == NATION_ID:
-        return "Nation"
-    found = states().get(region)
-    return found.name if found else region
+        return "Synthetic nation" if has_synthetic_areas() else "Nation"
+    return heading(place(region)) or region
 
 
 def code_words(code: str) -> str:

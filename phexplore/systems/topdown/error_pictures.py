@@ -514,7 +514,7 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
     found, tips, trials = _map_values(run, choice)
     codes = run.codes(choice.level).tolist()
     place, length = {str(code): number for number, code in enumerate(codes)}, len(str(codes[0]))
-    patches = []
+    patches, is_synthetic = [], run.spec.provenance.is_synthetic
     for outline in outlines:
         code = outline.code[:length]
         number = place.get(code)
@@ -523,7 +523,9 @@ def map_of_errors(run: TopDownRun, choice: TopDownChoice) -> Figure:
             if number is None
             else (float(found[number]), tips[number])
         )
-        patches.append(Patch(code, outline.rings, value, f"{outline.name}, {tip}" if outline.name else tip))
+        patches.append(
+            Patch(code, outline.rings, value, f"{outline.name}, {tip}" if outline.name and not is_synthetic else tip)
+        )
     if not any(patch.key in place for patch in patches):
         return nothing(
             "map",

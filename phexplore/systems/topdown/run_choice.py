@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from phexplore.catalog.states import states
+from phexplore.catalog.names import heading, place
 from phexplore.data.blocks.published_tables import published_tables
 from phexplore.metrics.topdown.worst import WorstBy
 from phexplore.resources import resource
@@ -356,8 +356,7 @@ def state_chooser(states: Sequence[str], chosen: str, *, with_all: bool) -> Choo
 
 def state_words(code: str) -> str:
     """Return the name of a state by its code, the code where nobody knows it."""
-    found = states().get(code)
-    return code if found is None else found.name
+    return heading(place(code)) or code
 
 
 def _enumerated(identity: str, label: str, name: str, chosen: enum.Enum, before: str = "") -> Chooser:

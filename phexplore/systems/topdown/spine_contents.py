@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.names import has_synthetic_areas
 from phexplore.model.rounded import percent
 from phexplore.model.topdown import TopDown
 from phexplore.published.shapes import Outline
@@ -478,7 +479,7 @@ def map_content(work: Work, outlines: Sequence[Outline]) -> SpineContent:
         found,
         reason,
         np.where(leaves >= 0, np.diff(level.first_block)[np.maximum(units, 0)], 0),
-        tuple(outline.name for outline in outlines),
+        tuple("" if has_synthetic_areas() else outline.name for outline in outlines),
         *_units_of_area(work, level),
         unit=counted(work.method.schema),
         titles=_titles(work, number, np.unique(units[leaves >= 0])),

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from phexplore.catalog.names import synthetic_areas
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import TopDown
+from phexplore.published.origins import provenance_of
 from phexplore.published.shapes import Outline
 from phexplore.spine.building import Spine
 from phexplore.spine.description import ClassDistances, class_entities, is_targeted
@@ -58,6 +60,7 @@ class SpineReader:
         self._outlines: tuple[str, tuple[Outline, ...]] = ("", ())
         self._observed = ObservedErrors()
         self._names: Mapping[str, str] = {}
+        self._is_synthetic = False
 
     def answer(self, request: SpineRequest, tell: Tell) -> SpineAnswer | BlocksRefused:
         """Return what is asked; say meanwhile how far it is.
@@ -74,6 +77,10 @@ class SpineReader:
         except InputProblemsError as error:
             self._study = self._file = None
             return BlocksRefused(request.path, error.issues)
+        with synthetic_areas(is_synthetic=self._is_synthetic):
+            return self._answer(study, request, tell)
+
+    def _answer(self, study: SpineStudy, request: SpineRequest, tell: Tell) -> SpineAnswer:
         settings = settings_for(request.method)
         request = replace(request, other=with_levels(request.other, request.method))
         is_new = not study.has_spine(settings)
@@ -119,6 +126,7 @@ class SpineReader:
             # A spine that was built before carries its blocks; which spine is shown is the scenario's to say.
             self._study = SpineStudy(read_spine(path).geography if path.suffix == ".spine" else read_geography(path))
             self._file, self._names = file, names_in(path)
+            self._is_synthetic = provenance_of(path).is_synthetic
         return self._study
 
     def _blocks(
@@ -177,7 +185,7 @@ class SpineReader:
         return {code: name for code in codes if (name := area_name(look.name, code, own))}
 
     def _own_names(self) -> Mapping[str, str]:
-        return {**names_of_shapes(self._outlines[1]), **self._names}
+        return {**({} if self._is_synthetic else names_of_shapes(self._outlines[1])), **self._names}
 
     def _found(self, look: SpineStyle, classes: Sequence[ClassDistances]) -> SpineStyle:
         """Return the look at the area that somebody typed, with its class and its code; at none where there is none."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phexplore.catalog.names import Naming, chosen_naming, place
+from phexplore.catalog.names import Naming, chosen_naming, place, synthetic_areas
 from phexplore.figures.axis import Axis
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, RowLabel
 from phexplore.figures.marks import Box, Ink, Mark, Role
@@ -369,7 +369,8 @@ def called(tree: SpineTree, unit: Unit) -> str:
         within = "" if above is None else called(tree, above)
         return f"{_counted(tree, unit)} of {within}" if within else ""
     block = tree.levels[-1].codes[tree.interval(unit)[0]].decode()
-    own = place(block[: _DIGITS.get(level, 0)])
+    with synthetic_areas(is_synthetic=tree.content.is_synthetic):
+        own = place(block[: _DIGITS.get(level, 0)])
     if level == _SHAPED and own:
         number = code.removeprefix(tree.code(above or ROOT))
         own = f"block group {int(number) + (len(number) > 1)} of {own}"

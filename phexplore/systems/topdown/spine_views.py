@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from phexplore.catalog.names import has_synthetic_areas
 from phexplore.lazy import lazy
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import Issue
@@ -195,6 +196,7 @@ class TreeContent:
         kept: why totals have no margin of their own, "" where they have one.
         unit: what totals count, plural.
         area_name: what people call the chosen area, "" where nobody knows.
+        is_synthetic: whether the blocks are.
     """
 
     levels: tuple[IcicleLevel, ...]
@@ -209,6 +211,7 @@ class TreeContent:
     kept: str = ""
     unit: str = "people"
     area_name: str = ""
+    is_synthetic: bool = field(default_factory=has_synthetic_areas)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
