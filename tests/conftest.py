@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from phexplore.catalog import names
 from phexplore.systems.registry import preset
+from phexplore.text import quoted
 
 # The same examples in every run, however fast the machine is: a new one is found by changing the code or the profile, not by chance.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,8 +29,11 @@ def own_configuration(tmp_path_factory):
 
 @pytest.fixture(scope="module", autouse=True)
 def names_of_files():
-    """Let no module see the names of areas that another one's files gave: they stay for the life of a process."""
+    """Let no module see the names of areas, or the texts, that another one's files gave: they stay for the life of a process."""
     yield
+    quoted._KNOWN.clear()
+    quoted._FIRST_WORD.clear()
+    quoted._found.cache_clear()
     names._areas.cache_clear()
     names._in_words.cache_clear()
 

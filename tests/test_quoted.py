@@ -18,7 +18,7 @@ from phexplore.decide.bundle import BundleRequest
 from phexplore.decide.signing import Signer
 from phexplore.decide.trusted_keys import TrustedKey
 from phexplore.errors import visible, visible_lines
-from phexplore.figures.naming import _worded as read_figure
+from phexplore.figures.naming import _TEXTS, _Wording
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, localised, number_style
 from phexplore.gui.theme.plain_words import speak_plainly, speaks_plainly
@@ -97,6 +97,7 @@ CODES = {
     "PhSafe": {"states", "reader"},
     "SpineChoice": {"kind", "settings"},
     "TopDown": {"levels"},
+    "Provenance": {"source"},  # sentences of the program, which name no file
     "RunData": {"sha256"},
     "StopRule": {"figure"},
 }
@@ -166,7 +167,7 @@ def test_that_a_text_is_shown_as_it_was_typed(qapp, as_before, entry, text) -> N
             assert read_page(text) == text
             assert f"“{text}”" in read_page(f"Rule “{text}”: PH3")
             assert text.translate(dict.fromkeys(range(32))) == read_office(text).translate(dict.fromkeys(range(32)))
-            assert read_figure((text, f"“{text}”"), is_read=True) == (text, f"“{text}”")
+            assert _Wording(worded, _TEXTS).of((text, f"“{text}”"), is_read=True) == (text, f"“{text}”")
 
 
 @pytest.mark.parametrize("text", _PHRASES)

@@ -42,8 +42,8 @@ by its safe loader alone, which makes plain values.
 """
 FIXED_NAMES = {"phexplore/gui/main/warmup.py": "importlib.import_module"}
 """Imports modules by names that stand in the source."""
-LOCAL_SCREEN = {"phexplore/gui/main/display.py": {"socket"}}
-"""Asks the screen server that the environment names whether it is there."""
+LOCAL_SCREEN = {"phexplore/gui/main/display.py": {"socket"}, "phexplore/gui/main/start.py": {"socket"}}
+"""Asks the screen server that the environment names whether it is there; a pair of sockets inside the process hears Ctrl+C."""
 NETWORK = {
     "socket", "ssl", "http", "urllib", "urllib3", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "poplib", "imaplib", "telnetlib",
     "xmlrpc", "webbrowser", "socketserver", "asyncio", "grpc", "websocket", "websockets", "boto3", "PySide6.QtNetwork",
@@ -56,6 +56,7 @@ GREETING = {"phexplore/runs/cluster.py": {"asyncio", "socket"}}
 CLUSTER_MODULES = {"phexplore/runs/cluster.py"}
 KINDS = (ast.Import, ast.ImportFrom, ast.Call)
 CSV_WRITERS = {
+    "phexplore/report/run_report.py",  # adds a column to tables that the guarded writer wrote
     "phexplore/files/spreadsheet.py",
     "phexplore/systems/topdown/ini_strategy.py",  # names of levels and queries of production, read back by production
     "phexplore/systems/phsafe/publishing.py",  # codes of the published tables, in production's quoting

@@ -409,10 +409,12 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
 
 def _encode_data(spec: RunSpec) -> dict[str, Any]:
     """Return the input as JSON, with the key ``synthetic`` of every version; the former ones have no provenance."""
-    content = {**encode(spec.data), "synthetic": spec.data.provenance.is_synthetic}
+    plain = encode(spec.data)
+    # In the order of the former versions.
+    after: dict[str, Any] = {name: plain.pop(name) for name in ("blocks", "provenance") if name in plain}
     if spec.version <= FORMER_MARK:
-        del content["provenance"]
-    return content
+        after.pop("provenance", None)
+    return {**plain, "synthetic": spec.data.provenance.is_synthetic, **after}
 
 
 def _decode_data(content: Mapping[str, Any], version: int) -> RunData:

@@ -362,7 +362,7 @@ def test_that_thresholds_of_children_are_studied_with_children_and_the_scenario_
     assert (found["best"], found["present"]["tau"]) == (9, 6)
     assert "children under 18 per household" in found["of"]
     printed = call(capsys, *arguments, "--state", "RI")[1]
-    for words in ("Rhode Island", "the average of the 49 numbers", "τ = 6 has the smallest error"):
+    for words in ("Rhode Island", "the average of the 49 numbers", "τ = 6 has the smallest RMSE"):
         assert words in printed
     assert "τ = 6 is the best in areas of" in call(capsys, *arguments, "--state", "CA")[1]
     island = json.loads(call(capsys, "truncation", "sdhc-2020-pr", *arguments[2:], "--json")[1])

@@ -96,8 +96,8 @@ def test_that_it_is_run_resumed_and_reported(saved, tmp_path):
         program("report", tmp_path / "run", "--format", form, "--out", tmp_path / f"report.{form}")
     sums = [sum(json.loads((tmp_path / "run" / f"trial-{index:05d}.parquet").read_text())) for index in range(3)]
     assert (tmp_path / "report.csv").read_text().splitlines() == [
-        "Trial,Noise",
-        *(f"{i},{s}" for i, s in enumerate(sums)),
+        "Trial,Noise,Provenance",
+        *(f"{i},{s},published" for i, s in enumerate(sums)),
     ]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{max(sums)} at most" in page
@@ -188,7 +188,9 @@ def test_that_the_window_opens_edits_saves_runs_compares_and_judges_it(tmp_path)
     assert seen["compared"] == "1 parameter differs and 1 margin differs"
     assert seen["options"] == 3
     assert (
-        seen["results"] == seen["table of results"] == [[number, drawn] for number, drawn in enumerate(seen["drawn"])]
+        seen["results"]
+        == seen["table of results"]
+        == [[number, drawn, "published"] for number, drawn in enumerate(seen["drawn"])]
     )
     assert seen["marks"] == seen["drawn"]
     assert seen["zoomed"]

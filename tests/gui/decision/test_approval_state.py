@@ -14,6 +14,7 @@ from phexplore.gui.decision.status import status_now
 from phexplore.gui.run_manager.run_rows import RunRow
 from phexplore.model.approval import Status
 from phexplore.model.edits import rename
+from phexplore.model.provenance import UNMARKED
 from phexplore.model.workbook import Workbook
 from phexplore.runs.states import RunState
 from phexplore.systems.phsafe.edits import set_budget
@@ -79,7 +80,8 @@ def test_that_what_was_approved_is_found_in_the_log_after_edits(decided, query) 
 
 def test_that_runs_of_other_parameters_cannot_be_cited_and_say_why(us, query) -> None:
     class Spec:
-        scenario, trials = us, 20
+        scenario, trials, options = us, 20, None
+        provenance = UNMARKED
 
     other = set_budget(us, query, Fraction(1, 100))
     row = RunRow(Path("runs/first"), Spec(), RunState.COMPLETE, trials=20)

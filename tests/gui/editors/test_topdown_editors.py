@@ -71,11 +71,11 @@ def shares(session):
 
 
 def test_that_typing_opens_the_cell_and_enter_commits(qtbot, session, editor):
-    for key in "0.5":
+    for key in "50":
         qtbot.keyClick(editor.view.focusWidget() or editor.view, key)
     qtbot.keyClick(editor.view.focusWidget(), Qt.Key.Key_Return)
     assert Fraction(49, 100) < shares(session)[TOTAL] < Fraction(51, 100)  # the stop next to it
-    assert labels(session)[-1] == "Set the share of total at County to 0.5"
+    assert labels(session)[-1] == "Set the share of total at County to 50 %"
     assert sum(share for key, share in shares(session).items() if key.level == "County") == 1
 
 
@@ -83,7 +83,7 @@ def test_that_a_refused_share_stays_with_its_reason(session, editor):
     index = editor.view.currentIndex()
     assert not editor.table.setData(index, "150", Qt.ItemDataRole.EditRole)
     assert editor.table.data(index) == "150"
-    assert "between 0 and 1" in editor.table.data(index, Qt.ItemDataRole.ToolTipRole)
+    assert "between 0 % and 100 %" in editor.table.data(index, Qt.ItemDataRole.ToolTipRole)
     assert len(labels(session)) == 1
 
 

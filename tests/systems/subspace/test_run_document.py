@@ -47,7 +47,7 @@ def test_that_the_page_says_what_is_protected_and_what_is_exact(run, tmp_path, m
     assert text.count("<img") == 4
     assert "5,194,675" in text  # Cook County, every digit
     assert "of the answers are within their margins, aimed at 90 %" in text
-    assert "without any protection" in text
+    assert "Published data" in text
 
 
 def test_that_counties_are_called_by_name(run, tmp_path, monkeypatch):

@@ -118,12 +118,12 @@ class TestFiles:
         assert names[-1] == "hhgq7_votingage1_hispanic1_cenrace62"
         assert len(set(names)) == 2017
 
-    def test_that_the_truth_is_the_data_and_says_that_it_is_confidential(self, done):
+    def test_that_the_truth_is_the_data_and_says_that_marked_data_are_not_confidential(self, done):
         directory, _ = done
         _, counts = dense(directory / "truth.parquet")
         assert (counts == full().dense(0, 150)).all()
         mark = json.loads(pq.read_schema(directory / "truth.parquet").metadata[b"phexplore"])
-        assert mark["confidential"] is True
+        assert mark["confidential"] is False  # the block file marks every row as synthetic
 
     def test_that_files_read_back_what_was_written(self, done):
         directory, _ = done

@@ -41,7 +41,7 @@ def made(monkeypatch):
         first_trials=lambda count: tuple(range(4))[:count],
         trial=lambda index: (Counts([0]), Counts(truth + errors[index])),
         exact=lambda _level, _query: truth[:, None],
-        numbers=lambda _level, query: 6 * query.answers,
+        codes=lambda _level: range(6),
     )
     return ObservedRun(run), errors
 
