@@ -13,11 +13,17 @@ import phexplore as px
 from phexplore.catalog.names import Naming, area, called, in_words, place, synthetic_areas, unnamed_area
 from phexplore.cli.app import DONE
 from phexplore.cli.app import run as command
+from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.figures.figure import Figure
 from phexplore.report.run_report import write_run_report
 from phexplore.resources import resource
-from phexplore.systems.registry import system_of
+from phexplore.spine.settings import SpineSettings
+from phexplore.systems.registry import preset, system_of
 from phexplore.systems.run_results import RunRequest
+from phexplore.systems.topdown.spine_pictures import figure_of
+from phexplore.systems.topdown.spine_reader import SpineReader
+from phexplore.systems.topdown.spine_tree import SpineTree, tree_figure
+from phexplore.systems.topdown.spine_views import SpineRequest, SpineStyle, SpineTab
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 NO_AREAS = re.compile(
@@ -48,13 +54,27 @@ def simulated(request, tmp_path_factory):
     data, out = folder / "data.csv.gz", folder / "run"
     if request.param == "pl94":
         made = ["synth", "pl94", "--blocks", "300", "--seed", "1", "--states", "44,09", "--tribal", "0.2"]
-        preset, given = "pl94-2020-persons-us", data
+        scenario, given = "pl94-2020-persons-us", data
     else:
         made = ["synth", "sdhc", "--persons", "3000", "--states", "44,09", "--seed", "1"]
-        preset, given = "sdhc-2020-us", folder / "people"
+        scenario, given = "sdhc-2020-us", folder / "people"
     assert command([*made, "--out", str(given)]) == DONE
-    assert command(["run", preset, "--data", str(given), "--trials", "2", "--seed", "1", "--out", str(out)]) == DONE
+    assert command(["run", scenario, "--data", str(given), "--trials", "2", "--seed", "1", "--out", str(out)]) == DONE
     return out
+
+
+@pytest.fixture(scope="module")
+def spine_of_blocks(tmp_path_factory):
+    path = tmp_path_factory.mktemp("spine") / "blocks.csv.gz"
+    write_block_file(synthesize_states(300, 1, ("44", "09"), tribal=0.2), path)
+    scenario, reader = preset("pl94-2020-persons-us").scenario, SpineReader()
+
+    def answer(tab):
+        look = SpineStyle(tab)
+        request = SpineRequest(path, scenario.topdown, scenario.conventions, SpineSettings(), "standard spine", look)
+        return reader.answer(request, lambda _progress: None)
+
+    return answer
 
 
 def texts(value):
@@ -122,6 +142,16 @@ def test_that_the_nation_of_synthetic_persons_is_called_synthetic(tmp_path_facto
         RunRequest(out, "number", {"table": "PH3", "level": "usa_*", "region": "1"})
     )
     assert "Synthetic nation" in answer.picture.title
+
+
+@pytest.mark.parametrize("naming", Naming)
+@pytest.mark.parametrize("tab", [SpineTab.TREE, SpineTab.DISTANCE, SpineTab.FAN_OUT, SpineTab.BYPASSED])
+def test_that_a_spine_of_synthetic_blocks_names_no_real_area(spine_of_blocks, real_names, naming, tab):
+    with called(naming):
+        content = spine_of_blocks(tab).content
+        drawn = tree_figure(SpineTree(content)) if tab is SpineTab.TREE else figure_of(content, "standard spine")
+        painted = [in_words(text, naming) for text in texts(drawn)]
+    assert found_in("\n".join(painted), real_names) == set()
 
 
 def test_names_of_areas_of_synthetic_data():

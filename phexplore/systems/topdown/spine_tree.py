@@ -369,12 +369,15 @@ def called(tree: SpineTree, unit: Unit) -> str:
         within = "" if above is None else called(tree, above)
         return f"{_counted(tree, unit)} of {within}" if within else ""
     block = tree.levels[-1].codes[tree.interval(unit)[0]].decode()
-    with synthetic_areas(is_synthetic=tree.content.is_synthetic):
+    is_synthetic = tree.content.is_synthetic
+    with synthetic_areas(is_synthetic=is_synthetic):
         own = place(block[: _DIGITS.get(level, 0)])
+        if code == block:
+            return place(code) if is_synthetic else ""  # whoever draws a bare code would name a real block
     if level == _SHAPED and own:
         number = code.removeprefix(tree.code(above or ROOT))
         own = f"block group {int(number) + (len(number) > 1)} of {own}"
-    if not own or code == block:
+    if not own:
         return ""
     is_tribal = code[:1] == "1" and not code.startswith(block[:2])
     return f"tribal part of {own}" if is_tribal else own
