@@ -106,8 +106,9 @@ class SystemSession(QObject, Generic[View]):
         return self._whole.selection if self.is_active else None
 
     def select(self, key: Hashable) -> None:
-        """Inspect a part of the parameters, None for everything."""
-        self._whole.select(key)
+        """Inspect a part of the parameters, None for everything. A page of a system that is not active selects nothing."""
+        if self.is_active:
+            self._whole.select(key)
 
     def edit(self, label: str, change: Callable[[Scenario], Scenario], *, merge_key: object = None) -> Refusal | None:
         """Edit the active scenario as one named step; return why not, or None. A scenario of another system is not edited."""

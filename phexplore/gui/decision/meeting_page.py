@@ -289,7 +289,7 @@ class MeetingPage(QWidget):
         self._listed: object = None
         self._chosen: dict[type, tuple[str, ...]] = {}
         self.view: MeetingView | None = None
-        self._before: tuple[Hashable, QWidget | None] = None, None
+        self._before: tuple[type, Hashable, QWidget | None] = type(None), None, None
         self.search = LineField("Search the parameters", example="search by table, query or level")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
@@ -339,7 +339,7 @@ class MeetingPage(QWidget):
         if self.view is not None:
             self.view.raise_()
             return
-        self._before = self._session.selection, QApplication.focusWidget()
+        self._before = type(self._session.scenario.method), self._session.selection, QApplication.focusWidget()
         make = self._pictures().get(str(self.chart.currentData()))
         self.view = MeetingView(self._session, self.chosen, make, self._tiles)
         self.view.left.connect(self._on_left)
@@ -352,8 +352,9 @@ class MeetingPage(QWidget):
             self.view.close()
 
     def _on_left(self) -> None:
-        self.view, (selected, focused) = None, self._before
-        self._session.select(selected)
+        self.view, (method, selected, focused) = None, self._before
+        if type(self._session.scenario.method) is method:  # else the key is of another system
+            self._session.select(selected)
         if focused is not None and isValid(focused):
             focused.setFocus()
 

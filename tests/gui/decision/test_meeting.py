@@ -21,7 +21,7 @@ from phexplore.model.edits import set_item
 from phexplore.model.workbook import activate, add_scenario
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.phsafe.system import PHSAFE
-from phexplore.systems.registry import meeting_parameters, presets
+from phexplore.systems.registry import meeting_parameters, presets, system_of
 
 SYSTEMS = ("sdhc-2020-us", "pl94-2020-persons-us", "dhc-2020-units-us")
 DECLARED = ("group-sizes-census-2010", "counties-invariant-2010")
@@ -246,3 +246,24 @@ def test_that_undoing_the_switch_from_another_system_ends_the_meeting(window) ->
     assert page.view is None
     assert len(told) == 1
     assert session.scenario.name == "Proposal"
+
+
+@pytest.mark.defect("T20")
+def test_that_no_key_of_another_system_is_selected_after_a_meeting_that_its_undo_ended(window) -> None:
+    session, other = window.session, presets()["pl94-2020-persons-us"].scenario
+    session.edit_workbook("Add", lambda book: activate(add_scenario(book, other), other.name))
+    session.select(next(iter(other.method.levels)))
+    window.areas.decision.start_meeting()
+    window.areas.decision.page[DecisionTab.MEETING].view.undo.click()
+    assert system_of(session.scenario) is PHSAFE
+    assert session.selection is None
+
+
+@pytest.mark.defect("T20")
+def test_that_a_page_of_a_system_that_is_not_active_selects_nothing(session, query) -> None:
+    mine, other = plain_session(session, PHSAFE), presets()["pl94-2020-persons-us"].scenario
+    mine.select(query)
+    assert session.selection == query
+    session.edit_workbook("Add", lambda book: activate(add_scenario(book, other), other.name))
+    mine.select(query)
+    assert session.selection is None
