@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QProcess, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QProcess, QTimer, Signal
 
 from phexplore.errors import PhexploreError
 from phexplore.report.export_formats import STEP
@@ -133,6 +133,7 @@ class ProcessService(QObject):
         """Hear nothing more of the program and throw it away: at once by force, the rest when it is gone."""
         self.blockSignals(True)
         if self.is_running:
+            self.setParent(QCoreApplication.instance())  # the owner may be gone before the program is
             self._process.finished.connect(self.deleteLater)
             self.kill()
         else:
