@@ -354,14 +354,17 @@ def _failure_without_values(error: InputProblemsError) -> Failed:
     for issue in error.issues:
         lines.setdefault((" › ".join(issue.path), issue.column, issue.remedy), []).append(issue.line)
     listed = "\n".join(
-        f"{place}{f', column {column}' if column else ''}: {len(found)} problems{_lines(found)}. {remedy}"
+        f"{place}{f', column {column}' if column else ''}: {_problems(len(found))}{_lines(found)}. {remedy}"
         for (place, column, remedy), found in lines.items()
     )
-    sentence = (
-        f"The records have {len(error.issues)} problems. Values are not shown: the records are treated as confidential."
-    )
+    sentence = f"The records have {_problems(len(error.issues))}. Values are not shown: the records are treated as confidential."
     return Failed(sentence, error.remedy, listed, len(error.issues))
 
 
+def _problems(count: int) -> str:
+    return "1 problem" if count == 1 else f"{count:,} problems"
+
+
 def _lines(found: list[int]) -> str:
-    return f", lines {', '.join(map(str, sorted(set(found))))}" if any(found) else ""
+    places = [str(line) for line in sorted(set(found)) if line]
+    return f", line{'s' * (len(places) > 1)} {', '.join(places)}" if places else ""
