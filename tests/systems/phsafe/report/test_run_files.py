@@ -75,5 +75,5 @@ def test_that_a_folder_of_no_pictures_is_refused(tmp_path, us):
     NumberFiles(
         NumberKeys(keys.table, keys.region_type, keys.region_id, keys.iteration_code, np.array(keys.cell))
     ).write_truth(run / TRUTH_FILE, results.truth(), {}, provenance=UNMARKED)
-    with pytest.raises(PhexploreError, match="nothing to draw"):
+    with pytest.raises(PhexploreError, match="no finished trial"):
         write_run_report(run_report, run, "svg", tmp_path / "charts", NOW)
