@@ -45,8 +45,10 @@ class Runs(QObject):
 
 
 @pytest.fixture
-def run(session, tmp_path):
-    """A finished run whose coverage is known."""
+def run(session, tmp_path, monkeypatch):
+    """A finished run on open data whose coverage is known; its specification is not on the disk."""
+    monkeypatch.setattr("phexplore.runs.confidentiality.load_spec", lambda _directory: None)
+    monkeypatch.setattr("phexplore.runs.confidentiality.is_confidential", lambda *_of: False)
     home = tmp_path / "first"
     home.mkdir()
     (home / "summary.json").write_text(
