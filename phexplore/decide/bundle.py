@@ -83,7 +83,7 @@ class BundleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The statement that a bundle makes, computed from its inputs: what somebody signs, and what the certificate presents.
+    """The statement that a bundle makes, computed from its inputs, which a signer signs and the certificate presents.
 
     Attributes:
         scenario: the parameters.

@@ -17,27 +17,27 @@ _IN_TITLE = {ProvenanceKind.SYNTHETIC, ProvenanceKind.IMPUTED}
 Shown = TypeVar("Shown")
 
 
-def with_origin(picture: Shown, provenance: Provenance) -> Shown:
+def with_origin(chart: Shown, provenance: Provenance) -> Shown:
     """Return a chart that states the provenance of its data; anything else and empty charts stay as they are.
 
     Args:
-        picture: of the results of a run.
+        chart: of the results of a run.
         provenance: of its data.
     """
-    if not isinstance(picture, Figure) or picture.is_empty:
-        return picture
+    if not isinstance(chart, Figure) or chart.is_empty:
+        return chart
     is_in_title = provenance.kind in _IN_TITLE
     return replace(
-        picture,
-        title=f"{provenance.title}: {picture.title}" if is_in_title else picture.title,
-        summary=picture.summary if is_in_title else f"{picture.summary} {provenance.title}.".strip(),
-        numbers=partial(_with_column, picture, provenance),
+        chart,
+        title=f"{provenance.title}: {chart.title}" if is_in_title else chart.title,
+        summary=chart.summary if is_in_title else f"{chart.summary} {provenance.title}.".strip(),
+        numbers=partial(_with_column, chart, provenance),
     )
 
 
-def _with_column(picture: Figure, provenance: Provenance) -> Table:
+def _with_column(chart: Figure, provenance: Provenance) -> Table:
     with synthetic_areas(is_synthetic=provenance.is_synthetic):
-        table = picture.table
+        table = chart.table
     cells = table.rows if not provenance.is_synthetic else [map(synthetic_cell, row) for row in table.rows]
     rows = tuple((*row, provenance.kind.value) for row in cells)
     return replace(table, headers=(*table.headers, ORIGIN_COLUMN), rows=rows)
