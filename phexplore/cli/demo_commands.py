@@ -57,7 +57,7 @@ def demo(
     project.close()
     files = [out / "demonstration.phx"]
     for form, name in _EXPORTS:
-        files += export_scenario(project.scenario, form, out / name)
+        files += export_scenario(project.scenario, form, out / name).files
     say(f"3. Export: {', '.join(path.name for path in files)}")
     say(f"4. Simulate {trials} releases on the shipped synthetic population")
     with ProgressLine() as line:

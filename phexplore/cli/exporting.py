@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from phexplore.decide.deciding import project_of
-from phexplore.decide.scenario_export import export_files
+from phexplore.decide.scenario_export import Exported, export_files
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import read_project
 from phexplore.model.approval import Decision
@@ -20,8 +20,8 @@ from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import Choice
 
 
-def export_scenario(scenario: Scenario, form: str, out: Path, source: str = "") -> list[Path]:
-    """Write a scenario in a format, say what is to be known of the files, and return them; see `export_files`.
+def export_scenario(scenario: Scenario, form: str, out: Path, source: str = "") -> Exported:
+    """Write a scenario in a format, say what is to be known of the files, and return them with it; see `export_files`.
 
     Args:
         scenario: what is exported.
@@ -32,10 +32,10 @@ def export_scenario(scenario: Scenario, form: str, out: Path, source: str = "") 
     decisions: tuple[Decision, ...] = ()
     if (project := project_of(source)) is not None:
         decisions = read_project(read_text(project[0]), name=project[0].name).decisions
-    paths, notes = export_files(scenario, form, out, decisions)
-    for note in notes:
+    made = export_files(scenario, form, out, decisions)
+    for note in made.said:
         say(note)
-    return paths
+    return made
 
 
 def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | None = None) -> list[Path]:

@@ -216,8 +216,11 @@ def export(
     names: Naming = typer.Option(
         Naming.CODES, "--names", help="What tables, groups and places are called in documents and pictures."
     ),
+    as_json: bool = JSON,
 ) -> None:
     """Write a parameter file that production reads, or a table or report of the parameters.
+
+    It says which parts of the scenario the file has no place for. With --json, they are in ``left_out``.
 
     Example: phexplore export sdhc-2020-us --format phsafe-config --out config.json
     """
@@ -226,8 +229,11 @@ def export(
     found = load_scenario(scenario)
     _refuse_errors(found)
     choose_naming(names)
-    for path in export_scenario(found, form, out, scenario):
+    made = export_scenario(found, form, out, scenario)
+    for path in made.files:
         say(f"Wrote {path}")
+    if as_json:
+        print_json({"files": [str(path) for path in made.files], "notes": made.notes, "left_out": made.left_out})
 
 
 @writes_into_out("formats")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from phexplore.catalog.names import Naming, choose_naming, chosen_naming
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.figures.wording import counted
 from phexplore.files.atomic_files import write_atomically
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.approval import Decision
+from phexplore.model.fields import Declared, Field, declared_fields
 from phexplore.model.scenario import Scenario
-from phexplore.report.export_formats import ExportFormat, Occasion, Tell
+from phexplore.report.export_formats import Occasion, Tell
+from phexplore.systems.parameter_files import parameters_in
 from phexplore.systems.registry import formats_of, presets, system_of, systems
 
 
@@ -42,9 +46,28 @@ class ExportJob:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A file that was written."""
+    """Files that were written.
 
-    path: Path
+    Attributes:
+        files: the one that was asked for first.
+        notes: what is to be known of them, a sentence each.
+        left_out: the parts of the scenario that they have no place for; a report is not read back and leaves out none.
+    """
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The notes, and what the files leave out."""
+        if not self.left_out:
+            return self.notes
+        listed = ", ".join(self.left_out)
+        return (
+            *self.notes,
+            f"{self.files[0].name} has no place for: {listed}. A project file (.phx) keeps everything.",
+        )
 
 
 def export_order(
@@ -82,9 +105,7 @@ def write_export(job: ExportJob, tell: Tell) -> Exported:
     choose_naming(job.naming)
     scenario = decode_scenario(json.loads(job.scenario), "scenario")
     reference = decode_scenario(json.loads(job.reference), "reference") if job.reference else None
-    occasion = Occasion(job.decisions, tell)
-    write_atomically(job.out, report_bytes(scenario, reference, job.form, job.now, occasion))
-    return Exported(job.out)
+    return write_scenario(scenario, reference, job.form, job.out, job.now, Occasion(job.decisions, tell))
 
 
 def report_bytes(
@@ -102,24 +123,18 @@ def report_bytes(
     Raises:
         UnknownNameError: no such format.
     """
-    formats = formats_of(system_of(scenario))
+    system = system_of(scenario)
+    formats = formats_of(system)
     if form not in formats:
-        raise UnknownNameError("export format", form, list(formats))
-    comparable = reference if reference is not None and system_of(reference) is system_of(scenario) else None
-    return _written(formats[form], scenario, comparable, now, occasion or Occasion())
+        own = [] if system.handover is None else [system.handover.format]
+        raise UnknownNameError("export format", form, [*own, *formats])
+    comparable = reference if reference is not None and system_of(reference) is system else None
+    more = (occasion or Occasion(),) if formats[form].is_report else ()
+    return formats[form].write(scenario, comparable, now, *more)
 
 
-def _written(
-    form: ExportFormat, scenario: Scenario, compared: Scenario | None, now: datetime, occasion: Occasion
-) -> bytes:
-    more = (occasion,) if form.is_report else ()
-    return form.write(scenario, compared, now, *more)
-
-
-def export_files(
-    scenario: Scenario, form: str, out: Path, decisions: tuple[Decision, ...] = ()
-) -> tuple[list[Path], list[str]]:
-    """Write a scenario in a format and return the files, and what is to be known of them.
+def export_files(scenario: Scenario, form: str, out: Path, decisions: tuple[Decision, ...] = ()) -> Exported:
+    """Write a scenario in a format, beside the preset it started from, and return the files with what is to be known of them.
 
     Args:
         scenario: without blocking issues.
@@ -131,24 +146,78 @@ def export_files(
         UnknownNameError: no such format.
         PhexploreError: it cannot be written.
     """
+    baseline = presets().get(scenario.baseline)
+    compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
+    return write_scenario(scenario, compared, form, out, datetime.now(UTC), Occasion(decisions))
+
+
+def write_scenario(
+    scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime, occasion: Occasion
+) -> Exported:
+    """Write a scenario in a format and return the files with what is to be known of them.
+
+    Args:
+        scenario: without blocking issues.
+        reference: to compare it with, None for none.
+        form: as for `export_files`.
+        out: as there.
+        now: time that the files state.
+        occasion: what a report says beside the parameters.
+
+    Raises:
+        UnknownNameError: no such format.
+        PhexploreError: it cannot be written.
+    """
     system = system_of(scenario)
     if system.handover is not None and form == system.handover.format:
-        return system.handover.write(scenario, out)
+        files, notes = system.handover.write(scenario, out)
+        return Exported(tuple(files), tuple(notes), left_out(scenario, files[0]))
     for other in systems().values():
-        if system.handover is not None and other.handover is not None and form == other.handover.format:
+        if other.handover is not None and form == other.handover.format and system.handover is not None:
             raise PhexploreError(
                 f"The format {form} needs parameters of {other.title}, but {scenario.name!r} is of {system.title}.",
                 "Choose another format, or another scenario: phexplore presets lists them.",
             )
-    formats = formats_of(system)
-    if form not in formats:
-        own = [] if system.handover is None else [system.handover.format]
-        raise UnknownNameError("export format", form, [*own, *formats])
-    baseline = presets().get(scenario.baseline)
-    compared = baseline.scenario if baseline and baseline.scenario.method != scenario.method else None
-    if compared is not None and system_of(compared) is not system:
-        compared = None
-    target = out / f"parameters{formats[form].suffix}" if out.is_dir() else out
-    content = _written(formats[form], scenario, compared, datetime.now(UTC), Occasion(decisions))
+    content = report_bytes(scenario, reference, form, now, occasion)
+    made = formats_of(system)[form]
+    target = out / f"parameters{made.suffix}" if out.is_dir() else out
     write_atomically(target, content)
-    return [target], []
+    return Exported((target,), (), () if made.is_report else left_out(scenario, target))
+
+
+def left_out(scenario: Scenario, path: Path) -> tuple[str, ...]:
+    """Return what a written file does not give back when it is imported, part by part, e.g. ``46 targets``.
+
+    Args:
+        scenario: that was written.
+        path: of the file. A table is laid over other parameters: what it leaves to them is not in it.
+    """
+    system = system_of(scenario)
+    try:
+        if path.suffix.lower() == ".csv" and system.read_table is not None:
+            read = [system.read_table(path, preset.scenario) for preset in system.presets().values()]
+        else:
+            read = [parameters_in(systems(), path)[0]]
+    except PhexploreError:
+        return ("parameters that can be imported",)
+    return tuple(
+        said
+        for part, own in ((part, own) for own in (scenario, scenario.method) for part in declared_fields(type(own)))
+        if (said := _lost(part, own, [back if own is scenario else back.method for back in read]))
+    )
+
+
+def _lost(part: Field, own: Declared, read: Sequence[Declared]) -> str:
+    """Return what is said of a part of a scenario or of its parameters that some reading of a file does not hold, "" if all do."""
+    value = getattr(own, part.name)
+    others = [getattr(back, part.name, None) for back in read]
+    if part.name == "method" or value == part.default or all(value == other for other in others):
+        return ""
+    if part.name == "source_text" and all(others):  # an edited file is another text
+        return ""
+    if part.kind.keys is not None:
+        items = dict(value) if isinstance(value, Mapping) else dict.fromkeys(value, True)
+        held = [dict(other) if isinstance(other, Mapping) else dict.fromkeys(other or (), True) for other in others]
+        count = sum(any(other.get(key) != item for other in held) for key, item in items.items())
+        return counted(count, part.word) if count else ""
+    return counted(len(value), "comment") if part.name == "comments" else part.phrase

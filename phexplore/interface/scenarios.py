@@ -231,7 +231,7 @@ class Scenario:
         from phexplore.decide.scenario_export import export_files
 
         refuse_errors(self.value)
-        return export_files(self.value, form, Path(path))[0]
+        return list(export_files(self.value, form, Path(path)).files)
 
     @property
     def studies(self) -> dict[str, tuple[str, ...]]:

@@ -102,8 +102,8 @@ class Scenario(Declared):
     method: Method = parameter(_Parameters())
     conventions: Conventions = parameter(Record(Conventions), default=Conventions())
     note: str = parameter(Supplied(), default="", is_parameter=False)
-    baseline: str = parameter(Text(), default="", is_parameter=False)
-    source_text: str = parameter(Text(), default="", is_parameter=False)
+    baseline: str = parameter(Text(), default="", is_parameter=False, title="preset it started from")
+    source_text: str = parameter(Text(), default="", is_parameter=False, title="layout of the imported file")
     comments: tuple[Comment, ...] = parameter(Listing(Record(Comment)), default=(), is_parameter=False, is_omitted=True)
 
     @property

@@ -50,13 +50,13 @@ def formula_like(cell: str) -> bool:
 def test_that_no_export_of_a_scenario_with_such_names_holds_a_formula(tmp_path, id_, nasty):
     base = preset(id_).scenario
     scenario = set_field(replace(base, name=nasty.strip() or "x"), "note", nasty)
-    for path in export_scenario(scenario, "csv", tmp_path / "a.csv"):
+    for path in export_scenario(scenario, "csv", tmp_path / "a.csv").files:
         rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
         assert [cell for row in rows for cell in row if formula_like(cell)] == []
     if id_.startswith("sdhc"):
-        (path,) = export_scenario(scenario, "xlsx", tmp_path / "a.xlsx")
+        (path,) = export_scenario(scenario, "xlsx", tmp_path / "a.xlsx").files
         formulas, texts = what_is_in(path)
-        (plain,) = export_scenario(base, "xlsx", tmp_path / "plain.xlsx")
+        (plain,) = export_scenario(base, "xlsx", tmp_path / "plain.xlsx").files
         assert formulas == what_is_in(plain)[0]  # the workbook's own
         assert any(nasty.strip() in text for text in texts)
 

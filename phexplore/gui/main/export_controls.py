@@ -52,7 +52,8 @@ class ExportControls:
         self.formats = export_formats()
         self.prints = Exports(parent)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self.prints.written.connect(self._preview)
+        window.exports.written.connect(lambda made: window.notice.tell_written(made.files[0], *made.said))
+        self.prints.written.connect(lambda made: self._preview(made.files[0]))
         for exports in (window.exports, self.prints):
             exports.failed.connect(self._fail)
             exports.progressed.connect(partial(self._follow, exports))

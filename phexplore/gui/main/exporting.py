@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from phexplore.decide.scenario_export import export_order, report_bytes
+from phexplore.decide.scenario_export import Exported, export_order, write_scenario
 from phexplore.errors import PhexploreError
-from phexplore.files.atomic_files import write_atomically
 from phexplore.gui.binding.scenario_view import ScenarioView
 from phexplore.gui.binding.tasks import Latest
 from phexplore.model.approval import Decision
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
+from phexplore.report.export_formats import Occasion
 from phexplore.systems.registry import formats_of, system_of, systems
 
 if TYPE_CHECKING:
@@ -78,21 +78,16 @@ class Order:
     now: datetime
 
 
-def write_file(order: Order) -> Path:
+def write_file(order: Order) -> Exported:
     """Write the file, and what goes beside it.
 
     Raises:
         PhexploreError: the scenario has errors, or the format cannot hold it.
     """
-    scenario = order.shown.scenario
-    system, own = system_of(scenario), system_of(scenario).handover
     _require_sound(order.shown)
-    if own is not None and order.form.id == own.format:
-        own.write(scenario, order.path)
-    else:
-        content = report_bytes(scenario, _reference(order), order.form.formats[system.id], order.now)
-        write_atomically(order.path, content)
-    return order.path
+    scenario = order.shown.scenario
+    name = order.form.formats[system_of(scenario).id]
+    return write_scenario(scenario, _reference(order), name, order.path, order.now, Occasion())
 
 
 def _reference(order: Order) -> Scenario | None:
@@ -106,7 +101,7 @@ class Exports(QObject):
     Drawing and typesetting in a thread would hold the interpreter for seconds.
 
     Signals:
-        written: the `Path` of the file.
+        written: what was `Exported`.
         failed: the exception.
         progressed: `Began` of every step of a report.
     """
@@ -165,7 +160,7 @@ class Exports(QObject):
             from phexplore.gui.decision.bundle_process import BundleProcess
 
             self._process = BundleProcess(self)
-            self._process.answered.connect(lambda made: self.written.emit(made.path))
+            self._process.answered.connect(self.written)
             self._process.failed.connect(self.failed)
             self._process.progressed.connect(self.progressed)
         return self._process

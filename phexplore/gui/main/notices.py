@@ -60,10 +60,11 @@ class Notices(NoticeBar):
         """
         self.say(f"{began.sentence}…", action=STOP, run=stop, steps=(began.number, began.steps))
 
-    def tell_written(self, path: Path) -> None:
-        """Say where a file was written, and offer to open it."""
+    def tell_written(self, path: Path, *more: str) -> None:
+        """Say where a file was written and what more is to be known of it, and offer to open it."""
         open_it = lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))  # noqa: E731 - one call
-        self.say(f"{path.name} was written to {path.parent}.", action="Open", run=open_it)
+        text = " ".join((f"{path.name} was written to {path.parent}.", *more))
+        self.say(text, look="attention" if more else "card", action="Open", run=open_it)
 
     def offer_unsaved(self, question: str, reopen: Callable[[], object]) -> None:
         """Offer a project that a crash left unsaved.

@@ -271,7 +271,6 @@ class MainWindow(QMainWindow):
         self.files.folder_given.connect(lambda path: self.areas.runs.run_on(path))  # noqa: PLW0108 - made on first use
         self.files.published.connect(self.published.open)
         self.published.failed.connect(news.failed)
-        self.exports.written.connect(news.written)
         appearance().changed.connect(self._make_room)
         news.wanted.connect(self.navigation.choose)
         news.failed.connect(notice.tell_failure)

@@ -32,7 +32,7 @@ def order(us, tmp_path):
 
 
 def export_text(order):
-    return write_file(order).read_bytes()
+    return write_file(order).files[0].read_bytes()
 
 
 def test_that_every_format_of_the_reports_is_offered_and_the_production_files() -> None:
@@ -78,7 +78,7 @@ def test_that_files_are_written_beside_the_window(qtbot, order, tmp_path) -> Non
     path = tmp_path / "config.json"
     with qtbot.waitSignal(exports.written) as written:
         exports.start(CONFIG, order(CONFIG).shown, path)
-    assert written.args == [path]
+    assert written.args[0].files == (path,)
     assert path.read_bytes() == export_text(order(CONFIG))
     exports.stop()
 
@@ -100,7 +100,7 @@ def test_that_a_report_is_drawn_in_a_process_and_is_the_same(qtbot, order, tmp_p
     with qtbot.waitSignal(exports.written) as written:
         exports.start(form, shown_now, tmp_path / "charts.svg")
         assert exports.is_busy
-    assert written.args == [tmp_path / "charts.svg"]
+    assert written.args[0].files == (tmp_path / "charts.svg",)
     assert (tmp_path / "charts.svg").read_bytes() == export_text(order(form))
     exports.stop()
 
@@ -136,3 +136,13 @@ def test_that_the_keys_of_an_export_work_again_once_it_is_written(qtbot, window,
     assert not action.isEnabled()
     qtbot.waitUntil(action.isEnabled)
     assert (tmp_path / "config.json").exists()
+
+
+def test_that_the_window_says_what_a_file_has_no_place_for(qtbot, window, tmp_path) -> None:
+    form = next(form for form in FORMATS if form.id == "xlsx")
+    window.commands.exports.export(CONFIG, tmp_path / "config.json")
+    qtbot.waitUntil(lambda: "config.json has no place for" in window.notice.text)
+    assert "46 targets" in window.notice.text
+    window.commands.exports.export(form, tmp_path / "table.xlsx")
+    qtbot.waitUntil(lambda: "table.xlsx was written" in window.notice.text)
+    assert "no place" not in window.notice.text
