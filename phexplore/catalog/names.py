@@ -17,7 +17,9 @@ from types import MappingProxyType
 
 from phexplore.catalog.states import FICTIONAL_STATE, State, states
 from phexplore.resources import resource
+from phexplore.text.messages import Code
 from phexplore.text.quoted import around, quote
+from phexplore.text.readers import Reader
 
 
 class Naming(enum.Enum):
@@ -110,7 +112,35 @@ def chosen_naming() -> Naming:
 def worded(text: str) -> str:
     """Return a text as it is read: its codes as names, where names are chosen. What was worded already stays as it is."""
     naming = _CHOSEN[0]
+    if type(text) is not str:
+        return _reader(naming, _SYNTHETIC[0]).text(text)
     return text if naming is Naming.CODES else around(text, partial(in_words, naming=naming))
+
+
+@lru_cache(maxsize=8)
+def _reader(_naming: Naming, _is_synthetic: bool) -> Reader:  # noqa: FBT001 - a key of the cache
+    """Return who reads expert English with the chosen names."""
+    return Reader(name_of=code_name, rewrite=worded)
+
+
+def code_name(code: Code, *, begins: bool) -> str:
+    """Return what a code is called: its name, the code or both, as chosen.
+
+    Args:
+        code: of a table, level, iteration, query, preset or area; an area off the spine has its class as kind, others of areas ``area``.
+        begins: whether it begins a sentence.
+    """
+    naming, text = _CHOSEN[0], str(code)
+    if naming is Naming.CODES:
+        return text
+    if code.kind == "area":
+        name = place(text)
+        read = text if not name else f"{text} ({name})" if naming is Naming.BOTH else name
+    elif code.kind in _KINDS:
+        read = in_words(f"{code.kind} {text}", naming)
+    else:
+        read = in_words(text, naming)
+    return heading(read) if begins and read != text else read
 
 
 def in_words(text: str, naming: Naming) -> str:

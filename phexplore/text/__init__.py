@@ -1,1 +1,1 @@
-"""Text as a value: what people and files supply, which nothing may rewrite."""
+"""Text as a value: messages and their readers, catalogs, the glossary, and quotations that nothing rewrites."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tomllib
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QWidget
@@ -13,33 +11,19 @@ from phexplore import __version__
 from phexplore.catalog.licences import parts
 from phexplore.gui.dialogs.messages import Message
 from phexplore.gui.theme.metrics import GRID, MARGIN
+from phexplore.gui.theme.plain_words import speaks_plainly
 from phexplore.gui.widgets.labels import Text
 from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.pointers import PAGE
-from phexplore.resources import resource
+from phexplore.text.glossary import Term, glossary
 
 _SENTENCE = (
     "Tune, forecast, simulate and hand over the disclosure-avoidance parameters of census releases.\n\n"
     "Numbers that decide privacy are exact fractions. Margins of error speak of noise; truncation and simulation are shown "
     "apart. The program sends nothing anywhere."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A word, what it means, and where it is defined.
-
-    Attributes:
-        word: as the window uses it.
-        meaning: in a sentence or two.
-        source: "" where it is no term of a paper.
-    """
-
-    word: str
-    meaning: str
-    source: str = ""
 
 
 class GlossaryDialog(QDialog):
@@ -54,23 +38,25 @@ class GlossaryDialog(QDialog):
         self.search = LineField("Search the glossary", example="Search")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self.terms = tuple(
-            Term(**each) for each in tomllib.loads(resource("glossary.toml").read_text(encoding="utf-8"))["terms"]
-        )
-        self.entries = {term.word: _entry(term) for term in self.terms}
+        self.entries = {term.id: _entry(term) for term in glossary()}
         page = Page("Glossary", list(self.entries.values()))
         column(self.search, (page, 1), of=self, margins=(MARGIN, MARGIN, MARGIN, 0))
 
     def _filter(self, words: str) -> None:
         wanted = words.lower().split()
-        for term in self.terms:
-            text = f"{term.word} {term.meaning}".lower()
-            self.entries[term.word].setVisible(all(word in text for word in wanted))
+        for term in glossary():
+            text = f"{term.term} {term.plain} {term.definition}".lower()
+            self.entries[term.id].setVisible(all(word in text for word in wanted))
+
+
+def _title(term: Term) -> str:
+    """Return a term as its reader calls it: a member looks up plain words, an expert the term."""
+    return term.plain if term.plain and speaks_plainly() else term.term
 
 
 def _entry(term: Term) -> QWidget:
     source = (Text(term.source, look="muted", relative=0.92, wrap=True),) if term.source else ()
-    return stacked(Text(term.word, bold=True), Text(term.meaning, wrap=True), *source, gap=2)
+    return stacked(Text(_title(term), bold=True), Text(term.definition, wrap=True), *source, gap=2)
 
 
 def show_about(parent: QWidget | None) -> Message:

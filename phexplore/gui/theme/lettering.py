@@ -27,11 +27,11 @@ class Lettering:
         self.font = font
         self.height: float = metrics.height()
         self.ascent: float = metrics.ascent()
-        self.width = lru_cache(maxsize=_KEPT)(self._measure)
+        self.width = lru_cache(maxsize=_KEPT, typed=True)(self._measure)
         """Width of a line of text, in pixels."""
         self._metrics = metrics
-        self._shaped = lru_cache(maxsize=_KEPT)(self._shape)
-        self.elided = lru_cache(maxsize=_KEPT)(self._elide)
+        self._shaped = lru_cache(maxsize=_KEPT, typed=True)(self._shape)
+        self.elided = lru_cache(maxsize=_KEPT, typed=True)(self._elide)
         """The text with … at its end, or where asked in its middle, where it is wider than so many pixels."""
 
     def paint(self, painter: QPainter, left: float, top: float, text: str) -> None:

@@ -13,10 +13,12 @@ from functools import lru_cache
 
 from PySide6.QtCore import QLocale
 
-from phexplore.catalog.names import worded
+from phexplore.catalog.names import Naming, chosen_naming, code_name, has_synthetic_areas, worded
 from phexplore.errors import visible_lines
-from phexplore.gui.theme.plain_words import in_plain_words
+from phexplore.gui.theme.plain_words import in_plain_words, speaks_plainly
+from phexplore.text.catalogs import Catalog, shipped_catalog
 from phexplore.text.quoted import around
+from phexplore.text.readers import Reader, with_decimal_comma
 
 
 class NumberStyle(enum.Enum):
@@ -29,17 +31,7 @@ class NumberStyle(enum.Enum):
     """1 234,5"""
 
 
-GROUP = "\u202f"
-"""A narrow space that breaks no line."""
-
-_NUMBER = re.compile(r"(?<![\w.,/§])(?<!\w-)([1-9]\d{0,2}(?:,\d{3})+|\d+)(\.\d+)?(?=(e[+-]?\d+)?(?![\w/]|[.,]\d))")
-_NO_QUANTITY = re.compile(
-    r"(?:\b(?:eq|eqs|sec|sections?|theorems?|corollary|version|WCAG|table|figure|chapter|appendix)\.?|§)\s*$",
-    re.IGNORECASE,
-)
-"""Numbers after these words are names."""
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
-_LONGEST_WORD = 14
 _LONGEST_LINE = 80
 _ENDLESS = re.compile(rf"\w{{{_LONGEST_LINE // 2}}}(?=\w{{{_LONGEST_LINE // 2}}})")
 """Half a line of letters before as many again: fingerprints and folders, which people copy, are shorter."""
@@ -71,6 +63,8 @@ def _system_has_comma() -> bool:
 
 def in_chosen_words(text: str) -> str:
     """Return a text with its codes and symbols as they are called, its numbers untouched."""
+    if type(text) is not str:
+        return _reader(False, speaks_plainly(), chosen_naming(), has_synthetic_areas()).text(text)
     return in_plain_words(worded(text))
 
 
@@ -80,8 +74,21 @@ def localised(text: str) -> str:
     To be called once, where a text is drawn: ``2,514`` written with a decimal comma would be read as grouped. Names come from
     files of others, so no control character or mark of direction in them reaches the screen.
     """
+    if type(text) is not str:
+        return reader().text(text)
     text = in_chosen_words(visible_lines(text))
-    return around(text, _with_comma) if has_decimal_comma() else text
+    return around(text, with_decimal_comma) if has_decimal_comma() else text
+
+
+def reader() -> Reader:
+    """Return who reads the window: in the chosen register, with names or codes and a decimal point or comma."""
+    return _reader(has_decimal_comma(), speaks_plainly(), chosen_naming(), has_synthetic_areas())
+
+
+@lru_cache(maxsize=16)
+def _reader(has_comma: bool, is_plain: bool, _naming: Naming, _is_synthetic: bool) -> Reader:
+    catalog = shipped_catalog("en@committee") if is_plain else Catalog()
+    return Reader(catalog, has_comma, code_name, lambda text: in_chosen_words(visible_lines(text)))
 
 
 def wrappable(text: str) -> str:
@@ -89,14 +96,3 @@ def wrappable(text: str) -> str:
     text = _PERCENT.sub("\N{NO-BREAK SPACE}", text) if " %" in text else text
     is_endless = len(text) > _LONGEST_LINE and max(map(len, text.split()), default=0) >= _LONGEST_LINE
     return _ENDLESS.sub("\\g<0>\N{ZERO WIDTH SPACE}", text) if is_endless else text
-
-
-@lru_cache(maxsize=4096)
-def _with_comma(text: str) -> str:
-    def rewritten(match: re.Match[str]) -> str:
-        whole, fraction = match[1], match[2] or ""
-        if _NO_QUANTITY.search(text[max(0, match.start() - _LONGEST_WORD) : match.start()]):
-            return match[0]
-        return whole.replace(",", GROUP) + fraction.replace(".", ",")
-
-    return _NUMBER.sub(rewritten, text)

@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QLineEdit, QSpinBox, QWidget
 
 from phexplore.figures.wording import sentence
 from phexplore.gui.theme.metrics import GRID
-from phexplore.gui.theme.number_style import GROUP, localised
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.bubble import Refusal
 from phexplore.gui.widgets.speech import tell
 from phexplore.model.kinds import Whole
+from phexplore.text.readers import GROUP
 
 
 class Line(QLineEdit):

@@ -17,9 +17,10 @@ from phexplore.gui.binding.settings import NUMBERS
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.lettering import lettering
-from phexplore.gui.theme.number_style import GROUP, NumberStyle, localised
+from phexplore.gui.theme.number_style import NumberStyle, localised
 from phexplore.gui.widgets.labels import Text, rewrite_labels
 from phexplore.model.numbers import parse_exact
+from phexplore.text.readers import GROUP
 
 
 @pytest.fixture
