@@ -32,11 +32,15 @@ PHASE_WORDS = {
 """What people call the phases, by what is done even where nothing is to repair; ``trials`` is what it is called."""
 
 
+INTERRUPTED_REMEDY = "Resume the run; finished trials are saved. If it stops again, use fewer workers: it may need more memory than there is."
+
+
 class Outcome(enum.Enum):
     """How a run ended that did not fail. The value is the word in JSON."""
 
     COMPLETE = "complete"
     CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ class WorkerProcess:
         self._send(b"resume\n")
 
     def kill(self) -> None:
-        """End the worker and everything it started, at once. The run counts as cancelled."""
+        """End the worker and everything it started, at once. A run that nobody cancelled is interrupted."""
         if self._process is None or self._process.poll() is not None:
             return
         self._monitor.killed()

@@ -15,6 +15,7 @@ from phexplore.runs.events import (
     Event,
     FinalEvent,
     Note,
+    Outcome,
     Paused,
     PhaseDone,
     Progress,
@@ -94,13 +95,21 @@ class Control:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._wish = Wish.GO_ON
+        self.outcome = Outcome.CANCELLED
 
-    def set(self, wish: Wish) -> None:
-        """Take a new wish; a wish to stop stays."""
+    def set(self, wish: Wish, outcome: Outcome = Outcome.CANCELLED) -> bool:
+        """Take a new wish and return whether it is the first one to stop, which is final.
+
+        Args:
+            wish: the new one.
+            outcome: of a run that stops because of it.
+        """
         with self._changed:
-            if self._wish is not Wish.STOP:
-                self._wish = wish
-                self._changed.notify_all()
+            if self._wish is Wish.STOP:
+                return False
+            self._wish, self.outcome = wish, outcome
+            self._changed.notify_all()
+            return wish is Wish.STOP
 
     @property
     def wish(self) -> Wish:
@@ -118,29 +127,25 @@ class Control:
 _WISHES = {b"cancel": Wish.STOP, b"pause": Wish.PAUSE, b"resume": Wish.GO_ON}
 
 
-def listen(handle: int, control: Control, on_cancel: Callable[[], None]) -> None:
+def listen(handle: int, control: Control, on_stop: Callable[[], None]) -> None:
     """Follow the commands on an open file descriptor until it ends. Unknown ones are passed over.
 
-    The end of the file means that whoever started the run is gone; it counts as ``cancel``.
+    The end of the file means that the program that started the run has ended: nobody cancelled the run.
 
     Args:
         handle: of the pipe. It is read directly, so that a thread in here never holds a lock of ``sys.stdin``.
         control: told of every command.
-        on_cancel: called once, after ``cancel`` or at the end of the file; ends the process where the run does not stop
+        on_stop: called once, after ``cancel`` or at the end of the file; ends the process where the run does not stop
             by itself.
     """
-    rest, cancelled = b"", False
+    rest = b""
     while chunk := _read(handle):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
-            if (wish := _WISHES.get(line.strip())) is not None:
-                control.set(wish)
-            if wish is Wish.STOP and not cancelled:
-                cancelled = True
-                on_cancel()
-    control.set(Wish.STOP)
-    if not cancelled:
-        on_cancel()
+            if (wish := _WISHES.get(line.strip())) is not None and control.set(wish):
+                on_stop()
+    if control.set(Wish.STOP, Outcome.INTERRUPTED):
+        on_stop()
 
 
 def _read(handle: int) -> bytes:

@@ -5,8 +5,9 @@ Whoever starts a worker (the command line with ``subprocess``, the window with i
 
 * every run relays exactly one final event;
 * it is relayed only after the process is gone, so that after it the directory no longer changes;
-* a worker that dies without a final event has failed, with its exit status and the end of its log;
-* a run that was asked to stop and had to be killed is cancelled, not failed.
+* a worker that crashes without a final event has failed, with its exit status and the end of its log;
+* a run is cancelled when a person asked for it, also if its worker had to be killed;
+* a run whose worker, starter or computer was stopped from outside is interrupted, neither cancelled nor failed.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from phexplore.runs.events import (
+    INTERRUPTED_REMEDY,
     Decoder,
     Event,
     Failed,
     FinalEvent,
     Finished,
+    Note,
     Outcome,
     Paused,
     Resumed,
@@ -30,6 +33,9 @@ from phexplore.runs.events import (
 
 GRACE_SECONDS = 2.0
 """How long a worker may take to stop by itself before it is killed."""
+
+_CRASHES = frozenset({"SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP"})
+"""Signals by which a process ends through its own error; any other is sent by somebody or by the system."""
 
 LOG_TAIL_CHARACTERS = 4000
 """How much of the end of a dead worker's log goes into the failure's details."""
@@ -45,12 +51,13 @@ class RunState(enum.Enum):
     CANCELLING = "cancelling"
     COMPLETE = "complete"
     CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
     FAILED = "failed"
 
     @property
     def is_final(self) -> bool:
         """Whether nothing more happens unless the run is started again."""
-        return self in {RunState.COMPLETE, RunState.CANCELLED, RunState.FAILED}
+        return self in _ENDS.values()
 
     @property
     def has_process(self) -> bool:
@@ -68,12 +75,14 @@ class Happening(enum.Enum):
     CANCEL_ASKED = "cancel asked"
     ENDED_COMPLETE = "ended complete"
     ENDED_CANCELLED = "ended cancelled"
+    ENDED_INTERRUPTED = "ended interrupted"
     ENDED_FAILED = "ended failed"
 
 
 _ENDS = {
     Happening.ENDED_COMPLETE: RunState.COMPLETE,
     Happening.ENDED_CANCELLED: RunState.CANCELLED,
+    Happening.ENDED_INTERRUPTED: RunState.INTERRUPTED,
     Happening.ENDED_FAILED: RunState.FAILED,
 }
 
@@ -139,7 +148,7 @@ class RunMonitor:
         return b"cancel\n"
 
     def killed(self) -> None:
-        """Record that the process was killed on purpose, because it did not stop within `GRACE_SECONDS`."""
+        """Record that the starter killed the process: it did not stop in time, or the starter is ending."""
         self._killed = True
 
     def process_gone(self, exit_code: int | None, log: str) -> tuple[Event, ...]:
@@ -154,19 +163,19 @@ class RunMonitor:
         self._ended = True
         rest = self._relay(self._decoder.finish())
         final = self._final or self._verdict(exit_code, log)
-        match final:
-            case Failed():
-                self._move(Happening.ENDED_FAILED)
-            case Finished(Outcome.COMPLETE):
-                self._move(Happening.ENDED_COMPLETE)
-            case Finished(Outcome.CANCELLED):
-                self._move(Happening.ENDED_CANCELLED)
+        self._move(Happening(f"ended {'failed' if isinstance(final, Failed) else final.outcome.value}"))
+        if final == Finished(Outcome.INTERRUPTED) is not self._final and exit_code is not None:
+            rest.append(
+                Note(f"The worker process was ended from outside ({exit_text(exit_code)}). {INTERRUPTED_REMEDY}")
+            )
         return (*rest, final)
 
     def _verdict(self, exit_code: int | None, log: str) -> FinalEvent:
         tail = log[-LOG_TAIL_CHARACTERS:]
-        if self._killed or self.state in {RunState.CANCELLING, RunState.CANCELLED}:
+        if self.state in {RunState.CANCELLING, RunState.CANCELLED}:
             return Finished(Outcome.CANCELLED)
+        if self._killed or (exit_code is not None and exit_code < 0 and _signal_name(exit_code) not in _CRASHES):
+            return Finished(Outcome.INTERRUPTED)
         if exit_code is None:
             return Failed("The run could not be started.", "Check that the program is installed completely.", tail)
         return Failed(
@@ -199,7 +208,11 @@ def exit_text(exit_code: int) -> str:
     """Return an exit status in words: ``exit code 3`` or ``killed by SIGKILL``."""
     if exit_code >= 0:
         return f"exit code {exit_code}"
+    return f"killed by {_signal_name(exit_code)}"
+
+
+def _signal_name(exit_code: int) -> str:
     try:
-        return f"killed by {signal.Signals(-exit_code).name}"
+        return signal.Signals(-exit_code).name
     except ValueError:
-        return f"killed by signal {-exit_code}"
+        return f"signal {-exit_code}"

@@ -158,7 +158,7 @@ def load_events(directory: Path) -> tuple[Event, ...]:
 def state_of(directory: Path) -> RunState:
     """Return the state of a run as the disk tells it.
 
-    A run whose worker died without a word, together with the program that watched it, has failed.
+    A run without a recorded end, whose worker is gone, was interrupted together with the program that watched it.
     """
     if (directory / MANIFEST_FILE).exists():
         return RunState.COMPLETE
@@ -170,8 +170,10 @@ def state_of(directory: Path) -> RunState:
     match events[-1]:
         case Finished(Outcome.CANCELLED):
             return RunState.CANCELLED
-        case _:
+        case Failed():
             return RunState.FAILED
+        case _:
+            return RunState.INTERRUPTED
 
 
 def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) -> Path:

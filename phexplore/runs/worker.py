@@ -4,7 +4,7 @@ Events leave on standard output, one JSON object per line. Standard input takes 
 ``resume``; its end means that the starter is gone. Standard error is the log. Everything the run leaves behind is in
 its directory (`phexplore.runs.store`).
 
-Exit status: 0 when the run is complete or was cancelled, 1 when it failed.
+Exit status: 0 when the run is complete, cancelled or interrupted, 1 when it failed.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ def main(directory: Path, place: Place, make: Maker) -> int:
     _settle_process()
     reporter, control = Reporter(_take_standard_output()), Control()
     threading.Thread(
-        target=listen, args=(sys.stdin.fileno(), control, lambda: _leave_soon(reporter)), daemon=True
+        target=listen, args=(sys.stdin.fileno(), control, lambda: _leave_soon(reporter, control)), daemon=True
     ).start()
     with ExitStack() as held:
         run = _Start(directory, place, make, reporter, control, held)
         try:
             end = run.to_end()
         except CancelledError:
-            end = Finished(Outcome.CANCELLED)
+            end = Finished(control.outcome)
         except Exception as error:  # noqa: BLE001 - the edge of the process: whatever it is becomes the final event
             end = _failure(error, private=run.is_private)
         if not reporter.claim_end():
@@ -162,14 +162,14 @@ def _take_standard_output() -> int:
     return events
 
 
-def _leave_soon(reporter: Reporter) -> None:
+def _leave_soon(reporter: Reporter, control: Control) -> None:
     """Give the run time to stop by itself, then end the process from here: long work may pass no checkpoint.
 
     Safe at any moment, because files are whole or absent; not done once the run has begun to write its end.
     """
     time.sleep(CANCEL_PATIENCE_SECONDS)
     if reporter.claim_end():
-        end = Finished(Outcome.CANCELLED)
+        end = Finished(control.outcome)
         with contextlib.suppress(OSError):  # a full disk must not keep the process alive
             reporter.record_end(end)
         reporter.send_end(end)

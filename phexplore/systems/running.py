@@ -14,7 +14,7 @@ from phexplore.model.issues import has_errors
 from phexplore.model.kinds import RunDirectory
 from phexplore.model.paths import typed
 from phexplore.model.scenario import Scenario
-from phexplore.runs.events import Event, Failed, FinalEvent, Finished, Outcome
+from phexplore.runs.events import INTERRUPTED_REMEDY, Event, Failed, FinalEvent, Finished, Outcome
 from phexplore.runs.run_settings import RunSettings
 from phexplore.runs.spec import RunSpec, data_of
 from phexplore.systems.registry import check, system_of
@@ -60,7 +60,7 @@ def simulate(
 
     Raises:
         DataProblemsError: the data hold problems.
-        PhexploreError: the scenario or the data are not fit, or the run failed.
+        PhexploreError: the scenario or the data are not fit, or the run failed or was interrupted.
         CancelledError: it was cancelled; finished trials are kept.
     """
     from phexplore.data.source import find_source  # noqa: PLC0415 - loads readers; a command line without a run does not
@@ -116,7 +116,7 @@ def confirm_finished(final: FinalEvent) -> None:
 
     Raises:
         DataProblemsError: its data hold problems.
-        PhexploreError: it failed.
+        PhexploreError: it failed or was interrupted.
         CancelledError: it was cancelled; finished trials are kept.
     """
     match final:
@@ -126,6 +126,10 @@ def confirm_finished(final: FinalEvent) -> None:
             raise PhexploreError(sentence, remedy)
         case Finished(Outcome.CANCELLED):
             raise CancelledError("The run was cancelled; finished trials are kept.")
+        case Finished(Outcome.INTERRUPTED):
+            raise PhexploreError(
+                "The run was interrupted: its worker process was ended from outside.", INTERRUPTED_REMEDY
+            )
 
 
 def own_data(scenario: Scenario) -> Path:

@@ -8,7 +8,7 @@ import pytest
 
 from phexplore.errors import CancelledError
 from phexplore.preparing import PREPARING
-from phexplore.runs.events import Decoder, Event, Failed, Note, Paused, PhaseDone, Progress, Resumed
+from phexplore.runs.events import Decoder, Event, Failed, Note, Outcome, Paused, PhaseDone, Progress, Resumed
 from phexplore.runs.reporting import Control, Reporter, TimeLeft, Wish, WorkerWatch, listen
 
 
@@ -133,11 +133,19 @@ def test_that_a_wish_to_stop_stays() -> None:
     assert control.wait_while_paused() is Wish.STOP
 
 
+@pytest.mark.defect("T16")
 @pytest.mark.parametrize(
-    "spoken",
-    [b"pause\n", b"cancel\n", b"can" + b"cel\nresume\n", b"dance\n\n", b""],
+    ("spoken", "outcome"),
+    [
+        (b"pause\n", Outcome.INTERRUPTED),
+        (b"cancel\n", Outcome.CANCELLED),
+        (b"can" + b"cel\nresume\n", Outcome.CANCELLED),
+        (b"cancel", Outcome.INTERRUPTED),
+        (b"dance\n\n", Outcome.INTERRUPTED),
+        (b"", Outcome.INTERRUPTED),
+    ],
 )
-def test_that_the_end_of_the_pipe_cancels_once_whatever_was_said(spoken: bytes) -> None:
+def test_that_the_end_of_the_pipe_stops_once_and_only_a_person_cancels(spoken: bytes, outcome: Outcome) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, spoken)
     os.close(write_end)
@@ -146,3 +154,4 @@ def test_that_the_end_of_the_pipe_cancels_once_whatever_was_said(spoken: bytes) 
     os.close(read_end)
     assert control.wish is Wish.STOP
     assert cancelled == [True]
+    assert control.outcome is outcome

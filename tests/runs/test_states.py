@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, Paused, Resumed, Started, TrialDone, encode
 from phexplore.runs.states import TRANSITIONS, Happening, RunMonitor, RunState, after, exit_text
 
-COMPLETE, CANCELLED = Finished(Outcome.COMPLETE), Finished(Outcome.CANCELLED)
+COMPLETE, CANCELLED, INTERRUPTED = (Finished(outcome) for outcome in Outcome)
 
 
 def lines(*events: Event) -> bytes:
@@ -34,7 +34,7 @@ def test_that_every_state_with_a_process_can_reach_every_end() -> None:
     for state in RunState:
         if state.has_process:
             ends = {after(state, happening) for happening in Happening}
-            assert {RunState.COMPLETE, RunState.CANCELLED, RunState.FAILED} <= ends
+            assert {state for state in RunState if state.is_final} <= ends
 
 
 def test_that_every_state_can_be_reached() -> None:
@@ -65,7 +65,7 @@ def test_that_the_end_is_relayed_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("exit_code", "words"), [(3, "exit code 3"), (-9, "killed by SIGKILL"), (-11, "killed by SIGSEGV"), (0, "code 0")]
+    ("exit_code", "words"), [(3, "exit code 3"), (-6, "killed by SIGABRT"), (-11, "killed by SIGSEGV"), (0, "code 0")]
 )
 def test_that_a_worker_gone_without_a_word_has_failed_with_status_and_log(exit_code: int, words: str) -> None:
     monitor = running()
@@ -75,6 +75,23 @@ def test_that_a_worker_gone_without_a_word_has_failed_with_status_and_log(exit_c
     assert end.details.endswith("last words")
     assert len(end.details) == 4000
     assert monitor.state is RunState.FAILED
+
+
+@pytest.mark.defect("T16")
+@pytest.mark.parametrize("exit_code", [-1, -2, -9, -15, -24])
+def test_that_a_worker_ended_by_a_signal_from_outside_is_interrupted(exit_code: int) -> None:
+    monitor = running()
+    note, end = monitor.process_gone(exit_code, "")
+    assert isinstance(note, Note)
+    assert exit_text(exit_code) in note.text
+    assert (end, monitor.state) == (INTERRUPTED, RunState.INTERRUPTED)
+
+
+@pytest.mark.defect("T16")
+def test_that_a_worker_killed_by_its_starter_without_a_cancel_is_interrupted() -> None:
+    monitor = running()
+    monitor.killed()
+    assert monitor.process_gone(1, "")[-1] == INTERRUPTED  # a system without signals gives an exit code
 
 
 def test_that_a_worker_killed_after_a_cancel_is_cancelled() -> None:
@@ -127,15 +144,26 @@ def test_that_pause_and_resume_are_followed() -> None:
 def test_that_a_line_cut_by_the_death_of_the_worker_is_relayed_before_the_end() -> None:
     monitor = running()
     monitor.feed(b'{"event": "Trial')
-    first, end = monitor.process_gone(-9, "")
+    first, _, end = monitor.process_gone(-9, "")
     assert first == Note('{"event": "Trial')
-    assert isinstance(end, Failed)
+    assert end == INTERRUPTED
 
 
 @given(
     st.lists(
         st.sampled_from(
-            [Started(1), TrialDone(0), Paused(), Resumed(), COMPLETE, CANCELLED, Failed("x"), "cancel", "kill"]
+            [
+                Started(1),
+                TrialDone(0),
+                Paused(),
+                Resumed(),
+                COMPLETE,
+                CANCELLED,
+                INTERRUPTED,
+                Failed("x"),
+                "cancel",
+                "kill",
+            ]
         )
     )
 )

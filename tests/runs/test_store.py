@@ -158,11 +158,12 @@ class TestStates:
         ("events", "state"),
         [
             ([], RunState.QUEUED),
-            ([Started(3), TrialDone(0)], RunState.FAILED),
+            ([Started(3), TrialDone(0)], RunState.INTERRUPTED),
             ([Started(3), Finished(Outcome.CANCELLED)], RunState.CANCELLED),
+            ([Started(3), Finished(Outcome.INTERRUPTED)], RunState.INTERRUPTED),
             ([Started(3), Failed("x")], RunState.FAILED),
             ([Failed("x"), Started(3), Finished(Outcome.CANCELLED)], RunState.CANCELLED),
-            ([Started(3), Finished(Outcome.COMPLETE)], RunState.FAILED),  # died before the manifest
+            ([Started(3), Finished(Outcome.COMPLETE)], RunState.INTERRUPTED),  # died before the manifest
         ],
     )
     def test_that_the_disk_tells_the_state(

@@ -32,13 +32,28 @@ from phexplore.runs.spec import StopRule
 from phexplore.runs.states import RunState
 from phexplore.runs.store import load_events, load_summary, present_trials, state_of, trial_file, verify_run
 
-COMPLETE, CANCELLED = Finished(Outcome.COMPLETE), Finished(Outcome.CANCELLED)
+COMPLETE, CANCELLED, INTERRUPTED = (Finished(outcome) for outcome in Outcome)
 FAKE_WORKER = str(Path(__file__).with_name("fake_worker.py"))
+STARTER = """
+import sys
+from pathlib import Path
+from phexplore.runs.events import PhaseDone
+from phexplore.runs.launch import WorkerProcess
+
+worker = WorkerProcess(Path(sys.argv[3]), sys.argv[1:])
+for event in worker.events():
+    if isinstance(event, PhaseDone) and event.name == "count":
+        print(worker.process_id, flush=True)
+"""
 Make = Callable[..., Path]
 
 
 def is_trial(event: object) -> bool:
     return isinstance(event, TrialDone)
+
+
+def is_started(event: object) -> bool:
+    return isinstance(event, Started)
 
 
 def contents(directory: Path) -> dict[int, bytes]:
@@ -140,18 +155,48 @@ def test_that_a_worker_is_killed_with_everything_it_started(
     assert not child.is_running() or child.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
 
 
-def test_that_a_killed_worker_is_reported_once_and_its_trials_stay(run_directory: Make, start) -> None:
+@pytest.mark.defect("T16")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_that_a_killed_worker_is_interrupted_once_and_its_trials_stay(run_directory: Make, start, number) -> None:
     directory = run_directory(trials=5000)
     run = start(directory, "slow")
     run.until(is_trial)
-    os.kill(run.process.process_id, signal.SIGKILL)
+    os.kill(run.process.process_id, number)
     end = run.to_end()
-    assert isinstance(end, Failed)
-    assert "SIGKILL" in end.sentence
+    assert end == INTERRUPTED
+    assert number.name in run.events[-2].text
     assert sum(isinstance(event, Finished | Failed) for event in run.events) == 1
     assert all(content.split()[1] == b"of" for content in contents(directory).values())
-    assert state_of(directory) is RunState.FAILED
+    assert state_of(directory) is RunState.INTERRUPTED
     assert load_events(directory)[-1] == end
+    kept = contents(directory)
+    resumed = start(directory, "slow")
+    assert resumed.until(is_started) == Started(5000, len(kept))
+
+
+@pytest.mark.defect("T16")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("behaviour", ["slow", "stuck"])
+def test_that_a_run_whose_starter_is_killed_is_interrupted(run_directory: Make, number: int, behaviour: str) -> None:
+    directory = run_directory(trials=5000)
+    worker_line = [sys.executable, FAKE_WORKER, str(directory), behaviour]
+    with subprocess.Popen([sys.executable, "-c", STARTER, *worker_line], stdout=subprocess.PIPE, text=True) as starter:
+        at_work = psutil.Process(int(starter.stdout.readline()))
+        starter.send_signal(number)
+        psutil.wait_procs([at_work])
+    assert load_events(directory)[-1] == INTERRUPTED
+    assert state_of(directory) is RunState.INTERRUPTED
+
+
+@pytest.mark.defect("T16")
+def test_that_a_run_killed_together_with_its_starter_is_interrupted(run_directory: Make, start) -> None:
+    directory = run_directory()
+    run = start(directory, "stuck")
+    run.until(is_started)
+    with run.process:
+        pass
+    assert load_events(directory)[-1] == Started(10, 0)
+    assert state_of(directory) is RunState.INTERRUPTED
 
 
 def test_that_a_crash_carries_the_last_words_of_the_log(run_directory: Make, start) -> None:
@@ -208,7 +253,7 @@ def test_that_a_worker_ends_with_its_starter_whatever_it_is_at(run_directory: Ma
     run = start(run_directory(), "stuck")
     run.until(lambda event: isinstance(event, Started))
     run.process._process.stdin.close()
-    assert run.to_end() == CANCELLED
+    assert run.to_end() == INTERRUPTED
     assert run.process.exit_code == 0
 
 
@@ -217,7 +262,7 @@ def test_that_a_worker_that_hears_nothing_ends_with_its_starter(run_directory: M
     run = start(run_directory(), "parent")
     run.until(lambda event: isinstance(event, Note))
     run.process._process.stdin.close()
-    assert isinstance(run.to_end(), Failed)
+    assert run.to_end() == INTERRUPTED
     assert run.process.exit_code == -signal.SIGKILL
 
 
@@ -246,9 +291,9 @@ def test_that_a_worker_stops_when_its_starter_is_gone(run_directory: Make) -> No
     ) as worker:
         assert b"Started" in worker.stdout.readline()
         worker.stdin.close()
-        assert b"cancelled" in worker.stdout.read()
+        assert b"interrupted" in worker.stdout.read()
         assert worker.wait() == 0
-    assert state_of(directory) is RunState.CANCELLED
+    assert state_of(directory) is RunState.INTERRUPTED
 
 
 def test_that_a_worker_ends_well_when_nobody_reads_it(run_directory: Make) -> None:

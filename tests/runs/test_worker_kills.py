@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 
 
 def complete(command: list[str], directory: Path) -> None:
-    """Let a worker run to its end; its standard input stays open, for its end would be a cancel."""
+    """Let a worker run to its end; its standard input stays open, because its end would stop it."""
     with subprocess.Popen(
         [*command, str(directory)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as worker:

@@ -97,7 +97,7 @@ class RunProcess(QObject):
         """End the worker because the window closes: first by itself, after the grace period by force. Blocks."""
         if not self._service.is_running:
             return
-        self._monitor.ask_to_cancel()
+        self._service.write(self._monitor.ask_to_cancel())
         self._service.close_input()
         if not self._service.wait(int(GRACE_SECONDS * 1000)):
             self._kill()

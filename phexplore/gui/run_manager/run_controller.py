@@ -176,14 +176,14 @@ class RunController(QObject):
         self._workers.pause(directory)
 
     def resume(self, directory: Path, place: Place = HERE) -> None:
-        """Let a paused run go on; start a cancelled or failed one again, its finished trials count.
+        """Let a paused run go on; start a cancelled, interrupted or failed one again, its finished trials count.
 
         Args:
             directory: of the run.
             place: where it is computed from now on: a person says so, never a file. A paused run goes on where it is.
 
         Raises:
-            RunNotPossibleError: it is not paused, cancelled or failed.
+            RunNotPossibleError: it is not paused, cancelled, interrupted or failed.
         """
         row = self._demand(directory, RunAction.RESUME)
         if row.state is RunState.PAUSED:

@@ -38,6 +38,7 @@ _STATE_WORDS = {
     RunState.CANCELLING: "stopping",
     RunState.COMPLETE: "complete",
     RunState.CANCELLED: "cancelled",
+    RunState.INTERRUPTED: "interrupted",
     RunState.FAILED: "failed",
 }
 
@@ -149,7 +150,9 @@ def after_event(row: RunRow, event: Event) -> RunRow:
             words = why
         case Finished(outcome):
             changed = replace(row, seconds_left=None, phase="")
-            words = "Complete." if outcome is Outcome.COMPLETE else "Cancelled; finished trials are kept."
+            words = (
+                f"{outcome.value.capitalize()}{'' if outcome is Outcome.COMPLETE else '; finished trials are saved'}."
+            )
     return replace(changed, notes=(*row.notes[-MOST_NOTES:], words)) if words else changed
 
 
@@ -235,8 +238,8 @@ def refusal(row: RunRow, action: RunAction) -> str | None:
     possible, reason = {
         RunAction.PAUSE: (row.state is RunState.RUNNING, "Only a running run can be paused."),
         RunAction.RESUME: (
-            row.state in {RunState.PAUSED, RunState.CANCELLED, RunState.FAILED},
-            "Only a paused, cancelled or failed run can be resumed.",
+            row.state is RunState.PAUSED or (row.state.is_final and row.state is not RunState.COMPLETE),
+            "Only a paused, cancelled, interrupted or failed run can be resumed.",
         ),
         RunAction.CANCEL: (
             not row.state.is_final and row.state is not RunState.CANCELLING,

@@ -125,11 +125,12 @@ def test_that_an_error_in_the_worker_carries_its_traceback(qtbot, start) -> None
     assert len(_finals(run)) == 1
 
 
-def test_that_a_killed_worker_is_reported_as_failed(qtbot, start) -> None:
+def test_that_a_killed_worker_is_interrupted(qtbot, start) -> None:
     run = start("obedient")
     qtbot.waitUntil(lambda: bool(run.events))
     os.kill(run.process_id, signal.SIGKILL)
-    assert "SIGKILL" in _wait_for_end(qtbot, run).sentence
+    assert _wait_for_end(qtbot, run) == Finished(Outcome.INTERRUPTED)
+    assert "SIGKILL" in run.events[-2].text
 
 
 def test_that_a_program_that_is_not_there_is_reported(qtbot, tmp_path) -> None:

@@ -156,6 +156,7 @@ def test_that_the_directory_says_when_a_run_was_made():
         (RunState.CANCELLING, set()),
         (RunState.COMPLETE, {RunAction.DELETE}),
         (RunState.CANCELLED, {RunAction.RESUME, RunAction.DELETE}),
+        (RunState.INTERRUPTED, {RunAction.RESUME, RunAction.DELETE}),
         (RunState.FAILED, {RunAction.RESUME, RunAction.DELETE}),
     ],
 )
