@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import traceback
-import unicodedata
 from collections.abc import Sequence
+
+from phexplore.text.messages import series
 
 MOST_FRAMES = 40
 """Calls that are shown of each error: a recursion without end has thousands."""
 
 _LONGEST_NAME = 1000
-
-_JOINERS = "\u200c\u200d"
-"""Invisible, but part of the spelling of several languages; they move nothing."""
 
 
 class PhexploreError(Exception):
@@ -35,7 +33,7 @@ class PhexploreError(Exception):
     @property
     def full(self) -> str:
         """Sentence and remedy as one text."""
-        return f"{self.sentence} {self.remedy}".strip()
+        return series(self.sentence, self.remedy)
 
 
 class UnknownNameError(PhexploreError):
@@ -66,27 +64,6 @@ class BudgetMismatchError(PhexploreError):
 
 class CancelledError(PhexploreError):
     """The user asked for a stop; what was finished is kept."""
-
-
-def visible(text: str) -> str:
-    r"""Return text from a file so that it can be printed or shown: nothing in it moves the cursor, breaks or reverses the line.
-
-    Control characters, line breaks, marks of writing direction, invisible signs and halves of characters become escapes
-    such as ``\x1b`` and ``\u202e``.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        sign
-        if sign.isprintable() or sign in _JOINERS or unicodedata.category(sign) == "Zs"
-        else sign.encode("unicode_escape").decode()
-        for sign in text
-    )
-
-
-def visible_lines(text: str) -> str:
-    """Return text of several lines with every line as `visible` makes it."""
-    return "\n".join(map(visible, text.split("\n")))
 
 
 def trace_without_data(error: BaseException) -> str:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phexplore.errors import nearest, visible
+from phexplore.errors import nearest
 from phexplore.report.terminal import print_json
+from phexplore.text.escapes import visible
 
 
 @pytest.mark.defect("F10")

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phexplore.catalog.names import Naming, called, worded
-from phexplore.errors import visible_lines
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, localised, number_style
 from phexplore.gui.theme.plain_words import speak_plainly, speaks_plainly
 from phexplore.resources import resource
 from phexplore.text.catalogs import BracketCatalog, Catalog, read_catalog
+from phexplore.text.escapes import visible_lines
 from phexplore.text.messages import Code, Message, Number, Quoted, listed, msg, plural, series
 from phexplore.text.readers import GROUP, Reader
 

@@ -17,7 +17,6 @@ from phexplore.catalog.names import Naming, called, learn_areas, worded
 from phexplore.decide.bundle import BundleRequest
 from phexplore.decide.signing import Signer
 from phexplore.decide.trusted_keys import TrustedKey
-from phexplore.errors import visible, visible_lines
 from phexplore.figures.naming import _TEXTS, _Wording
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.gui.theme.number_style import NumberStyle, choose_style, localised, number_style
@@ -33,6 +32,7 @@ from phexplore.runs.run_settings import RunSettings
 from phexplore.runs.spec import RunData
 from phexplore.systems.registry import preset
 from phexplore.text import quoted
+from phexplore.text.escapes import visible, visible_lines
 from phexplore.text.quoted import quote
 
 _NOW = "2026-07-01T12:00:00+00:00"

@@ -37,12 +37,12 @@ from phexplore.decide.signing import (
 )
 from phexplore.decide.trusted_keys import TrustedKey, trusted_keys
 from phexplore.decide.verifying import Verification, opened, read_bundle, verify
-from phexplore.errors import visible
 from phexplore.figures.wording import bound_text
 from phexplore.files.project_file import read_project
 from phexplore.model.moments import minute_text
 from phexplore.model.numbers import parse_exact
 from phexplore.report.export_formats import Tell
+from phexplore.text.escapes import visible
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phexplore.errors import visible
 from phexplore.figures.table import Table
 from phexplore.model.comment import Comment
 from phexplore.model.comments import PICTURE
 from phexplore.model.moments import minute_text
 from phexplore.model.scenario import Scenario
 from phexplore.systems.registry import system_of
+from phexplore.text.escapes import visible
 
 _BREAK, _INDENTED = "\n", "\n    "
 """Further lines of a comment stand in from its author: none reads as another's."""

@@ -10,13 +10,14 @@ from pathlib import Path
 from statistics import median_low
 
 from phexplore.accuracy.budget_model import CommitteeModel, NumberKey, Numbers
-from phexplore.errors import ComparisonError, PhexploreError, visible
+from phexplore.errors import ComparisonError, PhexploreError
 from phexplore.model.comment import Comment
 from phexplore.model.comments import all_reasons, in_one_line
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario
 from phexplore.systems.registry import budgets_of, presets, system_of
+from phexplore.text.escapes import visible
 
 DRAFT, KEPT = "Consensus draft", "Kept "
 """What the names begin with of scenarios that no member proposes: the middle of proposals, and values kept in a meeting."""

@@ -45,7 +45,7 @@ from phexplore.decide.bundle import (
 from phexplore.decide.citing import RunEvidence, cited_in_bundle
 from phexplore.decide.signing import Signature, decode_signature
 from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
-from phexplore.errors import PhexploreError, visible
+from phexplore.errors import PhexploreError
 from phexplore.files.project_file import ProjectContent, read_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
 from phexplore.model.approval import Decision, is_in_future
@@ -54,6 +54,7 @@ from phexplore.model.issues import Issue, Severity
 from phexplore.model.moments import zoned_text
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
+from phexplore.text.escapes import visible
 
 ARCHIVE = "the archive"
 RELATIVE_TOLERANCE = 1e-9

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from phexplore.errors import PhexploreError, visible
+from phexplore.errors import PhexploreError
 from phexplore.files.project_file import LoggedStep
 from phexplore.files.scenario_json import encode_scenario
 from phexplore.model.diff import value_text
@@ -19,6 +19,7 @@ from phexplore.model.paths import parameters, with_parameters
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 from phexplore.systems.registry import presets
+from phexplore.text.escapes import visible
 
 _LONGEST_REMARK = 100
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.errors import visible
 from phexplore.figures.wording import to_places
 from phexplore.model.issues import Issue
+from phexplore.text.escapes import visible
 
 if TYPE_CHECKING:
     from phexplore.accuracy.margins import Margins

@@ -27,7 +27,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from phexplore.errors import PhexploreError, visible
+from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
@@ -40,6 +40,7 @@ from phexplore.runs.spec import RunSpec, decode_spec, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.summary_shape import misfit
 from phexplore.runs.writing import PART_SUFFIX, write_error, write_json
+from phexplore.text.escapes import visible
 from phexplore.text.quoted import quote
 
 MANIFEST_VERSION = 1

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from phexplore.errors import visible_lines
+from phexplore.text.escapes import visible_lines
 
 LIST_PAIR = "{first} and {last}"
 LIST_MIDDLE = "{first}, {next}"

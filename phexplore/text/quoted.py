@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from phexplore.errors import visible, visible_lines
+from phexplore.text.escapes import visible, visible_lines
 
 _FIRST_WORD: dict[str, list[str]] = {}
 """Quotations by their first word."""

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from phexplore.errors import visible_lines
 from phexplore.text.catalogs import Catalog
+from phexplore.text.escapes import visible_lines
 from phexplore.text.messages import Argument, Code, Message, Number, Quoted, Scalar, Series, joined, pieces
 from phexplore.text.quoted import around
 

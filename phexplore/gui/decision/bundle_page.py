@@ -26,7 +26,7 @@ from phexplore.decide.bundle_jobs import (
 )
 from phexplore.decide.trusted_keys import trusted_keys
 from phexplore.decide.verifying import read_bundle
-from phexplore.errors import PhexploreError, visible
+from phexplore.errors import PhexploreError
 from phexplore.files.project_file import write_project
 from phexplore.gui.binding.session import Session
 from phexplore.gui.decision.bundle_process import BundleProcess
@@ -47,6 +47,7 @@ from phexplore.gui.widgets.number_field import LineField, NumberField
 from phexplore.gui.widgets.page import Page, Section
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
+from phexplore.text.escapes import visible
 
 BUNDLE_SUFFIX = ".zip"
 _SECTIONS = {

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 from phexplore.decide.bundle_jobs import KeyJob
 from phexplore.decide.signing import key_id_of, load_public_key
 from phexplore.decide.trusted_keys import TrustedKey, forget_key, trust_key, trusted_keys
-from phexplore.errors import PhexploreError, visible
+from phexplore.errors import PhexploreError
 from phexplore.gui.binding.tiles import SummaryEntry
 from phexplore.gui.theme.metrics import GRID, HALF, MARGIN
 from phexplore.gui.theme.number_style import localised
@@ -25,6 +25,7 @@ from phexplore.gui.widgets.layout import Part, column, form, row, stacked
 from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import scrolling
 from phexplore.model.issues import InputProblemsError
+from phexplore.text.escapes import visible
 
 _FRAME = 6 * GRID
 """Of a dialog on the screen, with its title: else the buttons of one in large text are below the edge."""

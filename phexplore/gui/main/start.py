@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phexplore.errors import PhexploreError, visible
+from phexplore.errors import PhexploreError
 from phexplore.gui.main.display import display_problem
 from phexplore.model.issues import InputProblemsError
+from phexplore.text.escapes import visible
 
 if TYPE_CHECKING:
     from phexplore.gui.binding.settings import Settings

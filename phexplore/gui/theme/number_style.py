@@ -14,9 +14,9 @@ from functools import lru_cache
 from PySide6.QtCore import QLocale
 
 from phexplore.catalog.names import Naming, chosen_naming, code_name, has_synthetic_areas, worded
-from phexplore.errors import visible_lines
 from phexplore.gui.theme.plain_words import in_plain_words, speaks_plainly
 from phexplore.text.catalogs import Catalog, shipped_catalog
+from phexplore.text.escapes import visible_lines
 from phexplore.text.quoted import around
 from phexplore.text.readers import Reader, with_decimal_comma
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from phexplore.catalog.names import worded
-from phexplore.errors import visible
+from phexplore.text.escapes import visible
 
 Take = Callable[[Path], object]
 _MARK = '"'
