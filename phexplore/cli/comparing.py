@@ -17,10 +17,10 @@ from phexplore.decide.comparing import (
     run_compared,
 )
 from phexplore.decide.frontier import Frontier, Weighting, frontier
+from phexplore.document.decided_versions import write_new_project
 from phexplore.errors import UnknownNameError
 from phexplore.figures.wording import CONVERTED
-from phexplore.files.atomic_files import write_atomically
-from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
+from phexplore.files.project_file import LoggedStep, ProjectContent
 from phexplore.files.rules_json import rules_named
 from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
@@ -217,7 +217,7 @@ def save_scenarios(scenarios: Sequence[Scenario], label: str, out: Path) -> None
     """
     first = with_proposals(Workbook((scenarios[0],), scenarios[0].name), scenarios[1:])
     step = LoggedStep(label, datetime.now(UTC).isoformat(timespec="seconds"), first)
-    write_atomically(out, write_project(ProjectContent((step,), 0)))
+    write_new_project(out, ProjectContent((step,), 0))
     say(f"Wrote {out}")
 
 

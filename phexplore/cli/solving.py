@@ -236,10 +236,11 @@ def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> No
         out: project to write.
 
     Raises:
+        DecisionError: the file there holds a decision.
         WriteError: it cannot be written.
     """
-    from phexplore.files.atomic_files import write_atomically
-    from phexplore.files.project_file import LoggedStep, ProjectContent, write_project
+    from phexplore.document.decided_versions import write_new_project
+    from phexplore.files.project_file import LoggedStep, ProjectContent
     from phexplore.model.workbook import Workbook
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -247,5 +248,5 @@ def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> No
         LoggedStep(f"Start from {before.name}", now, Workbook((before,), before.name)),
         LoggedStep(label, now, Workbook((after,), after.name)),
     )
-    write_atomically(out, write_project(ProjectContent(steps, 1)))
+    write_new_project(out, ProjectContent(steps, 1))
     say(f"Wrote {out}")

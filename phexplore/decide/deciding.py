@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from phexplore.document.decided_versions import write_new_project
 from phexplore.document.project import Project
 from phexplore.errors import UnknownNameError
-from phexplore.files.atomic_files import read_text, write_atomically
-from phexplore.files.project_file import ProjectContent, read_project, single, write_project
+from phexplore.files.atomic_files import read_text
+from phexplore.files.project_file import ProjectContent, read_project, single
 from phexplore.model.approval import Decision, DecisionError, Status, decided
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
@@ -77,5 +78,5 @@ def record_decision(
 
 def _save(content: ProjectContent, decision: Decision, out: Path, *, is_clock_right: bool = False) -> Path:
     decisions = decided(content.decisions, decision, is_clock_right=is_clock_right)
-    write_atomically(out, write_project(replace(content, decisions=decisions)))
+    write_new_project(out, replace(content, decisions=decisions))
     return out

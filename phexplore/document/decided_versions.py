@@ -1,20 +1,52 @@
-"""The parameters that decisions are about: found in the log of a project, and kept in its list once they were approved."""
+"""The parameters that decisions are about: found in the log of a project, kept in its list, and in their file, once they were approved."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from phexplore.document.history import Step
+from phexplore.files.atomic_files import read_text, write_atomically
+from phexplore.files.project_file import ProjectContent, read_project, write_project
 from phexplore.model.approval import Decision, DecisionError, Status
 from phexplore.model.edits import EditRefusedError
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook, activate, add_scenario, free_name
 
 _REVISED = ", revised"
 _NUMBERED = re.compile(rf"{_REVISED}( \d+)?$")
+
+
+def write_new_project(path: Path, content: ProjectContent) -> None:
+    """Write a project to a path, in place of a file there that holds no decision.
+
+    Args:
+        path: of the project.
+        content: of it; where it has the decisions of the file there, that is replaced, too.
+
+    Raises:
+        DecisionError: the file there holds another decision. It stays as it is.
+        InputProblemsError: a project there cannot be read, so its decisions are not known.
+        WriteError: it cannot be written.
+    """
+    if path.is_file():
+        try:
+            there = read_project(read_text(path), name=path.name).decisions
+        except InputProblemsError:
+            if path.suffix.lower() == ".phx":
+                raise
+            there = ()
+        lost = next((each for each in there if each not in content.decisions), None)
+        if lost is not None:
+            raise DecisionError(
+                f"{path.name} keeps a decision: {lost.who} {lost.status.value} {lost.scenario!r}. It was not replaced.",
+                "Name another file; the parameters decided on stay in this one.",
+            )
+    write_atomically(path, write_project(content))
 
 
 def decided_version(steps: Sequence[Step[Workbook]], decision: Decision) -> Scenario | None:

@@ -193,9 +193,10 @@ class Scenario:
         """Write a project that the window opens, and return its path.
 
         Args:
-            path: of the project (``.phx``); a file there is replaced.
+            path: of the project (``.phx``); a file there is replaced unless it holds a decision.
 
         Raises:
+            DecisionError: the project there holds a decision.
             WriteError: it cannot be written.
 
         Example:
@@ -203,13 +204,13 @@ class Scenario:
             >>> px.load(px.load("sdhc-2020-us").save("proposal.phx")) == px.load("sdhc-2020-us")
             True
         """
-        from phexplore.files.atomic_files import write_atomically
-        from phexplore.files.project_file import single, write_project
+        from phexplore.document.decided_versions import write_new_project
+        from phexplore.files.project_file import single
         from phexplore.model.workbook import Workbook
 
         now = datetime.now(UTC).isoformat(timespec="seconds")
         content = single(Workbook((self.value,), self.name), f"Start from {self.name}", now)
-        write_atomically(Path(path), write_project(content))
+        write_new_project(Path(path), content)
         return Path(path)
 
     def export(self, form: str, path: str | PathLike[str]) -> list[Path]:

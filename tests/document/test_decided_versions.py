@@ -8,12 +8,16 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore import load
+from phexplore.cli.app import run
 from phexplore.decide.approving import decision_about
 from phexplore.document.decided_versions import opened_version, step_decided
 from phexplore.document.project import Project
-from phexplore.model.approval import Status, status_of
+from phexplore.files.project_file import read_project
+from phexplore.model.approval import DecisionError, Status, status_of
 from phexplore.model.edits import EditRefusedError, rename, set_field
 from phexplore.model.fingerprint import fingerprint
+from phexplore.model.issues import InputProblemsError
 from phexplore.model.workbook import Workbook, activate, add_scenario, compare_with, remove_scenario
 from phexplore.systems.phsafe.edits import set_budget
 
@@ -135,3 +139,44 @@ def test_that_a_decision_stands_at_the_step_it_was_made_after(approved) -> None:
     _set(approved, Fraction(1, 50))
     _set(approved, Fraction(1, 60))
     assert step_decided(approved.steps, approved.decisions[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "sdhc-2020-us"),
+        ("less-noise", "pl94-2020-persons-us"),
+        ("frontier", "sdhc-2020-us", "--points", "2"),
+        ("committee", "sdhc-2020-us", "sdhc-2020-us"),
+        ("approve", "sdhc-2020-us", "--who", "Bo", "--role", "Chair", "--status", "approved"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_that_no_command_replaces_a_project_that_holds_a_decision(approved, tmp_path, capsys, arguments) -> None:
+    approved.save()
+    approved.close()
+    path = tmp_path / "vote.phx"
+    before = path.read_bytes()
+    assert run([*arguments, "--out", str(path)]) == 1
+    assert "vote.phx keeps a decision" in capsys.readouterr().err
+    assert path.read_bytes() == before
+    other = tmp_path / "other.phx"
+    assert run([*arguments, "--out", str(other)]) == 0
+    if arguments[0] != "approve":
+        assert run([*arguments, "--out", str(other)]) == 0
+
+
+def test_that_python_does_not_replace_a_decision_and_approving_again_keeps_it(approved, us, tmp_path) -> None:
+    approved.save()
+    approved.close()
+    path = tmp_path / "vote.phx"
+    with pytest.raises(DecisionError, match="keeps a decision"):
+        load("sdhc-2020-us").save(path)
+    again = ["approve", f"{path}#Vote", "--who", "Bo", "--role", "Clerk", "--status", "superseded", "--out", str(path)]
+    assert run(again) == 0
+    kept = read_project(path.read_text(encoding="utf-8"), name=path.name)
+    assert [each.status for each in kept.decisions] == [Status.APPROVED, Status.SUPERSEDED]
+    path.write_text("{half", encoding="utf-8")
+    with pytest.raises(InputProblemsError):
+        load("sdhc-2020-us").save(path)
+    assert path.read_text(encoding="utf-8") == "{half"
