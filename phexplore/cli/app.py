@@ -23,7 +23,7 @@ from phexplore.report.progress import ProgressLine
 from phexplore.report.terminal import say
 from phexplore.systems.registry import systems
 
-DONE, EXPECTED_FAILURE, BAD_INPUT, CANCELLED = 0, 1, 2, 130
+DONE, EXPECTED_FAILURE, BAD_INPUT, PROGRAM_ERROR, CANCELLED = 0, 1, 2, 70, 130
 
 PARTS = (
     ("presets library check forecast diff export formats", lazy("phexplore.cli.scenario_commands", "register")),
@@ -123,7 +123,7 @@ def _without_options(command: Callable[..., Any] | None) -> Callable[[], None]:
 
 
 def run(arguments: list[str], window: Window | None = None) -> int:
-    """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 130 cancelled.
+    """Run the command line and return the exit status: 0 done, 1 expected failure, 2 bad input, 70 error of the program, 130 canceled.
 
     Args:
         arguments: of the command line, without the program's name.
@@ -147,10 +147,8 @@ def run(arguments: list[str], window: Window | None = None) -> int:
             heard_by(line.prepare),
         ):
             status = program(arguments[0])(arguments, standalone_mode=False)
-    except (Exception, KeyboardInterrupt) as error:
-        if (failed := _status_of(error)) is None:
-            raise
-        return failed
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge of the program: the traceback goes to the log
+        return _status_of(error)
     return status if isinstance(status, int) else DONE
 
 
@@ -170,9 +168,8 @@ def _refuse_impossible_names(arguments: list[str]) -> None:
             refuse_irregular_target(Path(value))
 
 
-def _status_of(error: BaseException) -> int | None:
-    """Print a failure the program expects and return its exit status; None for a bug."""
-    status: int | None = None
+def _status_of(error: BaseException) -> int:
+    """Print a failure and return its exit status."""
     match error:
         case typer.Abort() | KeyboardInterrupt() | CancelledError():
             say("Cancelled.")
@@ -195,8 +192,22 @@ def _status_of(error: BaseException) -> int | None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = EXPECTED_FAILURE
         case _:
-            status = _usage_error(error)
+            usage = _usage_error(error)
+            status = _program_error(error) if usage is None else usage
     return status
+
+
+def _program_error(error: BaseException) -> int:
+    from phexplore.files.failure_log import FailureLog, failure_details, report_folder
+
+    log, details = FailureLog(report_folder()), failure_details(error)
+    where = f"the traceback in {log.path}" if log.write(details) else "this traceback"
+    say(
+        f"An error in phexplore stopped the command ({type(error).__name__}). Report it to the maintainers with {where}."
+    )
+    if where == "this traceback":
+        say(*details.split("\n"))
+    return PROGRAM_ERROR
 
 
 def _is_file(argument: str) -> bool:

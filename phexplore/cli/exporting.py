@@ -15,7 +15,7 @@ from phexplore.model.approval import Decision
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.scenario import Scenario
 from phexplore.report.terminal import say
-from phexplore.runs.store import SPEC_FILE, SUMMARY_FILE, load_spec
+from phexplore.runs.store import SPEC_FILE, load_spec
 from phexplore.systems.registry import system_of
 from phexplore.systems.run_results import Choice
 
@@ -54,14 +54,11 @@ def export_run(run: Path, form: str, out: Path, choices: Mapping[str, Choice] | 
     """
     from phexplore.report.progress import tell_step
     from phexplore.report.run_report import write_run_report
-    from phexplore.runs.run_files import as_written
 
     if not (run / SPEC_FILE).is_file():
         raise InputProblemsError(
             [Issue((str(run),), "This is not a run directory.", "Name a directory that phexplore run has written.")]
         )
     system = system_of(load_spec(run).scenario)
-    # The tables have readers of their own, so the summary is what surprises a report.
-    with as_written(run / SUMMARY_FILE):
-        read = partial(system.report, choices=choices)
-        return write_run_report(read, run, form, out, datetime.now(UTC), tell_step)
+    read = partial(system.report, choices=choices)
+    return write_run_report(read, run, form, out, datetime.now(UTC), tell_step)

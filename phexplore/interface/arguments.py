@@ -1,10 +1,16 @@
-"""What Python code is told that gave a public name something it cannot take: an error of the program, with its sentence."""
+"""Arguments of the public names: checked by their annotations before a call, so that an error inside it stays what it is."""
 
 from __future__ import annotations
 
+import inspect
 import operator
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
 from functools import wraps
+from numbers import Real
+from os import PathLike
 from typing import Any, TypeVar
 
 from phexplore.errors import PhexploreError
@@ -12,10 +18,22 @@ from phexplore.errors import PhexploreError
 Called = TypeVar("Called", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
 _LONGEST = 300
+_TAKEN: Mapping[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "int": lambda value: hasattr(value, "__index__"),
+    "float": lambda value: isinstance(value, Real | Decimal),
+    "PathLike": lambda value: isinstance(value, PathLike),
+    "Mapping": lambda value: isinstance(value, Mapping),
+    "Sequence": lambda value: isinstance(value, Iterable),
+    "Callable": callable,
+    "None": lambda value: value is None,
+}
+"""Which values a name in an annotation takes; a class that is not named here takes its own."""
+_UNCHECKED = {"Any", "object", "bool", "Population"}
 
 
 class ArgumentError(PhexploreError, ValueError, TypeError):
-    """A public name was given what it cannot take; the error of Python is its cause."""
+    """A public name was given what it cannot take."""
 
 
 class FrozenValueError(PhexploreError, AttributeError):
@@ -23,45 +41,102 @@ class FrozenValueError(PhexploreError, AttributeError):
 
 
 def typed(function: Called) -> Called:
-    """Let a public function raise errors of the program alone."""
+    """Let a public function refuse arguments of another type than it names; every error inside it is raised as it is."""
+    signature = inspect.signature(function)
 
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
+        with argument_of(function.__qualname__):
+            confirm(signature, given, named)
         try:
             return function(*given, **named)
-        except PhexploreError:
-            raise
-        except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, OSError) as error:
-            said = f"{error} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
-            raise ArgumentError(
-                f"{function.__qualname__} cannot take what it was given: {said.rstrip('.')[:_LONGEST]}.",
-                f"See help(phexplore.{function.__qualname__}).",
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise PhexploreError(
+                f"{error.filename}: {error.strerror}.", "Check the name, its folder and the free space."
             ) from error
 
     return call  # type: ignore[return-value]
 
 
 def typed_class(cls: Class) -> Class:
-    """Let the public methods and properties of a class raise errors of the program alone."""
+    """Do the same for the public methods of a class."""
     for name, value in list(vars(cls).items()):
         if name.startswith("_"):
             continue
         if isinstance(value, classmethod):
             setattr(cls, name, classmethod(typed(value.__func__)))
-        elif isinstance(value, property) and value.fget is not None:
-            setattr(cls, name, property(typed(value.fget)))
-        elif callable(value):
+        elif inspect.isfunction(value):
             setattr(cls, name, typed(value))
     return cls
 
 
-def whole(number: object) -> int:
-    """Return a whole number of any library as one of Python's.
+@contextmanager
+def argument_of(name: str) -> Iterator[None]:
+    """Read an argument: a value that it cannot be is refused. Only the reading belongs inside, nothing that computes with it.
+
+    Args:
+        name: of the argument, or of the public name.
 
     Raises:
-        TypeError: it is none.
+        ArgumentError: the value is refused.
     """
-    return operator.index(number)  # type: ignore[arg-type]
+    try:
+        yield
+    except PhexploreError:
+        raise
+    except (ValueError, TypeError, ArithmeticError) as error:
+        sentence = str(error).rstrip(".")[:_LONGEST]
+        raise ArgumentError(f"{name} was refused: {sentence}.", "Correct the argument.") from error
+
+
+def confirm(signature: inspect.Signature, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """Pass arguments that have the types a signature names.
+
+    Args:
+        signature: of the function.
+        given: arguments by position.
+        named: arguments by name.
+
+    Raises:
+        TypeError: one has another type, is missing, or is not expected.
+    """
+    bound = signature.bind(*given, **named)
+    for name, value in bound.arguments.items():
+        parameter = signature.parameters[name]
+        accepted = _names(parameter.annotation)
+        values = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            values = value.values()
+        if accepted and not all(_is_one_of(each, accepted) for each in values):
+            raise TypeError(f"{name} must be {parameter.annotation}, not {type(value).__name__}")
+        if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+            raise TypeError(f"{name} must have text as keys")
+
+
+def _names(annotation: Any) -> frozenset[str]:
+    """Return the names of the types in an annotation; none where everything is taken."""
+    bare, brackets = "Any" if annotation is inspect.Parameter.empty else str(annotation), 1
+    while brackets:
+        bare, brackets = re.subn(r"\[[^\[\]]*\]", "", bare)
+    names = frozenset(name.strip() for name in bare.split("|"))
+    return frozenset() if names & _UNCHECKED else names
+
+
+def _is_one_of(value: object, names: frozenset[str]) -> bool:
+    classes = {each.__name__ for each in type(value).__mro__}
+    return any(_TAKEN[name](value) if name in _TAKEN else name in classes for name in names)
+
+
+def whole(number: object) -> int:
+    """Return an integer of any library as one of Python's.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    with argument_of("an integer"):
+        return operator.index(number)  # type: ignore[arg-type]
 
 
 def several(given: Iterable[Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from phexplore.interface.frames import data_path, draw, frame, table_frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.interface.studies import Study
 from phexplore.model.scenario import Scenario as Value
+from phexplore.opening import refuse_irregular_target
 from phexplore.systems.registry import system_of
 
 if TYPE_CHECKING:
@@ -67,17 +68,19 @@ def synth(
     if kind not in {"sdhc", "pl94"}:
         raise UnknownNameError("kind of population", kind, ["sdhc", "pl94"])
     path, chosen = Path(out), parse_states(",".join(map(str, several(states))))
+    size, seed = whole(size), whole(seed)
     if kind == "sdhc":
         from phexplore.data.synthetic.generator import generate_sdhc
 
-        generate_sdhc(whole(size), path, seed=whole(seed), states=chosen, puerto_rico=puerto_rico, progress=None)
+        generate_sdhc(size, path, seed=seed, states=chosen, puerto_rico=puerto_rico, progress=None)
         return path
     from phexplore.data.blocks.generator import synthesize_blocks, synthesize_states, write_block_file
 
     if chosen or tribal:
-        made = synthesize_states(whole(size), whole(seed), chosen or ("44",), tribal=tribal)
+        made = synthesize_states(size, seed, chosen or ("44",), tribal=tribal)
     else:
-        made = synthesize_blocks(whole(size), whole(seed), "44")
+        made = synthesize_blocks(size, seed, "44")
+    refuse_irregular_target(path)
     write_block_file(made, path)
     return path
 
@@ -204,12 +207,7 @@ def _published_frame(found: Published, blocks: BlockPopulation | None, form: str
 
     if ADAPTERS[found.kind].values is None and blocks is not None:
         return _blocks_frame(blocks)
-    try:
-        table = values_of(found, **({"form": form} if form else {}))
-    except (TypeError, KeyError) as error:
-        if form:
-            raise PhexploreError(f"{found.title} have no values of the form {form!r}.", "Leave it out.") from error
-        raise
+    table = values_of(found, form)
     columns: dict[str, Any] = {"level": table.levels, "code": table.codes, "name": table.names}
     for suffix, values in (("", table.published), ("_true", table.true), ("_deviation", table.deviation)):
         if values is not None:
@@ -345,6 +343,7 @@ class Spine:
         """
         from phexplore.spine.spine_file import write_spine
 
+        refuse_irregular_target(Path(path))
         write_spine(self.value, Path(path))
         return Path(path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.interface.arguments import typed, whole
+from phexplore.interface.arguments import argument_of, typed, whole
 from phexplore.interface.frames import draw, frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.model.diff import value_text
@@ -182,7 +182,8 @@ def frontier(
     known = {each.value: each for each in Weighting}
     if weights not in known:
         raise UnknownNameError("weighting", weights, list(known))
-    factors = [Fraction(repr(float(each))) for each in totals]
+    with argument_of("totals"):
+        factors = [Fraction(repr(float(each))) for each in totals]
     if any(factor <= 0 for factor in factors):
         raise PhexploreError("A total is a positive multiple of the present one.", "Give e.g. totals=[0.5, 1, 2].")
     found = trade_off(load(scenario).value, weighting=known[weights], factors=factors)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.interface.arguments import typed, typed_class, whole
+from phexplore.interface.arguments import argument_of, typed, typed_class, whole
 from phexplore.interface.frames import data_path, draw, table_frame
 from phexplore.interface.scenarios import Scenario, load
 from phexplore.systems.registry import system_of
@@ -313,17 +313,17 @@ def run(
     if len(stop_at or {}) > 1:
         raise PhexploreError("A run ends early by one figure.", "Name one in stop_at.")
     metrics = system_of(value).runs.metrics()
-    stop = next((read_stop(f"{name}={limit}", metrics) for name, limit in (stop_at or {}).items()), None)
     workers = whole(workers or 0) or system_of(value).runs.workers
-    settings = RunSettings(
-        mode=modes[release],
-        trials=whole(trials),
-        seed=None if seed is None else whole(seed),
-        workers=workers,
-        place=Place(workers, scheduler),
-        memory=read_memory(memory) if memory else None,
-        stop=stop,
-    )
+    with argument_of("a setting of the run"):
+        settings = RunSettings(
+            mode=modes[release],
+            trials=whole(trials),
+            seed=None if seed is None else whole(seed),
+            workers=workers,
+            place=Place(workers, scheduler),
+            memory=read_memory(memory) if memory else None,
+            stop=next((read_stop(f"{name}={limit}", metrics) for name, limit in (stop_at or {}).items()), None),
+        )
     chosen = run_options_of(value, options)
     path = data_path(data, directory) or data_read_with(chosen) or own_data(value)
     with _following(progress) as show:

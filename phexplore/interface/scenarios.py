@@ -8,8 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from phexplore.errors import UnknownNameError
-from phexplore.interface.arguments import FrozenValueError, typed, typed_class
+from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.interface.arguments import FrozenValueError, argument_of, typed, typed_class
 from phexplore.interface.frames import Pictured, frame
 from phexplore.interface.studies import Study, study, study_names
 from phexplore.library import left_out, reread
@@ -511,7 +511,12 @@ def epsilon(
     """
     from phexplore.accounting.zcdp import epsilon as converted
 
-    at = Fraction(str(delta))
+    with argument_of("delta"):
+        at = Fraction(str(delta))
+        if not 0 < at < 1:
+            raise ValueError(f"δ must be between 0 and 1 (got {delta})")
+    if isinstance(scenario, Fraction) and scenario < 0:
+        raise PhexploreError(f"ρ must be at least 0 (got {scenario}).", "Enter the ρ of a scenario.")
     if conversion == Proof.DISCRETE_GAUSSIAN.value and not isinstance(scenario, Fraction):
         return registry.forecast(load(scenario).value).proven(at)
     known = {each.value: each for each in Conversion}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError, UnknownNameError
-from phexplore.interface.arguments import typed_class
+from phexplore.interface.arguments import argument_of, confirm, typed_class
 from phexplore.interface.frames import Pictured
 from phexplore.systems.registry import system_of
 
@@ -88,12 +88,9 @@ def study(scenario: Scenario, name: str, out: str | PathLike[str] | None, asked:
             for each, parameter in list(needed.items())[1:]:
                 if parameter.default is parameter.empty and each not in given:
                     raise PhexploreError(f"The study {name!r} needs {each}.", f"Give {each}=….")
-            try:
-                return Study(*function(scenario, **given))
-            except (TypeError, ValueError, AttributeError) as error:
-                raise PhexploreError(
-                    f"The study {name!r} cannot be made: {error}.", "Correct what it was asked."
-                ) from error
+            with argument_of(f"A question of the study {name!r}"):
+                confirm(inspect.signature(function), (scenario,), given)
+            return Study(*function(scenario, **given))
         return _experiment(next(each for each in system.experiments() if each.id == name), place, asked)
 
 

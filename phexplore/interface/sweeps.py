@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phexplore.interface.arguments import several, typed, whole
+from phexplore.interface.arguments import argument_of, several, typed, whole
 from phexplore.interface.frames import data_path, draw, frame
 from phexplore.interface.scenarios import Scenario, load
 
@@ -70,17 +70,16 @@ def sweep(
     from phexplore.decide.sweeping import sweep as swept
     from phexplore.decide.sweeping import with_runs
 
-    values = {path: several(each) for path, each in grid.items()}
+    with argument_of("grid"):
+        values = {path: several(each) for path, each in grid.items()}
     found = swept(load(scenario).value, values, several(measure))
     if out is not None:
         from phexplore.runs.run_settings import RunSettings
         from phexplore.systems.running import run_options_of, run_quietly
 
-        one = run_quietly(
-            data_path(data, Path(out)),
-            RunSettings(trials=whole(trials), seed=whole(seed)),
-            run_options_of(found.scenario, options),
-        )
+        with argument_of("a setting of the runs"):
+            settings = RunSettings(trials=whole(trials), seed=whole(seed))
+        one = run_quietly(data_path(data, Path(out)), settings, run_options_of(found.scenario, options))
         found = with_runs(found, Path(out), one, max(1, whole(workers)))
     if ax is not None:
         from phexplore.decide.sweeping import sweep_figure

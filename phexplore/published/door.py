@@ -16,6 +16,7 @@ from phexplore.data.blocks.delimited import readable
 from phexplore.data.blocks.source import describe as describe_blocks
 from phexplore.data.blocks.source import read_population as read_blocks
 from phexplore.data.layout import FRAMES
+from phexplore.errors import UnknownNameError
 from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.opening import refuse_irregular
@@ -40,15 +41,19 @@ class Adapter:
     describe: Callable[[Published], Description] | None = None
     population: Callable[[Published, int], BlockPopulation] | None = None
     values: Callable[..., ValueTable] | None = None
+    forms: tuple[str, ...] = ()
+    """What the values can be asked as; none where there is one form."""
 
 
-def _adapter(module: str, *forms: str) -> Adapter:
+def _adapter(module: str, *functions: str, forms: tuple[str, ...] = ()) -> Adapter:
     """Return functions of a module of this package, which is loaded when one of them is called."""
-    return Adapter(**{name: lazy(f"phexplore.published.{module}", name) for name in forms})
+    return Adapter(**{name: lazy(f"phexplore.published.{module}", name) for name in functions}, forms=forms)
 
 
 ADAPTERS: Mapping[str, Adapter] = {
-    "nhgis-demonstration": _adapter("nhgis", "describe", "population", "values"),
+    "nhgis-demonstration": _adapter(
+        "nhgis", "describe", "population", "values", forms=("summary", "cells16", "cells252")
+    ),
     "pl94-legacy": _adapter("pl94", "describe", "population", "values"),
     "ppmf-persons": _adapter("microdata", "population"),
     "ppmf-units": _adapter("microdata", "population"),
@@ -262,20 +267,23 @@ def read_population(path: Path, units: Path | None = None, seed: int = 0, wanted
     return population_of(replace(found, wanted=wanted), seed)
 
 
-def values_of(found: Published, **form: Any) -> ValueTable:
+def values_of(found: Published, form: str = "") -> ValueTable:
     """Return the published values of files.
 
     Args:
         found: what was recognised.
-        form: as the adapter takes it, e.g. ``form="cells16"`` of NHGIS tables.
+        form: one of the adapter's, e.g. ``cells16`` of NHGIS tables; "" for the usual one.
 
     Raises:
+        UnknownNameError: the kind has no such form.
         InputProblemsError: the kind is no table of values, or the files cannot be read.
     """
     adapter = ADAPTERS[found.kind]
     if adapter.values is None:
         raise found.refused("it is no table of published values.", "Name a file of published tables.")
-    return adapter.values(found, **form)
+    if form and form not in adapter.forms:
+        raise UnknownNameError(f"form of {found.title}", form, list(adapter.forms))
+    return adapter.values(found, form) if form else adapter.values(found)
 
 
 def _together(groups: Sequence[Published], ignored: tuple[str, ...]) -> Published:

@@ -119,20 +119,20 @@ def population(found: Published, seed: int = 0) -> BlockPopulation:
     )
 
 
-def values(found: Published, form: str = "summary") -> ValueTable:
+def values(found: Published) -> ValueTable:
     """Return published figures of every area that the sets hold.
 
     Args:
         found: what was recognised.
-        form: only ``summary``: total, adults, eight groups, group quarters where they are known.
+
+    Returns:
+        Total, adults, eight groups, and group quarters where they are known.
 
     Raises:
         InputProblemsError: the files cannot be read or do not fit together.
     """
     sets = _sets(found)
-    figures = [
-        each for each in _rules()["summary"] if form == "summary" and all(_has(files, each["table"]) for files in sets)
-    ]
+    figures = [each for each in _rules()["summary"] if all(_has(files, each["table"]) for files in sets)]
     parts = []
     for files in sets:
         areas = _areas(found, files)

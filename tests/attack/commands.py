@@ -138,7 +138,7 @@ def called(*arguments: str) -> str:
     with redirect_stdout(out), redirect_stderr(err):
         status = run(list(arguments))
     assert not (found := _OBEYED.findall(out.getvalue() + err.getvalue())), f"printed {found[:5]!a}"
-    assert status in {0, 1, 2}, status
+    assert status in {0, 1, 2}, (status, err.getvalue())
     assert not status or err.getvalue().strip() or out.getvalue().strip(), f"status {status} without a word"
     return (err.getvalue().strip() or out.getvalue().strip()) if status else ""
 

@@ -1,4 +1,4 @@
-"""What the program writes down about itself: a log of failures that stays small, and the report of a crash for the next start.
+"""The report of a crash for the next start of the program.
 
 Nothing leaves the machine. Reports hold where in the program it happened, never data.
 """
@@ -8,58 +8,14 @@ from __future__ import annotations
 import faulthandler
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 from phexplore.errors import PhexploreError
+from phexplore.files.failure_log import open_private
 from phexplore.opening import read_bytes, refuse_irregular_target
 
-LARGEST_LOG = 256 * 1024
-"""Bytes after which a new log is begun."""
-KEPT_LOGS = 3
-"""Older logs kept beside it."""
 _LONGEST_REPORT = 20_000
-
-
-class FailureLog:
-    """A text file of failures, the newest last; it never grows beyond a fixed size, and never raises."""
-
-    def __init__(self, folder: Path, *, largest: int = LARGEST_LOG) -> None:
-        """Write into a folder.
-
-        Args:
-            folder: made when there is something to write.
-            largest: bytes after which a new file is begun.
-        """
-        self.path = folder / "phexplore.log"
-        self._largest = largest
-
-    def write(self, details: str) -> None:
-        """Add an entry with its time. A full or read-only disk costs the entry, nothing else."""
-        entry = f"{datetime.now(UTC).isoformat(timespec='seconds')}\n{details.rstrip()}\n\n".encode()
-        with suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            refuse_irregular_target(self.path)
-            if self.path.exists() and self.path.stat().st_size + len(entry) > self._largest:
-                self._rotate()
-            with self.path.open("ab") as file:
-                file.write(entry)
-
-    def end_badly(self, details: str) -> None:
-        """Write down what ended the program before there was a window, for this log and for the next start."""
-        self.write(details)
-        with suppress(OSError):
-            report = self.path.parent / f"crash-{os.getpid()}.txt"
-            refuse_irregular_target(report)
-            report.write_text(details, encoding="utf-8")
-
-    def _rotate(self) -> None:
-        names = [self.path, *(self.path.with_suffix(f".{number}.log") for number in range(1, KEPT_LOGS + 1))]
-        for newer, older in reversed(list(pairwise(names))):
-            if newer.exists():
-                newer.replace(older)
 
 
 class CrashReport:
@@ -76,7 +32,7 @@ class CrashReport:
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             refuse_irregular_target(self._path)
-            self._file = self._path.open("w", encoding="utf-8")
+            self._file = open(self._path, "w", encoding="utf-8", opener=open_private)  # noqa: SIM115 - kept open; a Path takes no opener
             faulthandler.enable(self._file)
         return told
 

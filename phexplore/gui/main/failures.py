@@ -11,8 +11,10 @@ from types import TracebackType
 from PySide6.QtCore import QObject, Signal, qVersion
 from PySide6.QtWidgets import QDialog
 
-from phexplore import __version__
-from phexplore.errors import PhexploreError, trace_without_data
+from phexplore.errors import PhexploreError
+from phexplore.files.failure_log import failure_details
+
+_QT = f"Qt {qVersion()}"
 
 Say = Callable[[str, str], QDialog | None]
 """Shows a sentence with details that can be copied, and returns the dialog as long as it is open."""
@@ -70,13 +72,13 @@ class FailureHook(QObject):
     def _on_unraisable(self, failure: sys.UnraisableHookArgs) -> None:
         """Write down what went wrong while an object was taken apart; there is nothing a person could do about it."""
         if failure.exc_value is not None and self._record is not None:
-            self._record(failure_details(failure.exc_value))
+            self._record(failure_details(failure.exc_value, _QT))
         sys.__unraisablehook__(failure)
 
     def _receive(self, error: BaseException, trace: TracebackType | None) -> None:
         # A terminal is where a developer looks first; it is on this machine, so the text may stay.
         print("".join(traceback.format_exception(type(error), error, trace)), file=sys.stderr)  # noqa: T201 - see above
-        details = failure_details(error)
+        details = failure_details(error, _QT)
         if self._record is not None:
             self._record(details)
         self._raised.emit((error, details))
@@ -93,14 +95,6 @@ class FailureHook(QObject):
 
     def _on_closed(self, _result: int) -> None:
         self._dialog, self._is_speaking = None, False
-
-
-def failure_details(error: BaseException) -> str:
-    """Return what a maintainer needs to know: the program, the machine's kind, and where it happened. No data in it."""
-    import platform
-
-    about = f"phexplore {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.system()}"
-    return f"{about} {platform.machine()}\n{trace_without_data(error)}"
 
 
 def failure_words(error: BaseException, details: str, *, is_kept: bool = True) -> tuple[str, str]:

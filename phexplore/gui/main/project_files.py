@@ -54,11 +54,6 @@ def refuge(home: Path) -> Path:
     return scratch_folder() / f"kept-{hashlib.sha256(str(home.absolute()).encode()).hexdigest()[:16]}{PROJECT_SUFFIX}"
 
 
-def report_folder() -> Path:
-    """Return the folder of the log of failures and of reports of crashes."""
-    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)) / "reports"
-
-
 def scratch_file() -> Path:
     """Return a name for an unsaved project of this process."""
     folder = scratch_folder()

@@ -40,9 +40,7 @@ def main(path: str | None = None, on_shown: Callable[[MainWindow], object] | Non
         return _run(Path(path) if path else None, on_shown)
     except Exception as error:
         # Whoever started it with a click sees nothing of a terminal: the next start tells.
-        from phexplore.gui.main.crash_reports import FailureLog
-        from phexplore.gui.main.failures import failure_details
-        from phexplore.gui.main.project_files import report_folder
+        from phexplore.files.failure_log import FailureLog, failure_details, report_folder
 
         FailureLog(report_folder()).end_badly(failure_details(error))
         raise
@@ -52,13 +50,14 @@ def _run(path: Path | None, on_shown: Callable[[MainWindow], object] | None) -> 
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    from phexplore.files.failure_log import FailureLog, report_folder
     from phexplore.gui.binding.collector import collector
     from phexplore.gui.binding.settings import Settings
     from phexplore.gui.dialogs.messages import show_failure
-    from phexplore.gui.main.crash_reports import CrashReport, FailureLog
+    from phexplore.gui.main.crash_reports import CrashReport
     from phexplore.gui.main.failures import FailureHook
     from phexplore.gui.main.importing import PROJECT_SUFFIX
-    from phexplore.gui.main.project_files import first_project, report_folder, scratch_folder
+    from phexplore.gui.main.project_files import first_project, scratch_folder
     from phexplore.gui.main.window import MainWindow
     from phexplore.gui.theme.icons import program_icon
 

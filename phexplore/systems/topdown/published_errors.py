@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from phexplore.metrics.topdown.size_classes import TENS
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.numbers import exact_text
 from phexplore.published.cells import sixteen_names
-from phexplore.published.door import describe, recognise, values_of
+from phexplore.published.door import ADAPTERS, describe, recognise, values_of
 from phexplore.published.forms import ValueTable
 from phexplore.runs.confidentiality import refuse_confidential
 from phexplore.simulate.topdown.histograms import Histograms
@@ -47,10 +48,10 @@ def published_errors(path: Path, run: Path | None = None) -> dict[str, Any]:
     table = values_of(found)
     if table.true is None or np.isnan(table.published).all():
         raise found.refused("it has no true beside published columns.", _REMEDY)
-    try:
-        cells: ValueTable | None = values_of(found, form="cells16")
-    except (PhexploreError, TypeError):
-        cells = None
+    cells: ValueTable | None = None
+    if "cells16" in ADAPTERS[found.kind].forms:
+        with suppress(PhexploreError):  # not every download has the tables of cells
+            cells = values_of(found, "cells16")
     ours = None if run is None else _RunOfOurs(run)
     levels = [_level(level, table, cells, ours) for level in dict.fromkeys(table.levels.tolist())]
     notes = dict.fromkeys((*describe(found).notes, *table.remarks))

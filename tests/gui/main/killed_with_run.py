@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 
+from phexplore.files import failure_log
 from phexplore.gui.main import project_files, start
 from phexplore.gui.run_manager.launch_form import LaunchRequest
 from phexplore.runs.run_settings import RunSettings
@@ -15,7 +16,7 @@ from phexplore.runs.run_settings import RunSettings
 PATH, HOME = Path(sys.argv[1]), Path(sys.argv[2])
 project_files.scratch_folder = lambda: HOME
 project_files.DEMONSTRATION = "sdhc-2020-pr"
-project_files.report_folder = lambda: HOME / "reports"
+failure_log.report_folder = lambda: HOME / "reports"
 
 
 def drive(window) -> None:

@@ -7,8 +7,9 @@ import sys
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from phexplore.files.failure_log import KEPT_LOGS, FailureLog
 from phexplore.gui.main import start
-from phexplore.gui.main.crash_reports import KEPT_LOGS, CrashReport, FailureLog
+from phexplore.gui.main.crash_reports import CrashReport
 
 BROUGHT_DOWN = """
 import faulthandler, sys
@@ -66,7 +67,7 @@ def test_that_empty_reports_of_killed_programs_do_not_pile_up(tmp_path) -> None:
 
 
 def test_that_a_program_that_failed_before_there_was_a_window_is_told_at_the_next_start(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("phexplore.gui.main.project_files.report_folder", lambda: tmp_path)
+    monkeypatch.setattr("phexplore.files.failure_log.report_folder", lambda: tmp_path)
     monkeypatch.setattr(start, "_run", lambda *_arguments: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         start.main(None)
@@ -110,7 +111,8 @@ def test_that_pipes_in_place_of_log_and_reports_hold_nobody_up(tmp_path) -> None
     for name in ("phexplore.log", "crash-1.txt"):
         os.mkfifo(tmp_path / name)
     work = (
-        "import os, sys; from pathlib import Path; from phexplore.gui.main.crash_reports import CrashReport, FailureLog\n"
+        "import os, sys; from pathlib import Path; from phexplore.files.failure_log import FailureLog; "
+        "from phexplore.gui.main.crash_reports import CrashReport\n"
         "folder = Path(sys.argv[1]); os.mkfifo(folder / f'crash-{os.getpid()}.txt'); FailureLog(folder).end_badly('gone')\n"
         "report = CrashReport(folder); print(repr(report.begin())); report.end()"
     )

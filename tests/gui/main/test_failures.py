@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from phexplore.errors import PhexploreError
+from phexplore.files.failure_log import failure_details
 from phexplore.gui.dialogs.messages import show_failure
-from phexplore.gui.main.failures import FailureHook, failure_details, failure_words
+from phexplore.gui.main.failures import FailureHook, failure_words
 
 
 @pytest.fixture
