@@ -44,18 +44,17 @@ class Overview(QWidget):
         self._of_columns = [parts for _, parts in columns]
         self._parts = [part for parts in self._of_columns for part in parts]
         content = Lean()
-        self._columns, self._rest = row(), row()
+        self._inner = [column(*parts) for parts in self._of_columns]
+        self._columns = row(*((inner, width) for inner, (width, _) in zip(self._inner, columns, strict=True)))
+        self._rest = row()
         column((self._columns, 1), self._rest, of=content, margins=(MARGIN, GRID, MARGIN, GRID))
-        self._of_pictures: list[tuple[int, int, QBoxLayout]] = []
-        self._inner: list[QBoxLayout] = []
+        self._of_pictures = [
+            (number, width, self._inner[number])
+            for number, (width, parts) in enumerate(columns)
+            if len(parts) > 1 and all(isinstance(part, LiveFigure) for part, _ in parts)
+        ]
         self._is_low = False
         self._room: tuple[int, ...] = ()
-        for number, (width, parts) in enumerate(columns):
-            inner = column(*parts)
-            self._columns.addLayout(inner, width)
-            self._inner.append(inner)
-            if len(parts) > 1 and all(isinstance(part, LiveFigure) for part, _ in parts):
-                self._of_pictures.append((number, width, inner))
         self._page = scrolling("Overview", content)
         column(self._page, of=self)
         # Once the layout that resizes a picture is done: parts taken out of it meanwhile brought the program down.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QSizePolicy, QWidget, QWidgetItem
 
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.metrics import GRID
@@ -115,6 +115,8 @@ class LargeTextRows(QBoxLayout):
             margins: around them.
         """
         super().__init__(QBoxLayout.Direction.LeftToRight)
+        held = (part[0] if isinstance(part, tuple) else part for part in parts)
+        self._held = [part for part in held if not isinstance(part, int)]
         if of is not None:
             of.setLayout(self)
         filled(self, parts, gap, margins)
@@ -129,7 +131,7 @@ class LargeTextRows(QBoxLayout):
         super().setGeometry(rect)
 
     def _least(self) -> list[QSize]:
-        return [item.minimumSize() for number in range(self.count()) if (item := self.itemAt(number)) is not None]
+        return [(part if isinstance(part, QLayout) else QWidgetItem(part)).minimumSize() for part in self._held]
 
     def _follow(self, _colours: object = None, *, room: int = 0) -> None:
         needed = sum(size.width() + self.spacing() for size in self._least()) if room else 0

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import invalidate
 
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.widgets.labels import field_label
@@ -181,6 +182,7 @@ def filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Box
         item, how = part if isinstance(part, tuple) else (part, 0)
         if isinstance(item, QLayout):
             box.addLayout(item, how if isinstance(how, int) else 0)
+            _let_go(item)
         elif isinstance(how, Qt.AlignmentFlag):
             box.addWidget(item, 0, how)
         else:
@@ -188,3 +190,17 @@ def filled(box: _Box, parts: Sequence[Part], gap: int, margins: Margins) -> _Box
     if (owner := box.parentWidget()) is not None:
         put_children_in_order(owner)
     return box
+
+
+def _let_go(inner: QLayout) -> None:
+    """Make the binding forget the items of an added layout.
+
+    The binding keeps what it made of each until the outer layout is gone. Qt deletes an item with its widget and does not
+    tell the binding, which then takes the next object at that address for the item: the program crashes.
+    """
+    for number in range(inner.count()):
+        item = inner.itemAt(number)
+        if isinstance(item, QLayout):
+            _let_go(item)
+        elif item is not None:
+            invalidate(item)

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import ast
+import gc
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+import shiboken6
+from PySide6.QtCore import QMetaObject, QObject
+from PySide6.QtWidgets import QApplication, QLabel, QLayoutItem, QWidget
+
 import phexplore.gui
+from phexplore.gui.binding.settings import Settings
+from phexplore.gui.main.project_files import project_of
+from phexplore.gui.main.window import MainWindow
+from phexplore.gui.theme.appearance import appearance
+from phexplore.gui.theme.depth import Depth
+from phexplore.gui.widgets.flow import FlowLayout, LargeTextRows
+from phexplore.gui.widgets.layout import column, row
+from phexplore.systems.registry import presets, system_of
 
 ROOT = Path(phexplore.gui.__file__).parent
 OWNED = {"QTimer", "QSocketNotifier", "QProcess", "QPropertyAnimation", "QThread", "QFileSystemWatcher"}
@@ -32,3 +48,75 @@ def test_that_whatever_gets_events_by_itself_has_a_parent_and_a_later_call_has_a
             if isinstance(made, ast.Call) and not made.args:
                 without.append((place, called.attr))
     assert without == []
+
+
+def test_that_no_layout_is_asked_for_its_items_and_none_is_added_to_another_but_in_one_place():
+    asked = {"addLayout", "insertLayout", "itemAtPosition", "itemAt"}
+    found = {
+        (place.split(":")[0], node.func.attr)
+        for place, node in calls()
+        if isinstance(node.func, ast.Attribute) and node.func.attr in asked
+        if not (node.func.attr == "itemAt" and len(node.args) == 2)  # of a form: kept by nothing
+    }
+    assert found == {("widgets/layout.py", "addLayout"), ("widgets/layout.py", "itemAt")}
+
+
+def kept() -> list[object]:
+    """What Qt made and deletes without a word, and the binding still believes in; a layout of ours returns its items."""
+    gc.collect()
+    ours = {id(item) for each in gc.get_objects() if isinstance(each, FlowLayout) for item in each._items}
+    return [
+        each
+        for each in shiboken6.getAllValidWrappers()
+        if not isinstance(each, (QObject, QMetaObject)) and id(each) not in ours
+        if not shiboken6.createdByPython(each) and not shiboken6.ownedByPython(each)
+    ]
+
+
+def test_that_the_binding_keeps_no_item_of_a_layout(qtbot):
+    place = QWidget()
+    qtbot.addWidget(place)
+    inner = row(QLabel(), 1, LargeTextRows(QLabel(), column(QLabel())))
+    column(row(inner, QLabel()), (inner.itemAt(0).widget(), 1), of=place)
+    place.show()
+    assert [each for each in kept() if isinstance(each, QLayoutItem)] == []
+
+
+SYSTEMS = {system_of(preset.scenario).id: name for name, preset in sorted(presets().items())}
+
+
+@pytest.mark.parametrize("depth", Depth)
+@pytest.mark.parametrize("preset", SYSTEMS.values(), ids=SYSTEMS)
+def test_that_no_page_keeps_what_qt_deletes_without_a_word(qtbot, tmp_path, preset, depth):
+    appearance().show_depth(depth)
+    window = MainWindow(project_of(presets()[preset]), Settings(tmp_path / "settings.json"), tmp_path / "runs")
+    qtbot.addWidget(window, before_close_func=lambda each: setattr(each, "_leaves_without_asking", True))
+    window.show()
+    for width, area in ((width, area) for width in (1900, 800) for area in window.navigation.offered):
+        window.resize(width, 700)
+        window.navigation.choose(area)
+        QApplication.processEvents()
+    assert kept() == []
+
+
+STALE = """
+import sys
+from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QListWidgetItem, QWidget
+import shiboken6
+from phexplore.gui.widgets.layout import column, row
+application, place = QApplication(sys.argv), QWidget()
+labels = [QLabel() for _ in range(4000)]
+column(row(*labels), of=place)
+for label in labels:
+    shiboken6.delete(label)
+lines = QListWidget()
+for _ in range(20000):
+    lines.addItem(QListWidgetItem())
+lines.clear()
+print("alive")
+"""
+
+
+def test_that_a_list_is_emptied_whose_lines_stand_where_items_of_a_layout_stood():
+    done = subprocess.run([sys.executable, "-c", STALE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-2000:]

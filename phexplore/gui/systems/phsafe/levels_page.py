@@ -31,7 +31,7 @@ from phexplore.gui.theme.metrics import GRID, HALF
 from phexplore.gui.widgets.buttons import SymbolButton, TextButton, TickBox
 from phexplore.gui.widgets.flow import FlowRow
 from phexplore.gui.widgets.labels import Text, describe
-from phexplore.gui.widgets.layout import column, row
+from phexplore.gui.widgets.layout import column, emptied, row
 from phexplore.gui.widgets.page import Page, Sideways
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.edits import EditRefusedError
@@ -169,10 +169,7 @@ class LevelsEditor(QWidget):
         if self._built == (known, missing):
             return
         self._built = (known, missing)
-        while (item := self._grid.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        emptied(self._grid)
         for made in (self.ticks, self._whole, self._derived):
             made.clear()
         self._add_head()
