@@ -106,6 +106,8 @@ def largest_share(shares: Mapping[Key, Fraction], key: Key, locked: frozenset[Ke
 def _divided(shares: Mapping[Key, Fraction], total: Fraction) -> dict[Key, Fraction]:
     """Return multiples of the share step in proportion to `shares` that add to `total`; the largest takes the rest."""
     whole = sum(shares.values(), Fraction(0))
+    if whole == total:
+        return dict(shares)  # a share that is given its own value moves no other
     wanted = {key: total * (value / whole if whole else Fraction(1, len(shares))) for key, value in shares.items()}
     rounded = {key: (value // SHARE_STEP) * SHARE_STEP for key, value in wanted.items()}
     by_remainder = sorted(wanted, key=lambda key: wanted[key] - rounded[key], reverse=True)

@@ -208,7 +208,8 @@ class ParameterColumn(Generic[RowT]):
         if self.kind.is_checked:
             return "yes" if self.cell(row).is_checked else "no"
         if self.exact is None or row.place(self.key) is None:
-            return plain(self.cell(row).text)
+            text = self.cell(row).text
+            return text if self.kind is Kind.WORDS and text != ABSENT else plain(text)
         return self.exact(row)
 
     def carried(self, row: RowT) -> str:

@@ -225,7 +225,6 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             "Geographic level and race or ethnicity iteration",
             "Nation, Unattributed",
             lambda row: row.key.level.title,
-            exact=lambda row: row.key.level.title,
             row_names=lambda row: {row.key.level.text.lower(), *spellings(row.key.level.title)},
             names=("level", "population group level", "geographic level and iteration"),
         ),
@@ -310,7 +309,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
             f"Share of the total {symbol}",
             "> 99.9 %",
             lambda row: percent(row.share) if row.is_published else ABSENT,
-            exact=lambda row: "" if row.share is None else f"{float(row.share):.10g}",
+            exact=lambda row: "" if row.share is None else f"{float(100 * row.share):.10g} %",
         ),
         column(
             Column.BUDGET_CHANGE,

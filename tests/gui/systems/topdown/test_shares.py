@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import phexplore.gui
+from phexplore.document.project import Project
 from phexplore.errors import PhexploreError
 from phexplore.gui.binding.scenario_view import shown
+from phexplore.gui.binding.session import Session
 from phexplore.gui.systems.group_sizes.editor import _level_table
-from phexplore.gui.systems.phsafe.budget_table import budget_table
+from phexplore.gui.systems.phsafe.budget_table import Column, budget_table
+from phexplore.gui.systems.phsafe.levels_page import ThresholdsEditor
 from phexplore.gui.systems.topdown.session import topdown_shown
 from phexplore.gui.systems.topdown.shares import share_table
 from phexplore.gui.tables.blocks import PasteRefusedError, block_text, read_block
+from phexplore.gui.tables.parameter_table import Kind
+from phexplore.gui.targets.goal_table import goal_rows, goal_table
+from phexplore.model.goals import Goals
 from phexplore.model.topdown import LevelQuery
-from phexplore.model.workbook import Workbook
-from phexplore.systems.registry import preset
+from phexplore.model.workbook import Workbook, system_name
+from phexplore.systems.registry import budgets_of, preset
 from phexplore.systems.topdown.edits import set_query_share
 from phexplore.systems.topdown.share_cells import Quantity, cell_of, query_rows, text
 from phexplore.systems.topdown.share_typing import (
@@ -196,8 +205,25 @@ def test_that_a_copied_block_pasted_back_changes_nothing():
     assert paste(now, copied, Quantity.SHARE, row=0, column=2)[0] == 0
 
 
+def _goals(view):
+    return goal_table(goal_rows(view.scenario, _asked(view.workbook).goals[system_name(view.scenario)]))
+
+
+def _asked(book):
+    asked = dict.fromkeys(list(budgets_of(book.scenario).budgets)[::3], Fraction(1000, 3))
+    goals = Goals(margins=asked, floors=asked, locks=frozenset(asked))
+    return replace(book, goals={system_name(book.scenario): goals})
+
+
+def _thresholds(view):
+    return ThresholdsEditor(Session(Project.new(view.workbook))).table.table
+
+
 TABLES = {
     ("sdhc-2020-us", "budgets"): budget_table,
+    ("sdhc-2020-us", "goals"): _goals,
+    ("sdhc-2020-us", "thresholds"): _thresholds,
+    ("pl94-2020-persons-us", "goals"): _goals,
     ("group-sizes-census-2010", "levels"): _level_table,
     **{
         (system, quantity.name): lambda view, quantity=quantity: share_table(topdown_shown(view), quantity)
@@ -208,9 +234,9 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("system", "what"), list(TABLES))
-def test_that_no_column_of_any_table_changes_when_its_copy_is_pasted(system, what):
-    scenario = replace(preset(system).scenario, name="Proposal")
-    table = TABLES[system, what](shown(Workbook((scenario,), "Proposal", system)))
+def test_that_no_column_of_any_table_changes_when_its_copy_is_pasted(qapp, system, what):
+    view = _proposal(system)
+    table = TABLES[system, what](view)
     assert sum(column.step is not None for column in table.columns) or what in {"SIGMA", "OF_TOTAL"}
     for spelling, column in product(SPELLINGS, (*table.columns, None)):
         if spelling != "as copied" and (column is None or column.step is None):
@@ -220,6 +246,58 @@ def test_that_no_column_of_any_table_changes_when_its_copy_is_pasted(system, wha
         at = 0 if column is None else table.columns.index(column)
         if copied.strip():  # the locks of the rows are no text
             assert read_block(copied, table, table.rows, table.columns, row=0, column=at) == []
+
+
+def _proposal(system):
+    scenario = replace(preset(system).scenario, name="Proposal")
+    return shown(Workbook((scenario,), "Proposal", system))
+
+
+def test_that_every_table_of_parameters_is_among_them():
+    home = Path(phexplore.gui.__file__).parent
+    making = {
+        path.relative_to(home).as_posix()
+        for path in home.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ParameterTable"
+    }
+    assert making == {
+        "systems/group_sizes/editor.py",
+        "systems/phsafe/budget_table.py",
+        "systems/phsafe/levels_page.py",
+        "systems/topdown/shares.py",
+        "targets/goal_table.py",
+    }
+
+
+_GIVEN_BY_ANOTHER = {("budgets", Column.MARGIN), ("MARGIN", None), ("SIGMA", None), ("OF_TOTAL", None)}
+"""Columns whose numbers are read from a rounded figure: their copy keeps the parameter because it says what is there."""
+
+
+@pytest.mark.parametrize(("system", "what"), list(TABLES))
+def test_that_what_a_copy_carries_is_read_as_the_value_it_was_copied_from(qapp, system, what):
+    view = _proposal(system)
+    table, book = TABLES[system, what](view), view.workbook
+    for row, column in product(table.rows, table.columns):
+        if column.refusal(row) or not column.carried(row):
+            continue
+        if {(what, None), (what, column.key)} & _GIVEN_BY_ANOTHER:
+            continue
+        _, edit = column.enter(row, column.carried(row))
+        if what == "goals":
+            after = edit(_asked(book))
+            found = goal_rows(after.scenario, after.goals[system_name(after.scenario)])
+            assert [replace(each, is_own=True) for each in found] == [replace(each, is_own=True) for each in table.rows]
+        else:
+            assert edit(view.scenario).method == view.scenario.method, (row.key, column.key)
+
+
+def test_that_percentages_are_copied_as_percentages(qapp):
+    for (system, what), made in TABLES.items():
+        table = made(_proposal(system))
+        for row, column in product(table.rows, table.columns):
+            if column.kind is Kind.NUMBER and column.cell(row).text.endswith("%"):
+                assert column.carried(row).endswith("%") or "/" in column.carried(row), (what, column.key)
 
 
 @pytest.mark.parametrize("share", [Fraction(9028, 10**6), Fraction(1, 10**6), Fraction(123456789, 10**9)])
