@@ -468,7 +468,7 @@ class Spine:
             >>> import phexplore as px
             >>> spine = px.Spine.build(px.synth("pl94", 300, "blocks.csv", seed=1), "standard")
             >>> spine.plot("tree").get_title(loc="left")
-            'This spine has 1 county, 7 tracts, 12 block groups, 300 blocks'
+            'Synthetic data: This spine has 1 county, 7 tracts, 12 block groups, 300 blocks'
         """
         return draw((self._figure(picture, scenario, choices),), "", ax)
 

@@ -26,7 +26,7 @@ _TITLES = {
     ProvenanceKind.SYNTHETIC: "Synthetic data",
     ProvenanceKind.PUBLISHED: "Published data",
     ProvenanceKind.IMPUTED: "Partly imputed data",
-    ProvenanceKind.REAL: "Real data",
+    ProvenanceKind.REAL: "Unmarked data",
 }
 _MEANINGS = {
     ProvenanceKind.SYNTHETIC: "No count describes a real person or place.",

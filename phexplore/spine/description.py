@@ -88,6 +88,7 @@ class SpineDescription:
         return {
             "blocks": self.spine.geography.blocks,
             "source": self.spine.geography.source,
+            "provenance": self.spine.geography.provenance.json(),
             "levels": [
                 {"name": level.name, "units": level.units, "fan_out": _texts(level.quantiles())}
                 for level in self.levels

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, characters, numbers_of_texts
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.issues import Issue
+from phexplore.model.provenance import UNMARKED, Provenance
 from phexplore.spine.settings import AIAN_RANGES, BLOCK_GROUP
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Geography:
         governed: ``bool[blocks]``: the block's county has active county subdivisions (COUSUBFS A, B, C); None where unknown.
         source: where it was read.
         warnings: what is odd but was accepted.
+        provenance: of the file of blocks.
     """
 
     geoids: NDArray[np.str_]
@@ -90,6 +92,7 @@ class Geography:
     governed: NDArray[np.bool_] | None = None
     source: str = ""
     warnings: tuple[Issue, ...] = ()
+    provenance: Provenance = UNMARKED
 
     def __post_init__(self) -> None:
         """Check shapes and make the arrays read-only."""
@@ -120,6 +123,7 @@ class Geography:
                 self.governed,
                 self.source,
                 self.warnings,
+                self.provenance,
             ),
         )
 

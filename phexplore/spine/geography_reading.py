@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ from phexplore.model.issues import Issue, Severity
 from phexplore.published.assignment import assigned
 from phexplore.published.door import population_of, recognise
 from phexplore.published.forms import Published
+from phexplore.published.origins import provenance_of
 from phexplore.spine.geography import Geography, codes_of_texts, geography_of
 
 if TYPE_CHECKING:
@@ -130,6 +131,10 @@ def read_geography(path: Path) -> Geography:
     Raises:
         InputProblemsError: every problem with line and column.
     """
+    return replace(_read(path), provenance=provenance_of(path))
+
+
+def _read(path: Path) -> Geography:
     found = recognise(path)
     if found is not None and (found.kind != "blocks" or found.beside):
         return _of_published(found)

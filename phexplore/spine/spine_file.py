@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import numbers_of_texts, texts_of_numbers
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.errors import PhexploreError
+from phexplore.model.fields import read
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.model.provenance import Provenance, ProvenanceKind
 from phexplore.opening import open_regular
 from phexplore.spine.building import Spine
 from phexplore.spine.geography import AreaCodes, Geography
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "phexplore-spine"
-VERSION = 1
+VERSION = 2
+_UNSTATED = Provenance(ProvenanceKind.REAL, "not stated: a spine of version 1 does not record it")
 
 _ALWAYS_UNPACKED = 24 * 2**20
 _LARGEST_RATIO = 200
@@ -53,6 +56,7 @@ def write_spine(spine: Spine, path: Path) -> None:
         "version": VERSION,
         "settings": settings_json(spine.settings),
         "source": geography.source,
+        "provenance": geography.provenance.json(),
         "remarks": list(spine.remarks),
         "areas": list(geography.areas),
         "levels": [level.name for level in spine.tree.levels],
@@ -103,8 +107,8 @@ def read_spine(path: Path) -> Spine:
 def _confirm_kind(path: Path, content: dict[str, Any]) -> None:
     if content["format"] != FORMAT:
         raise _unreadable(path, "it is another kind of file")
-    if content["version"] != VERSION:
-        raise _unreadable(path, f"it is of version {content['version']}, this program reads {VERSION}")
+    if content["version"] not in (1, VERSION):
+        raise _unreadable(path, f"it is of version {content['version']}, this program reads 1 and {VERSION}")
 
 
 def _refuse_growth(path: Path, file: IO[bytes]) -> None:
@@ -134,6 +138,7 @@ def _spine(content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Spine:
         arrays.get("incorporated"),
         arrays.get("governed"),
         source=str(content["source"]),
+        provenance=_UNSTATED if content["version"] == 1 else read(Provenance, content["provenance"]),
     )
     order = arrays["order"].astype(np.int64)
     names, blocks = content["levels"], geography.blocks

@@ -9,6 +9,7 @@ import pytest
 
 from phexplore.errors import PhexploreError
 from phexplore.model.issues import InputProblemsError
+from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind
 from phexplore.spine.building import build_spine
 from phexplore.spine.settings import spine_preset
 from phexplore.spine.spine_file import read_spine, write_spine
@@ -35,13 +36,15 @@ def same(one, other):
 
 @pytest.mark.parametrize("preset", ["standard", "pl94-2020", "dhc-2020"])
 def test_that_a_spine_comes_back_as_it_was_and_equal_spines_make_equal_files(preset, small, tmp_path):
-    geography = small.geography(np.random.default_rng(1), blocks=90)
+    provenance = Provenance(ProvenanceKind.SYNTHETIC, "these blocks")
+    geography = replace(small.geography(np.random.default_rng(1), blocks=90), provenance=provenance)
     if preset == "dhc-2020":
         geography = replace(geography, governed=np.ones(90, bool), incorporated=np.zeros(90, bool), quarters=None)
     spine = build_spine(geography, spine_preset(preset).settings)
     write_spine(spine, tmp_path / "a.spine")
     write_spine(pickle.loads(pickle.dumps(spine)), tmp_path / "sub" / "b.spine")  # noqa: S301 - our own bytes
     same(read_spine(tmp_path / "a.spine"), spine)
+    assert read_spine(tmp_path / "a.spine").geography.provenance == spine.geography.provenance
     assert (tmp_path / "a.spine").read_bytes() == (tmp_path / "sub" / "b.spine").read_bytes()
 
 
@@ -71,6 +74,10 @@ def edited(content, **changes):
         (lambda a: {"content": edited(a["content"], format="other")}, "another kind"),
         (lambda a: {"content": edited(a["content"], version=99)}, "version 99"),
         (lambda a: {"content": edited(a["content"], settings={"kind": "square"})}, "square"),
+        (
+            lambda a: {"content": edited(a["content"], provenance={"kind": "invented", "source": ""})},
+            "damaged|invented",
+        ),
     ],
 )
 def test_that_a_damaged_file_is_refused(change, match, stored):
@@ -79,6 +86,18 @@ def test_that_a_damaged_file_is_refused(change, match, stored):
         np.savez_compressed(file, **(arrays | change(arrays)))
     with pytest.raises(InputProblemsError, match=match):
         read_spine(path)
+
+
+def test_that_a_file_that_does_not_state_its_provenance_is_read_as_unmarked(stored):
+    path, arrays = stored
+    content = json.loads(arrays["content"].tobytes())
+    assert content.pop("provenance") == UNMARKED.json()
+    arrays["content"] = np.frombuffer(json.dumps(content | {"version": 1}).encode(), np.uint8)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+    found = read_spine(path).geography.provenance
+    assert found.kind is ProvenanceKind.REAL
+    assert "version 1" in found.sentence
 
 
 def test_that_other_files_and_missing_ones_are_refused(tmp_path):

@@ -139,6 +139,19 @@ def test_that_what_synth_writes_marks_itself_under_any_name(arguments, name, tmp
     assert not warning_about_blocks(moved)
 
 
+@pytest.mark.parametrize("picture", ["tree", "distance", "levels"])
+def test_that_a_spine_states_the_provenance_of_its_blocks(picture, tmp_path, capsys):
+    blocks, spine = tmp_path / "made.csv", tmp_path / "made.spine"
+    write_block_file(synthesize_blocks(60, 1), blocks)
+    assert run(["spine", "build", str(blocks), "--preset", "pl94-2020", "--out", str(spine)]) == DONE
+    blocks.unlink()
+    assert "Synthetic data." in capsys.readouterr().out
+    opened = px.Spine.open(spine.rename(tmp_path / "other.spine"))
+    assert opened.describe()["provenance"]["kind"] == "synthetic"
+    assert opened.plot(picture).get_title(loc="left").startswith("Synthetic data: ")
+    assert set(opened.table(picture).iloc[:, -1]) == {"synthetic"}
+
+
 def test_that_one_row_without_the_mark_takes_it_away(tmp_path):
     path = tmp_path / "blocks.csv"
     write_block_file(synthesize_blocks(20, 1), path)

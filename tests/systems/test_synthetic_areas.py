@@ -63,10 +63,12 @@ def simulated(request, tmp_path_factory):
     return out
 
 
-@pytest.fixture(scope="module")
-def spine_of_blocks(tmp_path_factory):
+@pytest.fixture(scope="module", params=["blocks", "spine file"])
+def spine_of_blocks(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("spine") / "blocks.csv.gz"
     write_block_file(synthesize_states(300, 1, ("44", "09"), tribal=0.2), path)
+    if request.param == "spine file":
+        path = px.Spine.build(path).save(path.with_name("renamed.spine"))
     scenario, reader = preset("pl94-2020-persons-us").scenario, SpineReader()
 
     def answer(tab):
@@ -148,7 +150,9 @@ def test_that_the_nation_of_synthetic_persons_is_called_synthetic(tmp_path_facto
 @pytest.mark.parametrize("tab", [SpineTab.TREE, SpineTab.DISTANCE, SpineTab.FAN_OUT, SpineTab.BYPASSED])
 def test_that_a_spine_of_synthetic_blocks_names_no_real_area(spine_of_blocks, real_names, naming, tab):
     with called(naming):
-        content = spine_of_blocks(tab).content
+        answer = spine_of_blocks(tab)
+        content = answer.content
+        assert "synthetic" in answer.notes[0].lower()
         drawn = tree_figure(SpineTree(content)) if tab is SpineTab.TREE else figure_of(content, "standard spine")
         painted = [in_words(text, naming) for text in texts(drawn)]
     assert found_in("\n".join(painted), real_names) == set()

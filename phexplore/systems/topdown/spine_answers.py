@@ -9,6 +9,7 @@ from typing import Any
 
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.figure import Figure
+from phexplore.figures.stated_origin import with_origin
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.scenario import Scenario
 from phexplore.spine.building import PUERTO_RICO, Spine
@@ -63,10 +64,12 @@ def spine_picture(spine: Spine, path: Path, scenario: Scenario, tab: SpineTab, c
     if isinstance(content, Impossible):
         raise PhexploreError(content.reason, "Choose something else to draw.")
     if isinstance(content, TreeContent):
-        return tree_figure(SpineTree(content))
-    if isinstance(content, SpineMap):
-        return map_picture(content, content.rings or ())
-    return figure_of(content, request.other_title)
+        found = tree_figure(SpineTree(content))
+    elif isinstance(content, SpineMap):
+        found = map_picture(content, content.rings or ())
+    else:
+        found = figure_of(content, request.other_title)
+    return with_origin(found, answer.blocks.provenance)
 
 
 def published_with(spine: Spine) -> str:

@@ -192,6 +192,7 @@ class SpineComparison:
     def json(self) -> dict[str, Any]:
         """Return the figures as JSON values."""
         return {
+            "provenance": self.this.spine.geography.provenance.json(),
             "levels": [_level_json(self.this, level, self.pooled) for level in self.this.levels()],
             "entities": [self._class_json(name) for name in self.classes],
             "bypassed": {

@@ -23,7 +23,7 @@ def show_description(found: SpineDescription, *, as_json: bool) -> None:
     if as_json:
         print_json(content)
         return
-    for sentence in _summary(found):
+    for sentence in (*_summary(found), found.spine.geography.provenance.sentence):
         tell(sentence)
     tell()
     rows = [[level["name"], f"{level['units']:,}", *_fan_out(level["fan_out"])] for level in content["levels"]]

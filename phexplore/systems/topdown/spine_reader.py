@@ -9,7 +9,6 @@ from pathlib import Path
 from phexplore.catalog.names import synthetic_areas
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.topdown import TopDown
-from phexplore.published.origins import provenance_of
 from phexplore.published.shapes import Outline
 from phexplore.spine.building import Spine
 from phexplore.spine.description import ClassDistances, class_entities, is_targeted
@@ -60,7 +59,6 @@ class SpineReader:
         self._outlines: tuple[str, tuple[Outline, ...]] = ("", ())
         self._observed = ObservedErrors()
         self._names: Mapping[str, str] = {}
-        self._is_synthetic = False
 
     def answer(self, request: SpineRequest, tell: Tell) -> SpineAnswer | BlocksRefused:
         """Return what is asked; say meanwhile how far it is.
@@ -77,7 +75,7 @@ class SpineReader:
         except InputProblemsError as error:
             self._study = self._file = None
             return BlocksRefused(request.path, error.issues)
-        with synthetic_areas(is_synthetic=self._is_synthetic):
+        with synthetic_areas(is_synthetic=study.geography.provenance.is_synthetic):
             return self._answer(study, request, tell)
 
     def _answer(self, study: SpineStudy, request: SpineRequest, tell: Tell) -> SpineAnswer:
@@ -126,7 +124,6 @@ class SpineReader:
             # A spine that was built before carries its blocks; which spine is shown is the scenario's to say.
             self._study = SpineStudy(read_spine(path).geography if path.suffix == ".spine" else read_geography(path))
             self._file, self._names = file, names_in(path)
-            self._is_synthetic = provenance_of(path).is_synthetic
         return self._study
 
     def _blocks(
@@ -138,7 +135,7 @@ class SpineReader:
         )
         geography = study.geography
         names = known_names({each.name: each.this.codes.tolist() for each in classes}, self._own_names())
-        return BlocksFigures(path, geography.blocks, found, geography.warnings, names)
+        return BlocksFigures(path, geography.blocks, found, geography.warnings, geography.provenance, names)
 
     def _content(self, work: Work, classes: Sequence[ClassDistances], targeted: Sequence[bool]) -> SpineContent:
         if work.look.tab is SpineTab.MAP:
@@ -185,7 +182,8 @@ class SpineReader:
         return {code: name for code in codes if (name := area_name(look.name, code, own))}
 
     def _own_names(self) -> Mapping[str, str]:
-        return {**({} if self._is_synthetic else names_of_shapes(self._outlines[1])), **self._names}
+        is_synthetic = self._study is not None and self._study.geography.provenance.is_synthetic
+        return {**({} if is_synthetic else names_of_shapes(self._outlines[1])), **self._names}
 
     def _found(self, look: SpineStyle, classes: Sequence[ClassDistances]) -> SpineStyle:
         """Return the look at the area that somebody typed, with its class and its code; at none where there is none."""

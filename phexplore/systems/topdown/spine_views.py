@@ -15,6 +15,7 @@ from phexplore.catalog.names import has_synthetic_areas
 from phexplore.lazy import lazy
 from phexplore.model.conventions import Conventions
 from phexplore.model.issues import Issue
+from phexplore.model.provenance import Provenance
 from phexplore.model.topdown import TopDown
 from phexplore.spine.settings import SpineSettings
 from phexplore.systems.topdown.spine_forecast import Fit
@@ -148,6 +149,7 @@ class BlocksFigures:
         blocks: how many.
         classes: of areas.
         warnings: what is odd but was read.
+        provenance: of the file.
         names: of areas, as far as somebody knows them.
     """
 
@@ -155,6 +157,7 @@ class BlocksFigures:
     blocks: int
     classes: tuple[AreaClass, ...]
     warnings: tuple[Issue, ...]
+    provenance: Provenance
     names: tuple[str, ...] = ()
 
 
@@ -445,12 +448,12 @@ class SpineAnswer:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed, and what is odd in the blocks."""
-        warnings = self.blocks.warnings
+        """The provenance of the blocks, what was assumed, and what is odd in the blocks."""
+        notes, warnings = (self.blocks.provenance.sentence, *self.remarks), self.blocks.warnings
         if not warnings:
-            return self.remarks
+            return notes
         more = f" And {len(warnings) - 1:,} more like it." if len(warnings) > 1 else ""
-        return (*self.remarks, f"Odd, but read: {warnings[0].place}: {warnings[0].sentence}{more}")
+        return (*notes, f"Odd, but read: {warnings[0].place}: {warnings[0].sentence}{more}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,7 @@ class SpinePage(QWidget):
         self.notes_shown.setVisible(bool(notes))
         self.pictures.notes.setVisible(bool(notes) and self.notes_shown.isChecked())
         count = f"{answer.blocks.blocks:,} {plural_level('Block', answer.blocks.blocks)}"
-        self._name_file(answer.request.path, f"{answer.request.path.name}: {count}")
+        self._name_file(answer.request.path, f"{answer.request.path.name}: {count}, {answer.blocks.provenance.words}")
         self.editor.offer_classes(answer.blocks.classes)
         self.pictures.show_answer(answer)
 

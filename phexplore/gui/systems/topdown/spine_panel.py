@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.stated_origin import with_origin
 from phexplore.gui.figures.data_table import NumbersTable
 from phexplore.gui.figures.view import FigureView
 from phexplore.gui.run_manager.result_choosers import ResultChoosers
@@ -23,6 +24,7 @@ from phexplore.gui.widgets.labels import Paragraph
 from phexplore.gui.widgets.layout import column, stacked
 from phexplore.gui.widgets.page import picture_height
 from phexplore.gui.widgets.stack import LazyTabs
+from phexplore.model.provenance import UNMARKED, Provenance
 from phexplore.model.topdown import TopDown
 from phexplore.runs.spec import RunMode
 from phexplore.spine.settings import SpineSettings, settings_of, spine_presets
@@ -51,6 +53,7 @@ class SpineTreeView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tree: SpineTree | None = None
+        self.provenance = UNMARKED
         self.chosen, self.seen = ROOT, ROOT
         self.chart, self.sentence, self.path = _picture("Tree of the spine"), Paragraph(), NumbersTable()
         self.path.setAccessibleName("Budget along the path from the root over the chosen unit to a block")
@@ -60,10 +63,10 @@ class SpineTreeView(QWidget):
         self.chart.key_selected.connect(self.choose)
         self.chart.key_activated.connect(self.look_into)
 
-    def show_tree(self, content: TreeContent) -> None:
-        """Show another tree; what is seen and chosen stays where it still makes sense."""
+    def show_tree(self, content: TreeContent, provenance: Provenance = UNMARKED) -> None:
+        """Show another tree and the provenance of its blocks; what is seen and chosen stays where it still makes sense."""
         before, tree = self.tree, SpineTree(content)
-        self.tree = tree
+        self.tree, self.provenance = tree, provenance
         self.seen = _again(self.seen, before, tree) if before and before.blocks == tree.blocks else ROOT
         self.choose(_again(self.chosen, before, tree))
 
@@ -77,7 +80,7 @@ class SpineTreeView(QWidget):
         low, high = tree.interval(self.seen)
         if last <= low or first >= high:
             self.seen = tree.parent(unit) or ROOT
-        figure = tree_figure(tree, self.seen, unit)
+        figure = with_origin(tree_figure(tree, self.seen, unit), self.provenance)
         self.chart.show_figure(replace(figure, summary=f"{figure.summary} {_KEYS}"))
         self.chart.select_key(unit)
         self.sentence.setText(tree.sentence(unit))
@@ -189,7 +192,7 @@ class SpinePictures(QWidget):
 
     def show_answer(self, answer: SpineAnswer) -> None:
         """Draw what was asked for, if it is still in front."""
-        look, content = answer.look, answer.content
+        look, content, provenance = answer.look, answer.content, answer.blocks.provenance
         if look.tab is not self.tab:
             return
         self._answer = answer
@@ -197,14 +200,15 @@ class SpinePictures(QWidget):
         self._show_choosers()
         view = self.tabs[look.tab]
         if isinstance(content, TreeContent):
-            view.show_tree(content)
+            view.show_tree(content, provenance)
         elif isinstance(content, SpineMap):
             if content.rings is not None:
                 self._outlines = (content.shapes, content.rings)
-            view.show_figure(map_picture(content, self._outlines[1], answer.request.other_title))
+            drawn = map_picture(content, self._outlines[1], answer.request.other_title)
+            view.show_figure(with_origin(drawn, provenance))
             view.select_key(content.marked[0] if content.marked else None)
         else:
-            _chart(view).show_figure(figure_of(content, answer.request.other_title))
+            _chart(view).show_figure(with_origin(figure_of(content, answer.request.other_title), provenance))
             if look.area:
                 _chart(view).select_key(look.area)
 
