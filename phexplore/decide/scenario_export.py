@@ -66,7 +66,7 @@ class Exported:
         listed = ", ".join(self.left_out)
         return (
             *self.notes,
-            f"{self.files[0].name} has no place for: {listed}. A project file (.phx) keeps everything.",
+            f"{self.files[0].name} has no place for: {listed}. A project file (.phx) contains everything.",
         )
 
 

@@ -43,7 +43,7 @@ def write_new_project(path: Path, content: ProjectContent) -> None:
         lost = next((each for each in there if each not in content.decisions), None)
         if lost is not None:
             raise DecisionError(
-                f"{path.name} keeps a decision: {lost.who} {lost.status.value} {lost.scenario!r}. It was not replaced.",
+                f"{path.name} contains a decision: {lost.who} {lost.status.value} {lost.scenario!r}. It was not replaced.",
                 "Name another file; the parameters decided on stay in this one.",
             )
     write_atomically(path, write_project(content))

@@ -159,3 +159,49 @@ def test_that_every_command_with_out_leaves_a_folder_of_others_as_it_is(path, co
     assert run(asked(path, command, "out")) != 0
     assert contents(tmp_path / "out") == {"P2.csv": b"keep"}
     assert ("out is not empty" in capsys.readouterr().err) != (" ".join(path) in NOT_COVERED)
+
+
+REACHING = [
+    "solve sdhc-2020-us",
+    "less-noise pl94-2020-persons-us",
+    "frontier sdhc-2020-us --points 2",
+    "committee sdhc-2020-us sdhc-2020-us",
+    "approve sdhc-2020-us --who A --role B --status recommended",
+    "bundle sdhc-2020-us",
+    "synth pl94 --blocks 20 --seed 1",
+    "synth pl94 --nation --blocks 60 --seed 1",
+    "synth demonstration-2010 --blocks 50 --seed 1",
+    "synth census-1940 --districts 5 --seed 1",
+    "spine build blocks.csv --preset standard",
+    "group-sizes taxis",
+]
+"""Commands that write one file, with arguments that bring them to the writing of it."""
+
+
+@pytest.mark.defect("T17")
+@pytest.mark.parametrize("words", REACHING)
+def test_that_a_command_that_writes_one_file_does_not_write_into_a_folder(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "out", {"P2.csv": "keep"})
+    assert run(["synth", "pl94", "--blocks", "20", "--seed", "1", "--out", "blocks.csv"]) == 0
+    assert run([*words.split(), "--out", "out"]) == 1
+    said = capsys.readouterr().err
+    assert "out c" in said or "out is there already" in said, said  # the file itself was refused, not an argument
+    assert contents(tmp_path / "out") == {"P2.csv": b"keep"}
+
+
+@pytest.mark.defect("T17")
+def test_that_published_tables_replace_their_own_folder_and_no_other(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(["synth", "pl94", "--blocks", "20", "--seed", "1", "--out", "blocks.csv"]) == 0
+    assert (
+        run(["run", "pl94-2020-persons-us", "--data", "blocks.csv", "--trials", "1", "--seed", "1", "--out", "r"]) == 0
+    )
+    for _ in range(2):
+        assert run(["published", "tables", "r", "--out", "out"]) == 0
+        assert set(contents(tmp_path / "out")) == {"P2.csv", "P4.csv", MARK_FILE}
+    fill(tmp_path / "out", {"mine.csv": "keep"})
+    before = contents(tmp_path / "out")
+    assert run(["published", "tables", "r", "--out", "out"]) == 1
+    assert "mine.csv" in capsys.readouterr().err
+    assert contents(tmp_path / "out") == before

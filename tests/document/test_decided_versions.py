@@ -158,7 +158,7 @@ def test_that_no_command_replaces_a_project_that_holds_a_decision(approved, tmp_
     path = tmp_path / "vote.phx"
     before = path.read_bytes()
     assert run([*arguments, "--out", str(path)]) == 1
-    assert "vote.phx keeps a decision" in capsys.readouterr().err
+    assert "vote.phx contains a decision" in capsys.readouterr().err
     assert path.read_bytes() == before
     other = tmp_path / "other.phx"
     assert run([*arguments, "--out", str(other)]) == 0
@@ -170,7 +170,7 @@ def test_that_python_does_not_replace_a_decision_and_approving_again_keeps_it(ap
     approved.save()
     approved.close()
     path = tmp_path / "vote.phx"
-    with pytest.raises(DecisionError, match="keeps a decision"):
+    with pytest.raises(DecisionError, match="contains a decision"):
         load("sdhc-2020-us").save(path)
     again = ["approve", f"{path}#Vote", "--who", "Bo", "--role", "Clerk", "--status", "superseded", "--out", str(path)]
     assert run(again) == 0

@@ -9,6 +9,7 @@ from phexplore.errors import ExportError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.numbers import exact_text
 from phexplore.model.scenario import Scenario
+from phexplore.opening import read_bytes
 from phexplore.report.document import Column, Part, heading, table_of, words
 from phexplore.report.provenance import Section, epsilon_name, epsilon_text
 from phexplore.systems.topdown.forecast import forecast_topdown
@@ -33,11 +34,23 @@ def write(scenario: Scenario, out: Path) -> tuple[list[Path], list[str]]:
 
     Args:
         scenario: of TopDown.
-        out: file that is written.
+        out: file that is written. What goes beside it replaces only files that the file there includes.
+
+    Raises:
+        ExportError: a file beside it belongs to somebody else.
     """
     is_file = out.suffix.lower() == ".ini" and not out.is_dir()
     output = write_ini(scenario, out.name if is_file else f"{scenario.baseline or 'das'}.ini")
     placed = placed_files(output, out, is_file=is_file)
+    former = ""
+    for path, content in placed.items() if is_file else ():
+        present = read_bytes(path) if path.exists() else content.encode()
+        if path != out and path.name not in former and present != content.encode():
+            raise ExportError(
+                f"{path} exists and does not belong to {out.name}. Nothing was written.",
+                "Choose another folder, or move that file.",
+            )
+        former += present.decode(errors="replace") if path.exists() else ""
     for path, content in placed.items():
         write_atomically(path, content.encode())
     return list(placed), list(output.notes)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from phexplore.catalog.expected_counts import AVERAGES
 from phexplore.entry import program_command
 from phexplore.errors import PhexploreError
+from phexplore.files.output_folder import output_folder
 from phexplore.gui.binding.process_service import CommandProcess
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.tasks import Latest
@@ -124,11 +125,15 @@ class PublishedView(QWidget):
         self.process.start(command)
 
     def save(self, folder: Path) -> None:
-        """Put the published tables into a folder."""
+        """Write the published tables into a folder that is empty or that contains published tables only."""
         if self._shown is None:
             return
         try:
-            shutil.copytree(self._out(self._shown), folder, dirs_exist_ok=True)
+            with output_folder(folder, "publish"):
+                shutil.copytree(self._out(self._shown), folder, dirs_exist_ok=True)
+        except PhexploreError as error:
+            self.failed.emit(error)
+            return
         except OSError as error:
             reason = f"The tables could not be written: {error.strerror or error}."
             self.failed.emit(PhexploreError(reason, "Choose another folder."))
