@@ -1,8 +1,8 @@
 """Whether a bundle is unmodified, whether its parts agree with what is recomputed from its inputs, and who signed it.
 
 Nothing that a bundle states about itself is believed. Its inputs are the scenario, the project, the files of cited runs, and from the
-manifest time, clearance and expected signers. Everything else is computed from them again and compared: exact numbers and texts
-have to be equal, floating-point numbers to agree within `RELATIVE_TOLERANCE`. What this proves and what not is in
+manifest time, clearance and expected signers. Everything else is computed from them again and compared byte by byte. Only the
+floating-point numbers of the forecast may differ, within `RELATIVE_TOLERANCE`. What this proves and what not is in
 ``docs/trust_of_bundles.md``.
 """
 
@@ -48,10 +48,10 @@ from phexplore.decide.sshsig import SshSignatureError, read_ssh_signature
 from phexplore.errors import PhexploreError
 from phexplore.files.project_file import ProjectContent, read_project
 from phexplore.files.scenario_json import decode_scenario, encode_scenario
-from phexplore.model.approval import Decision, is_in_future
+from phexplore.model.approval import Decision, contradiction, is_in_future
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import Issue, Severity
-from phexplore.model.moments import zoned_text
+from phexplore.model.moments import is_utc_text, zoned_text
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
 from phexplore.text.escapes import visible
@@ -61,6 +61,7 @@ RELATIVE_TOLERANCE = 1e-9
 """Floating-point numbers differ in their last digits between computers; everything exact is text and compared as such."""
 _RENDERED = frozenset({".html", ".htm", ".xhtml", ".pdf", ".svg", ".docx", ".pptx"})
 _KEY_ID = re.compile(r"[0-9a-f]{64}")
+_PROGRAM = re.compile(r"[0-9][0-9a-z.+]{0,40}")
 _STATED_KEYS = ("made", "scenario", "fingerprint", "status", "clearance", "root", "signers")
 _UNREADABLE = (PhexploreError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 _MOST_FINDINGS = 50
@@ -247,13 +248,13 @@ def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
             )
             raise BundleError(sentence, "")
         listed = {name: (str(entry["sha256"]), int(entry["bytes"])) for name, entry in value["files"].items()}
-        made = datetime.fromisoformat(value["made"])
         well_formed = (
             (value["format"], type(value["version"])) == (FORMAT, int)
             and value.keys() == {"format", "version", "program", "files", *_STATED_KEYS}
             and value["files"] == {name: {"sha256": digest, "bytes": size} for name, (digest, size) in listed.items()}
-            and (made.tzinfo, made.isoformat(timespec="seconds")) == (UTC, value["made"])
-            and all(isinstance(value[key], str) for key in ("clearance", "program"))
+            and is_utc_text(value["made"])
+            and isinstance(value["clearance"], str)
+            and _PROGRAM.fullmatch(value["program"])
             and all(_KEY_ID.fullmatch(key) for key in value["signers"])
             and len(set(value["signers"])) == len(value["signers"])
             and one_spelling(value) == files[MANIFEST]
@@ -300,6 +301,8 @@ def _signatures(
             reasons[name] = "The file was added: its name is not that of its key."
         elif not signature.is_of(files[MANIFEST]):
             reasons[name] = f"The signature of {who} does not fit this manifest, name, role and time."
+        elif not is_utc_text(signature.at):
+            reasons[name] = f"The signature of {who} has no date and time in UTC."
         elif expected and signature.key_id not in expected:
             reasons[name] = f"The key of {who} is not among those that the manifest expects to sign."
         if reason := _openssh_problem(files.get(openssh, b""), signature, files[MANIFEST]):
@@ -341,11 +344,22 @@ def _recomputed(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> tupl
         if is_inside:  # a file beside the folders of runs belongs to none
             folders.setdefault(folder, {})[rest] = files[name]
     runs: list[RunEvidence] = [
-        _read(f"{RUNS}{name}/", partial(cited_in_bundle, name, inside, own)) for name, inside in folders.items()
+        _read(f"{RUNS}{name}/", partial(_run, name, inside, own)) for name, inside in folders.items()
     ]
     made = datetime.fromisoformat(manifest["made"])
     request = BundleRequest(scenario, made, content, tuple(runs), tuple(manifest["signers"]), manifest["clearance"])
     return _read(SCENARIO, lambda: stated(request)), content
+
+
+def _run(name: str, files: Mapping[str, bytes], parameters: str) -> RunEvidence:
+    """Return a cited run.
+
+    Raises:
+        ValueError: a file has another spelling than the one of JSON, so that it could be read in two ways.
+    """
+    if wrong := [each for each, data in files.items() if one_spelling(json.loads(data)) != data]:
+        raise ValueError(f"{wrong[0]} is not spelled as runs write it")
+    return cited_in_bundle(name, files, parameters)
 
 
 def _read(part: str, read: Callable[[], _Value]) -> _Value:
@@ -383,39 +397,36 @@ def _disagreements(
                 f"The manifest states {key} {str(manifest[key])[:80]!r}; recomputed from the bundle: {made[key]!r}."
             )
             yield Alteration(MANIFEST, sentence)
-    yield from (Alteration(DECISIONS, sentence) for sentence in uncited(statement))
+    found = [*uncited(statement), contradiction(content.decisions)]
+    yield from (Alteration(DECISIONS, sentence) for sentence in found if sentence)
 
 
 def _differences(name: str, content: bytes, made: bytes) -> list[str]:
     """Return the places at which a file differs from the recomputed one; "" is the whole.
 
-    Files that are not JSON are compared byte by byte. JSON has to have its one spelling, so that no key is duplicated. The
-    forecast has to state every value; where the others may lack a key that a later release added, no value may differ.
+    Files are compared byte by byte, the forecast value by value. It has to have the one spelling of JSON, so that no key is duplicated.
     """
     if content == made:
         return []
-    if name not in {SCENARIO, FORECAST, DECISIONS, PROJECT}:
-        return [""]
     try:
         value = json.loads(content)
-        if one_spelling(value) != content:
-            return [""]
+        places = list(_places(value, json.loads(made), ""))
+        is_exact = name == FORECAST and one_spelling(value) == content
     except (ValueError, RecursionError):
         return [""]
-    return list(_places(value, json.loads(made), "", is_whole=name == FORECAST))
+    return places if places or is_exact else [""]
 
 
-def _places(value: Any, made: Any, place: str, *, is_whole: bool) -> Iterator[str]:
+def _places(value: Any, made: Any, place: str) -> Iterator[str]:
     if type(value) is not type(made):
         yield place
     elif isinstance(value, dict | list):
         # A list as an object whose keys are numbers.
         one, other = (each if isinstance(each, dict) else dict(enumerate(each)) for each in (value, made))
-        is_exact = is_whole or isinstance(value, list)
-        for key in [*one, *(other.keys() - one.keys() if is_exact else ())]:
+        for key in {**one, **other}:
             inner = f"{place}.{key}".lstrip(".")
             if key in one and key in other:
-                yield from _places(one[key], other[key], inner, is_whole=is_whole)
+                yield from _places(one[key], other[key], inner)
             else:
                 yield inner
     elif isinstance(value, float):
@@ -426,8 +437,9 @@ def _places(value: Any, made: Any, place: str, *, is_whole: bool) -> Iterator[st
 
 
 def _misdated(statement: Statement, checked: Sequence[CheckedSignature], now: datetime) -> Iterator[Alteration]:
-    """Yield dates after this computer's clock: of the decision that gives the status, of the bundle, of its signatures."""
+    """Yield dates after this computer's clock, decisions dated after the bundle, and signatures dated before it."""
     clock = f"which is after this computer's clock ({zoned_text(now.astimezone(UTC))}). One of the two clocks is wrong"
+    made = f"the bundle was made at {zoned_text(statement.made)}. One of the two clocks was wrong"
     last: Sequence[Decision] = statement.decisions[-1:]
     for part, what, at in (
         *((DECISIONS, f"The decision of {one.who}", one.at) for one in last),
@@ -436,6 +448,10 @@ def _misdated(statement: Statement, checked: Sequence[CheckedSignature], now: da
     ):
         if is_in_future(at, now):
             yield Alteration(part, f"{what} is dated {zoned_text(at)}, {clock}.")
+        elif (part == DECISIONS and is_in_future(at, statement.made)) or (
+            part == SIGNATURES and is_in_future(statement.made.isoformat(), datetime.fromisoformat(at))
+        ):
+            yield Alteration(part, f"{what} is dated {zoned_text(at)}, but {made}.")
 
 
 def opened(content: bytes) -> Bundle:

@@ -13,7 +13,7 @@ from phexplore.errors import PhexploreError
 from phexplore.model.fields import Declared, Record, declared, parameter
 from phexplore.model.issues import Issue, Severity
 from phexplore.model.kinds import Choice, Listing, Supplied, Text, Whole
-from phexplore.model.moments import zoned_text
+from phexplore.model.moments import is_utc_text, zoned_text
 
 
 class DecisionError(PhexploreError):
@@ -136,7 +136,7 @@ def is_in_future(at: str, now: datetime) -> bool:
         at: as it was recorded.
         now: the present, with its zone.
     """
-    return _moment(at) > now + CLOCK_TOLERANCE
+    return _moment(at) - now > CLOCK_TOLERANCE
 
 
 def dated_after(decisions: Sequence[Decision], now: datetime) -> Decision | None:
@@ -232,6 +232,25 @@ def decided(decisions: Sequence[Decision], decision: Decision, *, is_clock_right
             ),
         )
     return (*before, decision)
+
+
+def contradiction(decisions: Sequence[Decision]) -> str:
+    """Return why decisions cannot have been recorded one after the other, "" where they can.
+
+    Args:
+        decisions: all of a record, in the order they were made.
+    """
+    for number, decision in enumerate(decisions):
+        before, what = tuple(decisions[:number]), f"Decision {number + 1}, by {decision.who},"
+        if not is_utc_text(decision.at):
+            return f"{what} has no date and time in UTC."
+        try:
+            recorded = decided(before, decision, is_clock_right=True)
+        except DecisionError as error:
+            return f"{what} does not follow from those before it. {error.sentence}"
+        if recorded != (*before, decision):
+            return f"{what} approves other parameters than those approved before, and nothing supersedes these."
+    return ""
 
 
 def _moment(at: str) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Of the program's own language, whatever that of the computer is."""
@@ -40,6 +40,12 @@ def zoned_text(at: str | datetime) -> str:
     """
     moment = _moment(at)
     return str(at) if moment is None else f"{minute_text(moment)} {moment.tzname() or ''}".strip()
+
+
+def is_utc_text(at: str) -> bool:
+    """Return whether a text is a time as files of the program spell it: ``2026-11-22T10:19:00+00:00``, whole seconds in UTC."""
+    moment = _moment(at)
+    return moment is not None and (moment.tzinfo, moment.isoformat(timespec="seconds")) == (UTC, at)
 
 
 def _moment(at: str | datetime) -> datetime | None:
