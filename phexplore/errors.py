@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 
-from phexplore.text.messages import series
+from phexplore.text.messages import listed, msg, series
 
 MOST_FRAMES = 40
 """Calls that are shown of each error: a recursion without end has thousands."""
@@ -41,8 +41,8 @@ class UnknownNameError(PhexploreError):
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
         near = nearest(name, known)
-        remedy = f"Did you mean {near!r}?" if near else f"Known: {', '.join(known)}."
-        super().__init__(f"No {kind} is called {name!r}.", remedy)
+        remedy = msg("Did you mean {name!r}?", name=near) if near else msg("Known: {names}.", names=listed(known))
+        super().__init__(msg("No {kind} is called {name!r}.", kind=kind, name=name), remedy)
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

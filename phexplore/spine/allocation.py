@@ -26,6 +26,7 @@ from phexplore.spine.building import Spine
 from phexplore.spine.settings import SpineSettings
 from phexplore.spine.squared_errors import SquaredErrors
 from phexplore.spine.tree import ROOT_LEVELS, GeoTree, TreeLevel, UnitShares
+from phexplore.text.messages import listed, msg
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -178,14 +179,22 @@ def fitted(tree: GeoTree, method: TopDown) -> tuple[GeoTree, tuple[tuple[str, Fr
     if lost or not kept or kept[-1][0] is not tree.levels[-1]:
         name = lost[0] if lost else tree.levels[-1].name
         raise PhexploreError(
-            f"The scenario's levels are {', '.join(method.levels)}, the spine's are "
-            f"{', '.join(level.name for level in tree.levels)}: {name} does not fit.",
-            "Choose the spine that the scenario was made for, or another scenario.",
+            msg(
+                "{name} is not a level of both the scenario ({levels}) and the spine ({spine_levels}).",
+                levels=listed(method.levels),
+                spine_levels=listed(level.name for level in tree.levels),
+                name=name,
+            ),
+            msg("Choose the spine that the scenario was made for, or another scenario."),
         )
     if kept[0][0].units != 1:
         raise PhexploreError(
-            f"The scenario has no level above the {kept[0][0].units} units of {kept[0][1]}.",
-            "Choose a scenario with a national level, or the blocks of one state.",
+            msg(
+                "The scenario has no level above the {units} geographic units of {kept}.",
+                units=kept[0][0].units,
+                kept=kept[0][1],
+            ),
+            msg("Choose a scenario with a national level, or the blocks of one state."),
         )
     levels = []
     for number, (level, name) in enumerate(kept):

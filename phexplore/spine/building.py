@@ -19,6 +19,7 @@ from phexplore.errors import PhexploreError
 from phexplore.spine.geography import NOWHERE, AreaCodes, Geography
 from phexplore.spine.settings import BLOCK_GROUP, PLACE_MCD, QUARTERS, SpineSettings
 from phexplore.spine.tree import GeoTree, TreeLevel
+from phexplore.text.messages import msg
 
 PUERTO_RICO = 72
 
@@ -66,8 +67,8 @@ def confirm_one_root(states: Iterable[int]) -> None:
     numbers = set(states)
     if PUERTO_RICO in numbers and len(numbers) > 1:
         raise PhexploreError(
-            "Puerto Rico and states stand in one file; their spines have different roots.",
-            "Build one spine of the states and one of Puerto Rico.",
+            msg("The file contains Puerto Rico and states, whose spines have different roots."),
+            msg("Build one spine for the states and one for Puerto Rico."),
         )
 
 
@@ -87,7 +88,9 @@ def build_spine(geography: Geography, settings: SpineSettings, *, is_one_of_seve
         PhexploreError: there are no blocks, or the settings ask for areas that the geography does not have.
     """
     if not geography.blocks:
-        raise PhexploreError("There are no blocks to build a spine over.", "Give a file with at least one block.")
+        raise PhexploreError(
+            msg("There are no blocks to build a spine over."), msg("Give a file with at least one block.")
+        )
     builder = _Builder(geography, settings)
     builder.add_states(is_one_of_several=is_one_of_several)
     builder.add_counties()
@@ -148,7 +151,7 @@ class _Builder:
         self._aian = geography.aian(settings.aian_areas)
         self.remarks: list[str] = []
         if settings.aian_areas and "aiannh" not in geography.areas:
-            self.remarks.append("The blocks have no codes of tribal areas, so none stands apart.")
+            self.remarks.append(msg("The blocks have no codes of tribal areas, so no area is separated."))
 
     @property
     def _last(self) -> Keys:
@@ -166,7 +169,9 @@ class _Builder:
         if len(np.unique(state)) == 1 and not is_one_of_several:
             self._add("State", state, lambda block, *_: self._code(block)[:2])
             if self._aian.any():
-                self.remarks.append("Blocks of one state: tribal parts stand apart from the county down.")
+                self.remarks.append(
+                    msg("The blocks are in one state, so tribal parts are separated from the county level down.")
+                )
             return
         self._add("US", np.zeros(len(state), np.int64), lambda *_: "")
         self._add("State", np.where(self._aian, 100, 0) + state, lambda block, *_: self._state_code(block))
@@ -305,16 +310,32 @@ class _Builder:
         if (geography.numbers(0, 2) == PUERTO_RICO).all():
             return prims
         for name, status, meaning in (
-            ("cousub", geography.governed, "every town of a strong-MCD state, and no other, is taken as governing"),
-            ("place", geography.incorporated, "every place is taken as incorporated"),
+            (
+                "cousub",
+                geography.governed,
+                msg(
+                    "The functional status of county subdivisions is unknown. "
+                    "The builder treats those of strong-MCD states as governing, and no others."
+                ),
+            ),
+            (
+                "place",
+                geography.incorporated,
+                msg("The functional status of places is unknown. The builder treats every place as incorporated."),
+            ),
         ):
             if name not in geography.areas:
-                self.remarks.append(f"The blocks have no codes of the class {name}, so prims do not tell it apart.")
+                self.remarks.append(
+                    msg(
+                        "The blocks have no codes of the class {name}, so primitive geographies do not distinguish it.",
+                        name=name,
+                    )
+                )
                 continue
             found = geography.areas[name].of_block.astype(np.int64)
             counted = status
             if counted is None:
-                self.remarks.append(f"The functional status of {name} is unknown: {meaning}.")
+                self.remarks.append(meaning)
                 strong = [int(code) for code in self._settings.strong_mcd_states]
                 every = np.ones(geography.blocks, bool)
                 counted = np.isin(geography.numbers(0, 2), strong) if name == "cousub" else every
@@ -337,7 +358,7 @@ def target_codes(geography: Geography, settings: SpineSettings, name: str, remar
     """
     if name == QUARTERS:
         if geography.quarters is None:
-            remarks.append("Where group quarters are is unknown, so no block stands apart for them.")
+            remarks.append(msg("The locations of group quarters are unknown, so no block is separated for them."))
             return None
         return geography.quarters.astype(np.int64)
     if name == PLACE_MCD:
@@ -345,7 +366,7 @@ def target_codes(geography: Geography, settings: SpineSettings, name: str, remar
     if name == "aiannh" and "aiannh" not in geography.areas:
         return None
     if name == "school_dist" and name not in geography.areas:
-        remarks.append("The blocks have no codes of school districts, so none is kept together.")
+        remarks.append(msg("The blocks have no codes of school districts, so no district is targeted."))
         return None
     found = geography.area(name).of_block.astype(np.int64)
     if name == "school_dist" and "secondary_sd" in geography.areas:
@@ -371,7 +392,9 @@ def place_mcd(geography: Geography, settings: SpineSettings, remarks: list[str] 
     for name, inside in (("cousub", towns), ("place", ~towns)):
         if name not in geography.areas:
             if inside.any() and remarks is not None:
-                remarks.append(f"The blocks have no codes of the class {name}, so none is kept together.")
+                remarks.append(
+                    msg("The blocks have no codes of the class {name}, so no area of the class is targeted.", name=name)
+                )
             continue
         area = geography.areas[name]
         kept, found = np.unique(area.of_block[inside & (area.of_block >= 0)], return_inverse=True)

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.errors import PhexploreError
+from phexplore.text.messages import msg
 from phexplore.workload.queries import OMITTED, MarginalQuery
 from phexplore.workload.schema import Schema
 
@@ -203,9 +204,12 @@ class Decomposition:
         size = math.prod(self._parts[number][place].size for number, place in enumerate(choice))
         if size > LARGEST_BLOCK:
             raise PhexploreError(
-                f"The queries of this scenario split the histogram into blocks of up to {size:,} rows; "
-                f"exact variances are computed up to {LARGEST_BLOCK:,}.",
-                "Simulate the scenario instead, or leave out queries over recodes.",
+                msg(
+                    "The queries of this scenario split the histogram into blocks of up to {size:,} rows. Exact variances are computed for at most {limit:,} rows.",
+                    size=size,
+                    limit=LARGEST_BLOCK,
+                ),
+                msg("Simulate the scenario instead, or remove queries over recodes."),
             )
         plain = Block(choice, size, np.eye(size), (0,))
         spans = [np.zeros((size, 0))]

@@ -16,6 +16,7 @@ from phexplore.spine.building import Spine, build_spine, place_mcd
 from phexplore.spine.distance import QUANTILES, Distances, distances
 from phexplore.spine.geography import TABULATION, EntitySet, entities_of, entity_set
 from phexplore.spine.settings import CLASS_TITLES, PLACE_MCD, SpineSettings, settings_json
+from phexplore.text.messages import msg, series
 
 if TYPE_CHECKING:
     from phexplore.model.topdown import TopDown
@@ -206,6 +207,12 @@ def class_distances(spine: Spine, standard: Spine, name: str) -> ClassDistances:
     )
 
 
+_TARGETED_INSTEAD = {
+    "place": msg("In these states, this spine targets county subdivisions, not places."),
+    "cousub": msg("In these states, this spine targets places, not county subdivisions."),
+}
+
+
 def _reason(spine: Spine, name: str, entities: EntitySet, before: Distances, after: Distances) -> str:
     """Say why targeting a class changed little, or why a class that is not targeted moved."""
     if not spine.settings.shapes_block_groups or not entities.areas or name in TABULATION:
@@ -214,16 +221,17 @@ def _reason(spine: Spine, name: str, entities: EntitySet, before: Distances, aft
         if PLACE_MCD in spine.settings.targets and name in {"place", "cousub"}:
             towns = _in_strong_states(spine, entities)
             if bool(towns.all() if name == "place" else not towns.any()):
-                these, others = ("Places", "towns") if name == "place" else ("Towns", "places")
-                return f"{these} are not a goal of this spine in these states; {others} are."
-        return "Not a goal of this spine."
+                return _TARGETED_INSTEAD[name]
+        return msg("This spine does not target the class.")
     tract = spine.geography.area("tract").of_block
     touched = np.unique(np.stack([tract[entities.blocks], _area_of_member(entities)]), axis=1)
     whole = np.bincount(touched[0], minlength=int(tract.max()) + 1)
     sizes, own = np.bincount(tract), np.bincount(tract[entities.blocks], minlength=int(tract.max()) + 1)
     if ((whole <= 1) & ((own == 0) | (own == sizes))).all():
-        cut = " Areas that tribal parts cut need a unit more." if (after.distance > before.distance).any() else ""
-        return "Every tract lies in one of these areas, so block groups cannot bring them closer." + cut
+        reason = msg("Every tract lies in one of these areas, so block groups cannot reduce their distance.")
+        if not (after.distance > before.distance).any():
+            return reason
+        return series(reason, msg("An area divided by a tribal area has a distance one larger."))
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from phexplore.model.topdown import SpineChoice
 from phexplore.spine.settings import CLASS_TITLES, OWN_SETTINGS, choice_of, settings_of
+from phexplore.text.messages import msg
 
 SPINES = {"standard": "non_aian_spine", "aian": "aian_spine", "optimised": "opt_spine", "prim": "opt_spine"}
 """Value of ``spine`` for each kind (topdown, section 10)."""
@@ -44,14 +45,20 @@ def geodict_of(choice: SpineChoice) -> Geodict:
     sentences = []
     if settings.targets != plain.targets and settings.shapes_block_groups:
         sentences.append(
-            f"Production cannot keep together just {_areas(settings.targets)}: its block groups follow {_areas(plain.targets)}."
+            msg(
+                "Production cannot target only {areas}: its block groups follow {followed}.",
+                areas=_areas(settings.targets),
+                followed=_areas(plain.targets),
+            )
         )
     if settings.shapes_block_groups and settings.grouping != "production":
-        sentences.append("Production's block groups may hold one block more than the paper's bound, always.")
+        sentences.append(msg("Block groups of production may contain one block more than the bound in the paper."))
     if settings.bypass != plain.bypass:
-        sentences.append(f"Production bypasses by its own rule; {settings.bypass} cannot be set.")
+        sentences.append(
+            msg("Production bypasses geographic units by its own rule; {bypass} cannot be set.", bypass=settings.bypass)
+        )
     if settings.tract_groups == "paper":
-        sentences.append("Production merges tracts by its own rule once a level of tract groups is configured.")
+        sentences.append(msg("Production merges tracts by its own rule if a level of tract groups is configured."))
     return Geodict(tuple(entries.items()), tuple(sentences))
 
 

@@ -18,6 +18,7 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.model.issues import Issue
 from phexplore.model.provenance import UNMARKED, Provenance
 from phexplore.spine.settings import AIAN_RANGES, BLOCK_GROUP
+from phexplore.text.messages import msg
 
 if TYPE_CHECKING:
     from phexplore.data.blocks.population import BlockPopulation
@@ -162,7 +163,7 @@ class Geography:
         if name in TABULATION:
             length = {"county": 5, "tract": 11, BLOCK_GROUP: 12}[name]
             return codes_of_texts(CENSUS_BLOCKS.geocodes(self.geoids).astype(f"U{length}"))
-        raise UnknownNameError("class of areas in these blocks", name, list(self.classes))
+        raise UnknownNameError(msg("class of areas in these blocks"), name, list(self.classes))
 
     def aian(self, classes: Sequence[str]) -> NDArray[np.bool_]:
         """Return which blocks lie in a tribal area of these classes, ``bool[blocks]`` (topdown, section 10)."""
@@ -239,8 +240,10 @@ def geography_of(population: BlockPopulation, source: str = "") -> Geography:
     """
     if population.layout is not CENSUS_BLOCKS:
         raise PhexploreError(
-            f"These leaves are {population.layout.title}, not census blocks.",
-            "Spines are built over census blocks; other data have the standard spine of their codes.",
+            msg("The leaves of the data are {leaves}, not census blocks.", leaves=population.layout.title),
+            msg(
+                "Use block data. Spines are built over census blocks; other data have the standard spine of their codes."
+            ),
         )
     areas = {}
     for name, texts in population.places.items():

@@ -37,6 +37,7 @@ from phexplore.published.door import population_of, recognise
 from phexplore.published.forms import Published
 from phexplore.published.origins import provenance_of
 from phexplore.spine.geography import Geography, codes_of_texts, geography_of
+from phexplore.text.messages import Quoted, msg
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,13 +73,18 @@ class AreaColumn:
     def legal(self) -> str:
         """Legal codes in words."""
         if self.pattern is not None:
-            return f"a code of {self.digits} characters"
-        return f"a code of {self.digits} digits" + (
-            f", or {self.digits + self.within} with its {_AREA[self.within]}" if self.within else ""
+            return msg("a code of {digits} characters", digits=self.digits)
+        if not self.within:
+            return msg("a code of {digits} digits", digits=self.digits)
+        return msg(
+            "a code of {digits} digits, or of {all} digits with the code of the {part} first",
+            digits=self.digits,
+            all=self.digits + self.within,
+            part=_AREA[self.within],
         )
 
 
-_AREA = {2: "state", 5: "state and county"}
+_AREA = {2: msg("state"), 5: msg("state and county")}
 _TRIBAL = r"\d{4}[A-Z]?"
 _DISTRICT = r"[0-9A-Z]{2,3}"
 
@@ -171,7 +177,7 @@ def _crosswalk(header: Header) -> Geography:
     missing_columns(
         header,
         [name for name, _ in GRFC_BLOCK],
-        "The crosswalk names a block by TABBLKST, TABBLKCOU, TABTRACTCE and TABBLK.",
+        msg("The crosswalk must identify a block by TABBLKST, TABBLKCOU, TABTRACTCE, and TABBLK."),
     )
     columns = [column for column in GRFC_AREAS if column.name in header.names]
     statuses = [entry for entry in STATUS_COLUMNS if entry[0] in header.names]
@@ -233,10 +239,12 @@ def _merge_school_districts(table: _Table, areas: dict[str, Texts]) -> None:
     table.warn(
         (unified != "") & (elementary != ""),
         "SDELMLEA",
-        lambda row: (
-            f"The block lies in the unified district {unified[row]} and in the elementary district {elementary[row]}."
+        lambda row: msg(
+            "The block lies in the unified district {unified} and in the elementary district {elementary}.",
+            unified=unified[row],
+            elementary=elementary[row],
         ),
-        "The unified district is taken.",
+        msg("The importer uses the unified district."),
     )
     areas["school_dist"] = np.where(unified != "", unified, elementary)
 
@@ -259,7 +267,9 @@ class _Table:
             for name in unlike:
                 parts[name].append(np.char.strip(np.array(batch.identifiers[name].to_pylist(), str)))
         if not self.rows:
-            self.problems.add("The file has no blocks.", "Check that it is the right one.", line=header.line)
+            self.problems.add(
+                msg("The file contains no blocks."), msg("Check that you named the right file."), line=header.line
+            )
             self.problems.finish()
         self.texts = {name: np.concatenate(found) for name, found in parts.items()}
 
@@ -273,11 +283,16 @@ class _Table:
             ~right[which],
             name,
             lambda row: (
-                f"{name} is missing."
+                msg("{name} is missing.", name=name)
                 if not self.texts[name][row]
-                else f"{name} {self.texts[name][row][:40]!s} is not a code of {digits} digits."
+                else msg(
+                    "{name} must be a code of {digits} digits (got {got}).",
+                    name=name,
+                    digits=digits,
+                    got=Quoted(self.texts[name][row][:40]),
+                )
             ),
-            "Leading zeros belong to a code; a spreadsheet may have cut them.",
+            msg("Restore leading zeros, which are part of a code; a spreadsheet may have removed them."),
         )
         found: Ints = values.astype(np.int64)[which]
         return found
@@ -287,23 +302,26 @@ class _Table:
         self._refuse(
             ~np.isin(states, [*VALID_STATES, int(FICTIONAL_STATE)]) & (states > 0),
             name,
-            lambda row: f"{name} begins with {states[row]:02d}, which is no state.",
-            "Use the codes of the 50 states, the District of Columbia (11) and Puerto Rico (72).",
+            lambda row: msg(
+                "{name} begins with {state:02d}, which is not the code of a state.", name=name, state=states[row]
+            ),
+            msg("Use the codes of the 50 states, the District of Columbia (11), and Puerto Rico (72)."),
         )
 
     def refuse_contradiction(self, name: str, digits: int, expected: Ints) -> None:
         """Report rows whose column says another part of the block's code than ``geoid``."""
         found = self.numbers(name, digits)
-        word = {"tract": "The block lies in two tracts", "county": "The block lies in two counties"}.get(
-            name, "The block has two codes"
-        )
         self._refuse(
             found != expected,
             name,
-            lambda row: (
-                f"{word}: {name} says {found[row]:0{digits}d}, geoid {self.texts['geoid'][row]} says {expected[row]:0{digits}d}."
+            lambda row: msg(
+                "{name} is {found}, but geoid {geoid} contains {expected}.",
+                name=name,
+                found=str(found[row]).zfill(digits),
+                geoid=str(self.texts["geoid"][row]),
+                expected=str(expected[row]).zfill(digits),
             ),
-            "Correct the one that is wrong.",
+            msg("Correct the wrong code."),
         )
 
     def areas(self, column: AreaColumn, number: Ints) -> Texts:
@@ -329,11 +347,18 @@ class _Table:
             refused,
             column.name,
             lambda row: (
-                f"{column.name} is missing."
+                msg("{name} is missing.", name=column.name)
                 if not self.texts[column.name][row]
-                else f"{column.name} {self.texts[column.name][row][:40]!s} is not {column.legal}."
+                else msg(
+                    "{name} must be {legal} (got {got}).",
+                    name=column.name,
+                    legal=column.legal,
+                    got=Quoted(self.texts[column.name][row][:40]),
+                )
             ),
-            "All nines mean that the block lies in no such area." if column.everywhere else "Leave it blank for none.",
+            msg("Nines in every digit mean that the block lies in no such area.")
+            if column.everywhere
+            else msg("Leave the field blank where the block lies in no such area."),
         )
         tail = np.array(tails)[which]
         if not column.within:
@@ -343,11 +368,14 @@ class _Table:
         self.warn(
             (head != "") & (head != blocks),
             column.name,
-            lambda row: (
-                f"{column.name} {self.texts[column.name][row]} is of {_AREA[column.within]} {head[row]}, "
-                f"the block lies in {blocks[row]}."
+            lambda row: msg(
+                "{name} {area} begins with {head}, but the block lies in {block}.",
+                name=column.name,
+                area=str(self.texts[column.name][row]),
+                head=str(head[row]),
+                block=str(blocks[row]),
             ),
-            "It is read as it stands; correct the code of the block or of the area if it is wrong.",
+            msg("The importer uses the code as it is. If the code of the block or of the area is wrong, correct it."),
         )
         blocks = np.where(head == "", blocks, head)
         named: Texts = np.where(tail == "", "", np.char.add(blocks, tail))
@@ -372,10 +400,15 @@ class _Table:
         def sentence(row: int) -> str:
             first = earlier[row]
             tracts = [f"{number[each] // 10**4:011d}" for each in (first, row)]
-            what = "two tracts" if tracts[0] != tracts[1] else "two places of one tract"
-            return f"Block {texts[row]} lies in {what}: {tracts[0]} on line {lines[first]}, {tracts[1]} here."
+            return msg(
+                "Block {block} has two codes: {first} on line {line} and {second} on this line.",
+                block=str(texts[row]),
+                first=tracts[0],
+                line=lines[first],
+                second=tracts[1],
+            )
 
-        self._refuse(wrong, "TABTRACTCE", sentence, "Keep the line that is right.")
+        self._refuse(wrong, "TABTRACTCE", sentence, msg("Retain the correct line."))
 
     def refuse_repeated(self, number: Ints, areas: dict[str, Texts], columns: Sequence[AreaColumn]) -> None:
         """Report blocks that stand twice; areas of one class that then overlap are named."""
@@ -396,18 +429,26 @@ class _Table:
                 wrong,
                 column.name,
                 lambda row, name=column.name, of=texts: (  # type: ignore[misc]
-                    f"Areas of {name} overlap: block {number[row]:015d} lies in {of[earlier[row]] or 'none'} on line "
-                    f"{lines[earlier[row]]} and in {of[row] or 'none'} here."
+                    msg(
+                        "Areas of {name} overlap: block {number:015d} lies in {first} on line {line} and in {second} on this line.",
+                        name=name,
+                        number=int(number[row]),
+                        first=of[earlier[row]] or "none",
+                        line=lines[earlier[row]],
+                        second=of[row] or "none",
+                    )
                 ),
-                "Give every block one line and one area of each class.",
+                msg("Give each block one line and one area of each class."),
             )
         wrong = np.zeros(self.rows, bool)
         wrong[again] = ~reported[again]
         self._refuse(
             wrong,
             "geoid" if "geoid" in self.header.names else "TABBLK",
-            lambda row: f"Block {number[row]:015d} stands a second time, first on line {lines[earlier[row]]}.",
-            "Keep one line per block.",
+            lambda row: msg(
+                "Block {number:015d} is a duplicate of line {line}.", number=int(number[row]), line=lines[earlier[row]]
+            ),
+            msg("Retain one line for each block."),
         )
 
     def warn(self, odd: Flags, column: str, sentence: Sentence, remedy: str) -> None:

@@ -11,6 +11,7 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.model.topdown import LevelQuery, TopDown
 from phexplore.noise.distributions import DiscreteGaussian, TwoSidedGeometric
 from phexplore.spine.components import Known
+from phexplore.text.messages import msg
 from phexplore.workload.queries import MarginalQuery, parse_query, total_query
 from phexplore.workload.schema import Schema, load_schema
 from phexplore.workload.schema_reduction import image_of, project_shares
@@ -72,9 +73,13 @@ def measured(method: TopDown, levels: Sequence[str], onto: Schema | None = None)
             query = parse_query(source, name)
             share = method.query_shares[LevelQuery(level, name)]
             if query.schema != source:
-                remarks[f"{name} counts another histogram ({query.schema.title}) and tells nothing about this one."] = (
-                    None
-                )
+                remarks[
+                    msg(
+                        "{name} counts another histogram ({title}) and contains no information about this one.",
+                        name=name,
+                        title=query.schema.title,
+                    )
+                ] = None
             elif share > 0:
                 own[query] = own.get(query, Fraction(0)) + share
         shares[level] = dict(project_shares(own, schema).shares)

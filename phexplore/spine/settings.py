@@ -15,6 +15,7 @@ from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.library import confirm_id, own_entries, own_title, text_of, until_reread
 from phexplore.model.topdown import SpineChoice, TopDown
 from phexplore.resources import resource
+from phexplore.text.messages import msg
 
 KINDS = ("standard", "aian", "optimised", "prim")
 """Spines: the tabulation hierarchy; the same with tribal areas apart; with block groups of its own; the one of the DHC."""
@@ -64,19 +65,19 @@ PLACE_MCD, QUARTERS, BLOCK_GROUP = "place_mcd", "gq", "block_group"
 CLASS_TITLES: Mapping[str, str] = MappingProxyType(
     {
         "place": "Places",
-        "cousub": "County subdivisions (towns)",
-        "aiannh": "American Indian, Alaska Native and Native Hawaiian areas",
-        "school_dist": "School districts, unified or elementary",
-        "secondary_sd": "School districts, secondary",
-        "sldu": "State legislative districts, upper chamber",
-        "sldl": "State legislative districts, lower chamber",
-        "cd": "Congressional districts",
-        "zcta": "ZIP code tabulation areas",
+        "cousub": msg("County subdivisions (MCDs)"),
+        "aiannh": msg("American Indian, Alaska Native, and Native Hawaiian areas"),
+        "school_dist": msg("School districts, unified or elementary"),
+        "secondary_sd": msg("School districts, secondary"),
+        "sldu": msg("State legislative districts, upper chamber"),
+        "sldl": msg("State legislative districts, lower chamber"),
+        "cd": msg("Congressional districts"),
+        "zcta": msg("ZIP Code Tabulation Areas"),
         "county": "Counties",
-        "tract": "Census tracts",
-        BLOCK_GROUP: "Block groups of the tabulation",
-        PLACE_MCD: "Towns of strong-MCD states, places elsewhere, outside tribal areas",
-        QUARTERS: "Combinations of group quarters types",
+        "tract": msg("Census tracts"),
+        BLOCK_GROUP: msg("Block groups of the tabulation"),
+        PLACE_MCD: msg("County subdivisions of strong-MCD states, places elsewhere, outside AIAN areas"),
+        QUARTERS: msg("Combinations of group quarters types"),
     }
 )
 """Words for the classes of areas."""
@@ -124,19 +125,23 @@ class SpineSettings:
             ("bypass", BYPASS_RULES),
         ):
             if getattr(self, name) not in known:
-                raise UnknownNameError(f"{name} of a spine", getattr(self, name), list(known))
+                raise UnknownNameError(msg("{name} of a spine", name=name), getattr(self, name), list(known))
         for area in self.aian_areas:
             if area not in AIAN_RANGES:
-                raise UnknownNameError("class of tribal areas", area, list(AIAN_RANGES))
+                raise UnknownNameError(msg("class of tribal areas"), area, list(AIAN_RANGES))
         for code in self.strong_mcd_states:
             if code not in states():
-                raise UnknownNameError("state (strong_mcd_states of the spine)", code, list(states()))
+                raise UnknownNameError(msg("state (strong_mcd_states of the spine)"), code, list(states()))
         for name in ("fanout_cutoff", "entity_threshold", "bypass_cutoff"):
             if not 0 <= getattr(self, name) <= 10**6:
-                raise PhexploreError(f"{name} lies between 0 and 1,000,000, got {getattr(self, name)}.", "Correct it.")
+                raise PhexploreError(
+                    msg("{name} must be between 0 and 1,000,000 (got {got}).", name=name, got=getattr(self, name)),
+                    msg("Correct the value."),
+                )
         if self.kind == "standard" and self.aian_areas:
             raise PhexploreError(
-                "The standard spine does not set tribal areas apart.", "Choose the AIAN spine, or leave out the areas."
+                msg("The standard spine does not separate tribal areas."),
+                msg("Choose the AIAN spine, or remove the areas."),
             )
 
     @property
@@ -152,8 +157,11 @@ class SpineSettings:
         """
         if not self.shapes_block_groups:
             raise PhexploreError(
-                f"The {self.kind} spine has the block groups of the tabulation: no areas shape them.",
-                "Choose an optimised spine, e.g. pl94-2020, to target areas.",
+                msg(
+                    "The {kind} spine uses the block groups of the tabulation, which no area class changes.",
+                    kind=self.kind,
+                ),
+                msg("To target areas, choose an optimized spine, e.g. pl94-2020."),
             )
         return replace(self, targets=tuple(dict.fromkeys(targets)))
 
@@ -230,7 +238,7 @@ def spine_preset(name: str) -> SpinePreset:
         UnknownNameError: there is none of that name.
     """
     if name not in spine_presets():
-        raise UnknownNameError("spine preset", name, list(spine_presets()))
+        raise UnknownNameError(msg("spine preset"), name, list(spine_presets()))
     return spine_presets()[name]
 
 
@@ -250,7 +258,7 @@ def settings_from(entries: Mapping[str, Any]) -> SpineSettings:
     known = SpineSettings.__dataclass_fields__
     for name in entries:
         if name not in known:
-            raise UnknownNameError("setting of a spine", name, list(known))
+            raise UnknownNameError(msg("setting of a spine"), name, list(known))
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()
     }
@@ -276,7 +284,7 @@ def settings_of(choice: SpineChoice) -> SpineSettings:
         PhexploreError: a value that cannot be read.
     """
     if choice.kind not in KINDS:
-        raise UnknownNameError("kind of spine", choice.kind, list(KINDS))
+        raise UnknownNameError(msg("kind of spine"), choice.kind, list(KINDS))
     read = _Reader(dict(choice.settings))
     own: dict[str, Any] = {"bypass": _bypass_of_kind(choice.kind)}
     own |= {name: read.text(name) for name in OWN_SETTINGS if name != "targets" and name in read.entries}
@@ -410,7 +418,10 @@ class _Reader:
     def number(self, name: str, default: int) -> int:
         text = self.entries.get(name, str(default))
         if not (text.isascii() and text.isdigit()):
-            raise PhexploreError(f"{name} of the spine is a whole number of 0 or more, got {text!r}.", "Correct it.")
+            raise PhexploreError(
+                msg("{name} of the spine must be a whole number of 0 or more (got {text!r}).", name=name, text=text),
+                msg("Correct the value."),
+            )
         return int(text)
 
     def truth(self, name: str, *, default: bool) -> bool:
@@ -419,7 +430,10 @@ class _Reader:
             return True
         if text in {"false", "0", "off", "no"}:
             return False
-        raise PhexploreError(f"{name} of the spine is true or false, got {text!r}.", "Correct it.")
+        raise PhexploreError(
+            msg("{name} of the spine must be true or false (got {text!r}).", name=name, text=text),
+            msg("Correct the value."),
+        )
 
     def names(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
         if name not in self.entries:
@@ -428,7 +442,13 @@ class _Reader:
         try:
             found = json.loads(text) if text.lstrip().startswith("[") else [part.strip() for part in text.split(",")]
         except json.JSONDecodeError as error:
-            raise PhexploreError(f"{name} of the spine is a list of names, got {text!r}.", "Correct it.") from error
+            raise PhexploreError(
+                msg("{name} of the spine must be a list of names (got {text!r}).", name=name, text=text),
+                msg("Correct the value."),
+            ) from error
         if not all(isinstance(part, str) for part in found):
-            raise PhexploreError(f"{name} of the spine is a list of names, got {text!r}.", "Correct it.")
+            raise PhexploreError(
+                msg("{name} of the spine must be a list of names (got {text!r}).", name=name, text=text),
+                msg("Correct the value."),
+            )
         return tuple(part for part in found if part)

@@ -24,6 +24,7 @@ from phexplore.spine.building import Spine
 from phexplore.spine.geography import AreaCodes, Geography
 from phexplore.spine.settings import settings_from, settings_json
 from phexplore.spine.tree import GeoTree, TreeLevel
+from phexplore.text.messages import msg
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,14 +102,21 @@ def read_spine(path: Path) -> Spine:
     except PhexploreError as error:
         raise _unreadable(path, error.sentence) from error
     except Exception as error:
-        raise _unreadable(path, "it is no spine, or damaged") from error
+        raise _unreadable(path, msg("The file is not a spine file, or it is damaged.")) from error
 
 
 def _confirm_kind(path: Path, content: dict[str, Any]) -> None:
     if content["format"] != FORMAT:
-        raise _unreadable(path, "it is another kind of file")
+        raise _unreadable(path, msg("The file is of another kind."))
     if content["version"] not in (1, VERSION):
-        raise _unreadable(path, f"it is of version {content['version']}, this program reads 1 and {VERSION}")
+        raise _unreadable(
+            path,
+            msg(
+                "The file has version {found}; this program reads versions 1 and {newest}.",
+                found=content["version"],
+                newest=VERSION,
+            ),
+        )
 
 
 def _refuse_growth(path: Path, file: IO[bytes]) -> None:
@@ -118,12 +126,19 @@ def _refuse_growth(path: Path, file: IO[bytes]) -> None:
         unpacked = sum(part.file_size for part in archive.infolist())
     file.seek(0)
     if unpacked > max(_ALWAYS_UNPACKED, _LARGEST_RATIO * packed):
-        raise _unreadable(path, f"it would unpack to {unpacked // 2**20:,} MB from {max(1, packed // 2**10):,} kB")
+        raise _unreadable(
+            path,
+            msg(
+                "The file would expand from {packed:,} kB to {unpacked:,} MB.",
+                packed=max(1, packed // 2**10),
+                unpacked=unpacked // 2**20,
+            ),
+        )
 
 
 def _unreadable(path: Path, reason: str) -> InputProblemsError:
-    sentence = f"The file cannot be read as a spine: {reason}."
-    return InputProblemsError([Issue((str(path),), sentence, "Build it with `phexplore spine build`.")])
+    sentence = msg("The file cannot be imported as a spine: {reason}", reason=reason)
+    return InputProblemsError([Issue((str(path),), sentence, msg("Build the spine with `phexplore spine build`."))])
 
 
 def _spine(content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Spine:

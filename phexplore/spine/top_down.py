@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from phexplore.errors import PhexploreError
 from phexplore.spine.measuring import Measured, measured
 from phexplore.spine.variance import BlockCovariances, Prediction, Shape, precisions_of, shape_of
+from phexplore.text.messages import msg
 from phexplore.workload.queries import parse_query, total_query
 from phexplore.workload.schema import Schema, load_schema
 from phexplore.workload.schema_reduction import image_of
@@ -60,8 +61,10 @@ def top_down_again(shape: Shape, tree: GeoTree, method: TopDown) -> Prediction:
     shape = replace(shape, measured=measured(method, names, shape.measured.schema))
     if any(unit.level < 0 for unit in shape.structure.types):
         raise PhexploreError(
-            "Parts of several states keep their exact totals together; fitted level by level they cannot be predicted.",
-            "Predict them all at once, or the states one by one, or without tribal parts.",
+            msg(
+                "Areas that cross state lines retain their exact totals together, so level-by-level variances cannot be predicted."
+            ),
+            msg("Predict all levels at once, or each state separately, or a spine without tribal parts."),
         )
     precisions, apart = _own_precisions(shape, tree, method)
     found = []
@@ -93,9 +96,11 @@ def _own_precisions(shape: Shape, tree: GeoTree, method: TopDown) -> tuple[Float
         share = level.shares.values[top.share]
         if share == 0 and number in nodes:
             raise PhexploreError(
-                f"{level.name} has units without a budget that are no only children; fitted level by level they are "
-                "not determined.",
-                "Give the level a share, or leave it out of the spine.",
+                msg(
+                    "{name} contains geographic units that have siblings but no budget, so a level-by-level fit does not determine them.",
+                    name=level.name,
+                ),
+                msg("Give the level a share, or remove the level from the spine."),
             )
         rows.append(precisions_of(method.framework, method.total * share, shape.measured, level.name))
         apart.append(total_alone(method, level.name, shape.measured))
@@ -141,8 +146,8 @@ def _own_covariances(
         values = np.linalg.eigvalsh(information)
         if values[0] <= 1e-13 * values[-1]:
             raise PhexploreError(
-                "What is measured at some level does not determine its histograms by itself.",
-                "Measure `detailed` at every level with a share above 0.",
+                msg("The measurements of some level do not determine its histograms."),
+                msg("Measure `detailed` at every level with a share above 0."),
             )
         covariance = np.linalg.inv(information)
         if split:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, GeocodeLayout
 from phexplore.errors import BudgetMismatchError, PhexploreError, UnknownNameError
+from phexplore.text.messages import listed, msg
 
 ROOT_LEVELS = ("US", "Nation")
 """Names of the level above the states."""
@@ -118,8 +119,12 @@ class GeoTree:
         wrong = [carried for carried in sums if carried != total]
         if wrong:
             raise BudgetMismatchError(
-                f"A path of the spine carries {wrong[0]} of the budget, the levels have {total} together.",
-                "This is a defect of the program; do not use the spine.",
+                msg(
+                    "A path of the spine carries {path} of the budget; the levels together have {total}.",
+                    path=wrong[0],
+                    total=total,
+                ),
+                msg("This is an error of the program. Do not use the spine, and report the error."),
             )
 
 
@@ -139,16 +144,20 @@ def tree_of(geocodes: NDArray[np.str_], levels: tuple[str, ...], layout: Geocode
     lengths = [_length(level, layout) for level in levels]
     if lengths != sorted(set(lengths)) or not levels or lengths[-1] != layout.length(layout.leaf):
         raise PhexploreError(
-            f"The levels {', '.join(levels)} are no spine over {layout.title}.",
-            f"Name them widest first, the last one {layout.leaf}.",
+            msg("The levels {levels} are not a spine over {title}.", levels=listed(levels), title=layout.title),
+            msg("Name the levels from the widest to the last, {leaf}.", leaf=layout.leaf),
         )
     one_state = len(np.unique(geocodes.astype(f"U{layout.length('State')}"))) == 1
     kept = [(level, n) for level, n in zip(levels, lengths, strict=True) if not (one_state and n == 0)]
     starts = [_starts(geocodes, length) for _, length in kept]
     if len(starts[0]) != 1:
         raise PhexploreError(
-            f"The blocks lie in {len(starts[0])} units of {kept[0][0]}, and no level stands above them.",
-            "Give the blocks of one state, or parameters with a national level.",
+            msg(
+                "The blocks lie in {units} geographic units of {level}, and the spine has no level above them.",
+                units=len(starts[0]),
+                level=kept[0][0],
+            ),
+            msg("Give the blocks of one state, or parameters with a national level."),
         )
     found = []
     for number, ((level, length), start) in enumerate(zip(kept, starts, strict=True)):
@@ -175,8 +184,16 @@ def _length(level: str, layout: GeocodeLayout) -> int:
             level.name for level in sorted((*layout.levels, *layout.further), key=lambda each: each.length)
         )
         raise PhexploreError(
-            f"The level {level} has no place in a code of {layout.length(layout.leaf)} characters: {layout.title}.",
-            f"The standard spine has {names}; other spines are forecast, not simulated.",
+            msg(
+                "A code of {length} characters does not contain the level {level}: {title}.",
+                length=layout.length(layout.leaf),
+                level=level,
+                title=layout.title,
+            ),
+            msg(
+                "Use the levels of the standard spine ({names}). Other spines can be forecast, not simulated.",
+                names=names,
+            ),
         ) from error
 
 

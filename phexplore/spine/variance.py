@@ -25,6 +25,7 @@ from phexplore.model.phsafe import PrivacyFramework
 from phexplore.spine.components import Decomposition, Known
 from phexplore.spine.measuring import Measured, known_steps, measured, noise_variance
 from phexplore.spine.structure import Groups, Structure, structure_of
+from phexplore.text.messages import msg
 from phexplore.workload.queries import MarginalQuery
 from phexplore.workload.schema import Schema
 
@@ -36,16 +37,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-UNSEEN = (
-    "Predicted variances are those of unrestricted least squares: that counts are not negative, whole, and fitted level by "
-    "level is not in them, nor are structural zeros and bounds by facilities. A simulated run shows the difference."
+UNSEEN = msg(
+    "Predicted variances are those of unrestricted least squares. They omit nonnegativity, rounding, level-by-level estimation, structural zeros, and facility bounds. A simulation run shows the difference."
 )
 """What every view of predicted variances says."""
 
-UNSEEN_TOP_DOWN = (
-    "Predicted variances are those of least squares level by level, every parent fixed before its children, as TopDown fits: that "
-    "counts are not negative and whole is not in them, nor are structural zeros and bounds by facilities. A simulated run shows "
-    "the difference; where counts are large it is small."
+UNSEEN_TOP_DOWN = msg(
+    "Predicted variances are those of level-by-level least squares, in which each parent is fixed before its children, as in TopDown. They omit nonnegativity, rounding, structural zeros, and facility bounds. A simulation run shows the difference, which is small where counts are large."
 )
 """The same for estimates fitted level by level."""
 
@@ -256,9 +254,15 @@ def _refuse_work(sizes: Sequence[int], structure: Structure) -> None:
     gigabytes = 16.0 * nodes * sum(size**2 for size in sizes) / 2**30
     if operations > _MOST_OPERATIONS or gigabytes > _MOST_GIGABYTES:
         raise PhexploreError(
-            f"The queries split the histogram into {len(sizes):,} blocks of up to {max(sizes)} rows, to be worked through at "
-            f"{nodes:,} different units: about {operations / 1e9:,.0f} billion operations and {gigabytes:,.1f} GB.",
-            "Predict a part of the blocks (a county), or simulate the scenario.",
+            msg(
+                "The queries split the histogram into {blocks:,} blocks of up to {rows} rows, to be solved for {nodes:,} distinct geographic units: about {operations:,.0f} billion operations and {gigabytes:,.1f} GB.",
+                blocks=len(sizes),
+                rows=max(sizes),
+                nodes=nodes,
+                operations=operations / 1000000000.0,
+                gigabytes=gigabytes,
+            ),
+            msg("Predict a part of the blocks (a county), or simulate the scenario."),
         )
 
 
@@ -427,6 +431,8 @@ def _undetermined(shape: Shape, kind: int) -> PhexploreError:
     types = [structure.types[each] for each in structure.measures[int(structure.measure[kind])]]
     names = [shape.tree.levels[each.level].name for each in types if each.level >= 0]
     return PhexploreError(
-        f"What is measured at {names[-1] if names else 'the lowest level'} does not determine its histograms.",
-        "Measure `detailed` there with a share above 0; without it least squares has many solutions.",
+        msg("The measurements of {level} do not determine its histograms.", level=names[-1])
+        if names
+        else msg("The measurements of the lowest level do not determine its histograms."),
+        msg("Measure `detailed` at this level with a share above 0; otherwise, least squares has many solutions."),
     )

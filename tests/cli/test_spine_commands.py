@@ -64,7 +64,7 @@ def test_that_variances_are_predicted_for_levels_and_areas(spine, capsys):
     assert run(arguments) == 0
     text = capsys.readouterr().out
     assert "mean margin" in text
-    assert "not negative" in text
+    assert "nonnegativity" in text
 
 
 def test_that_variances_can_be_those_of_a_fit_level_by_level(spine, capsys):
@@ -112,11 +112,11 @@ def test_that_bad_blocks_are_listed_with_their_places(blocks, tmp_path, capsys):
         (["build", "BLOCKS", "--preset", "standard", "--entities", "place", "--out", "OUT"], 1, "block groups"),
         (["build", "BLOCKS", "--preset", "pl94-2020", "--bypass", "all", "--out", "OUT"], 2, "bypass"),
         (["build", "BLOCKS", "--preset", "pl94-2020"], 2, "--out"),
-        (["describe", "BLOCKS"], 2, "no spine"),
+        (["describe", "BLOCKS"], 2, "not a spine file"),
         (["describe", "SPINE", "--scenario", "sdhc-2020-us"], 1, "TopDown"),
         (["variance", "SPINE", "sdhc-2020-us"], 1, "TopDown"),
         (["variance", "SPINE", "no-such"], 2, "no-such"),
-        (["variance", "SPINE", "dhc-2020-persons-us"], 1, "does not fit"),
+        (["variance", "SPINE", "dhc-2020-persons-us"], 1, "is not a level of both"),
         (["variance", "SPINE", "pl94-2020-persons-us", "--entities", "wards"], 2, "wards"),
         (["variance", "SPINE", "pl94-2020-persons-us", "--queries", "shoe size"], 2, "shoe size"),
     ],

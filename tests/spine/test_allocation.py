@@ -272,13 +272,13 @@ def test_that_one_state_without_a_tribal_part_leaves_the_nation_s_budget_unspent
 
 def test_that_a_scenario_of_another_spine_is_refused(rhode_island, small):
     spine = build_spine(rhode_island, spine_preset("pl94-2020").settings)
-    with pytest.raises(PhexploreError, match="Prim does not fit"):
+    with pytest.raises(PhexploreError, match="Prim is not a level of both"):
         allocation_of(spine, topdown_presets()["dhc-2020-persons-us"].scenario.method)
     prim = build_spine(rhode_island, spine_preset("dhc-2020").settings)
-    with pytest.raises(PhexploreError, match="Tract does not fit"):
+    with pytest.raises(PhexploreError, match="Tract is not a level of both"):
         allocation_of(prim, topdown_presets()["pl94-2020-persons-us"].scenario.method)
     two = build_spine(small.geography(np.random.default_rng(0), states=("44", "06")), spine_preset("aian").settings)
-    with pytest.raises(PhexploreError, match="no level above the 4 units of State"):
+    with pytest.raises(PhexploreError, match="no level above the 4 geographic units of State"):
         allocation_of(two, topdown_presets()["pl94-2020-persons-pr"].scenario.method)
 
 

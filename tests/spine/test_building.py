@@ -93,7 +93,7 @@ def test_that_the_tribal_parts_of_one_state_stand_apart_from_the_county_down(rho
     inside = rhode_island.areas["aiannh"].of_block[spine.order] >= 0
     assert inside[tree.levels[1].first_block[5] :].all()
     assert not inside[: tree.levels[1].first_block[5]].any()
-    assert any("county down" in remark for remark in spine.remarks)
+    assert any("county level down" in remark for remark in spine.remarks)
 
 
 def test_that_tribal_areas_take_the_place_of_counties_where_wanted(small):

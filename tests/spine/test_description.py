@@ -25,14 +25,14 @@ def test_that_rhode_island_in_2020_is_described_with_reasons(in_2020):
     found = {each.name: each for each in in_2020.classes}
     assert found["place"].standard.mean == pytest.approx(24.17, abs=0.005)
     assert found["place"].this.mean == pytest.approx(25.9, abs=0.05)
-    assert "towns are" in found["place"].reason
+    assert "targets county subdivisions, not places" in found["place"].reason
     assert found["cousub"].standard.mean == pytest.approx(6.15, abs=0.005)
     assert found["cousub"].this.mean == pytest.approx(6.18, abs=0.005)
     assert found["cousub"].reason.startswith("Every tract lies in one of these areas")
     assert "tribal" in found["cousub"].reason
     # The areas 2020 aims at: towns outside of the tribal area.
     assert found["place_mcd"].this.mean == pytest.approx(6.15, abs=0.005)
-    assert found["school_dist"].reason == "Not a goal of this spine."
+    assert found["school_dist"].reason == "This spine does not target the class."
     assert found["tract"].reason == ""
 
 

@@ -83,15 +83,15 @@ def test_that_every_problem_of_a_crosswalk_has_its_row_and_column(tmp_path):
         "10|99|001|030400|1000|99X9|05140|99999|00030|99999|99999|A|B",
     ]
     found = problems(crosswalk(tmp_path / "bad.txt", rows))
-    assert "Block 2 lies in two tracts: 44001030100 on line 3, 44001030200 here." in found[6, 4]
+    assert "Block 2 has two codes: 44001030100 on line 3 and 44001030200 on this line." in found[6, 4]
     assert "PLACEFP overlap" in found[7, 8]
-    assert "none on line 2 and in 4403520 here" in found[7, 8]
-    assert "Block 440030205002000 stands a second time, first on line 4" in found[8, 5]
-    assert "TABBLKCOU 1 is not a code of 3 digits" in found[9, 3]
+    assert "none on line 2 and in 4403520 on this line" in found[7, 8]
+    assert "Block 440030205002000 is a duplicate of line 4" in found[8, 5]
+    assert "TABBLKCOU must be a code of 3 digits (got 1)" in found[9, 3]
     assert "AIANNHCE is missing" in found[9, 6]
-    assert "PLACEFP 3520 is not a code of 5 digits" in found[9, 8]
-    assert "99, which is no state" in found[10, 2]
-    assert "AIANNHCE 99X9" in found[10, 6]
+    assert "state first (got 3520)" in found[9, 8]
+    assert "99, which is not the code of a state" in found[10, 2]
+    assert "(got 99X9)" in found[10, 6]
     assert len(found) == 8
 
 
@@ -128,9 +128,9 @@ def test_that_a_block_file_needs_no_counts_and_its_parts_must_agree(tmp_path):
         "440010301001003,030100,4403520\n440010301001003,030100,4403521\n"
     )
     wrong = problems(path)
-    assert "two tracts: tract says 030200, geoid 440010301001000 says 030100" in wrong[2, 2]
-    assert "44001030100100 is not a code of 15 digits" in wrong[3, 1]
-    assert "4403520 on line 5 and in 4403521 here" in wrong[6, 3]
+    assert "tract is 030200, but geoid 440010301001000 contains 030100" in wrong[2, 2]
+    assert "must be a code of 15 digits (got 44001030100100)" in wrong[3, 1]
+    assert "4403520 on line 5 and in 4403521 on this line" in wrong[6, 3]
 
 
 def test_that_areas_of_another_state_are_read_and_listed(tmp_path):
@@ -138,7 +138,7 @@ def test_that_areas_of_another_state_are_read_and_listed(tmp_path):
     path.write_text("geoid,place\n440010301001000,0903520\n")
     found = read_geography(path)
     assert areas(found, "place") == ["0903520"]
-    assert "0903520 is of state 09, the block lies in 44" in found.warnings[0].sentence
+    assert "0903520 begins with 09, but the block lies in 44" in found.warnings[0].sentence
     assert found.warnings[0].line == 2
 
 

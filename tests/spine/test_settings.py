@@ -64,8 +64,8 @@ def test_that_settings_come_back_from_a_scenario_and_from_json(settings):
         ({"bypass": "all"}, "bypass"),
         ({"kind": "aian", "aian_areas": ("Nowhere",)}, "class of tribal areas"),
         ({"strong_mcd_states": ("09", "9")}, "strong_mcd_states of the spine.* is called '9'"),
-        ({"fanout_cutoff": -1}, "fanout_cutoff lies between"),
-        ({"kind": "standard", "aian_areas": AIAN_AREAS_2020}, "does not set tribal areas apart"),
+        ({"fanout_cutoff": -1}, "fanout_cutoff must be between"),
+        ({"kind": "standard", "aian_areas": AIAN_AREAS_2020}, "does not separate tribal areas"),
     ],
 )
 def test_that_settings_that_cannot_be_are_refused(change, match):

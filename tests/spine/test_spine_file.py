@@ -103,10 +103,10 @@ def test_that_a_file_that_does_not_state_its_provenance_is_read_as_unmarked(stor
 def test_that_other_files_and_missing_ones_are_refused(tmp_path):
     other = tmp_path / "x.spine"
     other.write_bytes(b"geoid,place\n")
-    with pytest.raises(InputProblemsError, match="no spine"):
+    with pytest.raises(InputProblemsError, match="not a spine file"):
         read_spine(other)
     other.write_bytes(b"")
-    with pytest.raises(InputProblemsError, match="cannot be read as a spine"):
+    with pytest.raises(InputProblemsError, match="cannot be imported as a spine"):
         read_spine(other)
     with pytest.raises(InputProblemsError, match="No such file"):
         read_spine(tmp_path / "none")

@@ -43,7 +43,7 @@ def test_that_two_states_have_the_nation_above_them(geocodes):
     tree = tree_of(both, LEVELS)
     assert [level.name for level in tree.levels] == list(LEVELS)
     assert tree.levels[0].first_child.tolist() == [0, 2]
-    with pytest.raises(PhexploreError, match="2 units of State"):
+    with pytest.raises(PhexploreError, match="2 geographic units of State"):
         tree_of(both, LEVELS[1:])
 
 
@@ -68,11 +68,11 @@ def test_that_districts_of_1940_have_levels_of_their_own():
     assert tree.levels[3].codes.tolist() == ["090010001", "090010002", "440010001"]
     without = tree_of(codes, ("Nation", "County", "Enumdist"), ENUMERATION_DISTRICTS_1940)
     assert [level.units for level in without.levels] == [1, 2, 4]
-    with pytest.raises(PhexploreError, match="Tract has no place in a code of 13 characters"):
+    with pytest.raises(PhexploreError, match="A code of 13 characters does not contain the level Tract"):
         tree_of(codes, ("Nation", "Tract", "Enumdist"), ENUMERATION_DISTRICTS_1940)
 
 
 @pytest.mark.parametrize("levels", [("State", "US", "Block"), ("State", "County"), ("US", "Nation", "Block"), ()])
 def test_that_levels_that_are_no_spine_are_refused(geocodes, levels):
-    with pytest.raises(PhexploreError, match="no spine"):
+    with pytest.raises(PhexploreError, match="not a spine"):
         tree_of(geocodes, levels)

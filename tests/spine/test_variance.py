@@ -223,7 +223,7 @@ def test_that_a_level_without_budget_leaves_its_only_children_known_and_its_sibl
 def test_that_blocks_without_the_detailed_query_are_refused(small, schema):
     tree = small.random_tree(np.random.default_rng(1))
     tree = small.with_shares(tree, [[Fraction(1, 4)] * level.units for level in tree.levels])
-    with pytest.raises(PhexploreError, match="does not determine") as error:
+    with pytest.raises(PhexploreError, match="do not determine") as error:
         predict(tree, small.method(tree, queries=("total", "a * b")))
     assert "detailed" in error.value.remedy
 

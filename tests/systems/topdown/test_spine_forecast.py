@@ -65,7 +65,7 @@ def test_that_an_area_that_is_a_unit_has_the_unit_s_variance(comparison):
 
 def test_that_the_json_is_finite_and_says_what_is_not_seen(comparison):
     content = json.loads(json.dumps(comparison.json(), allow_nan=False))
-    assert "not negative" in content["unseen"]
+    assert "nonnegativity" in content["unseen"]
     place = next(each for each in content["entities"] if each["class"] == "place")
     assert place["entities"] == 36
     assert [query["query"] for query in place["queries"]] == ["total", "hispanic * cenrace"]
@@ -105,7 +105,7 @@ def test_that_units_keep_their_totals_in_every_block(rhode_island):
 def test_that_the_spine_of_the_dhc_has_no_standard_beside_it(small_dhc):
     spine, method = small_dhc
     assert compare_with_standard(spine, method, Conventions(), queries=["total"], classes=["place"]).standard is None
-    with pytest.raises(PhexploreError, match="does not fit"):
+    with pytest.raises(PhexploreError, match="is not a level of both"):
         forecast_spine(build_spine(spine.geography, spine_preset("standard").settings), method, Conventions())
 
 
