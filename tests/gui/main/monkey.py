@@ -26,8 +26,21 @@ os.environ.pop("SSH_AUTH_SOCK", None)
 os.chdir(HOME)  # what is typed as the name of a file stays here
 sys.argv = ["phexplore"]
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, QTimer, QUrl, qInstallMessageHandler  # noqa: E402
-from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QDropEvent, QWheelEvent  # noqa: E402
+import shiboken6  # noqa: E402
+from PySide6.QtCore import (  # noqa: E402
+    QEvent,
+    QMetaObject,
+    QMimeData,
+    QObject,
+    QPoint,
+    QPointF,
+    QSize,
+    Qt,
+    QTimer,
+    QUrl,
+    qInstallMessageHandler,
+)
+from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QDropEvent, QMouseEvent, QWheelEvent  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QTabBar, QWidget  # noqa: E402
 
@@ -37,6 +50,7 @@ from phexplore.gui.main.project_files import project_of  # noqa: E402
 from phexplore.gui.main.window import MainWindow  # noqa: E402
 from phexplore.gui.theme.appearance import ThemeChoice, appearance  # noqa: E402
 from phexplore.gui.theme.depth import Depth  # noqa: E402
+from phexplore.gui.widgets.flow import FlowLayout  # noqa: E402
 from phexplore.model.workbook import activate, add_scenario  # noqa: E402
 from phexplore.systems.registry import presets  # noqa: E402
 
@@ -71,6 +85,7 @@ KEYS = [
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,%-+ éρ"  # nothing that leads out of the folder
 NO, CTRL, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
+PRESS, RELEASE = QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease
 ENDS = {"file.quit", "file.close"}
 
 
@@ -112,7 +127,7 @@ class Monkey:
 
     def hear(self, _kind, _context, message: str) -> None:
         if not any(words in message for words in HARMLESS):
-            self.find(f"Qt: {message}")
+            self.find(f"Qt: {message}\n" + "".join(traceback.format_stack()[-8:-1]))
 
     # The life of a window
 
@@ -136,6 +151,8 @@ class Monkey:
         self.window = None
         if self.dice.random() < 0.5:
             gc.collect()
+            if kept := kept_by_the_binding():
+                self.find(f"kept by the binding: {kept}, by {[type(each) for each in gc.get_referrers(*kept)]}")
         if time.process_time() >= SECONDS:
             QApplication.exit(0)
         else:
@@ -182,14 +199,10 @@ class Monkey:
         if isinstance(ground, QFileDialog):
             self.answer(ground)
             return None
-        found = [
-            each
-            for each in ground.findChildren(kind)
-            if each.isVisible() and not isinstance(each.window(), QFileDialog)
-        ]
-        # Kept: PySide lets go of a widget with the wrapper of the parent it was found by, though both are on the screen.
-        self.seen = ground, [each for each in found if valid(each)]
-        return self.dice.choice(self.seen[1]) if self.seen[1] else None
+        # Not `findChildren`: it makes its widget the parent, in the binding, of all it finds.
+        found = [each for each in QApplication.allWidgets() if isinstance(each, kind) and each.isVisible()]
+        found = [each for each in found if each is ground or ground.isAncestorOf(each)]
+        return self.dice.choice(found) if found else None
 
     def answer(self, dialog: QFileDialog) -> None:
         """Answer a file dialog with a file of the monkey, once or twice: clicks in it could lead anywhere."""
@@ -206,26 +219,32 @@ class Monkey:
     def place(self, widget: QWidget) -> QPoint:
         return QPoint(self.dice.randrange(max(1, widget.width())), self.dice.randrange(max(1, widget.height())))
 
+    def mouse(self, widget, kind, button=LEFT, modifiers=NO, held=Qt.MouseButton.NoButton) -> None:
+        """Send an event to a widget that is still there: `QTest.mouseClick` releases the button on one that the press deleted."""
+        if shiboken6.isValid(widget):
+            place = QPointF(self.place(widget))
+            event = QMouseEvent(kind, place, widget.mapToGlobal(place), button, held, modifiers)
+            QApplication.sendEvent(widget, event)
+
     def click(self) -> None:
         if (widget := self.target()) is not None:
-            how = self.dice.choices(
-                [QTest.mouseClick, QTest.mouseDClick, QTest.mousePress, QTest.mouseRelease], [8, 1, 0.3, 0.6]
+            press, release, double = PRESS, RELEASE, QEvent.Type.MouseButtonDblClick
+            kinds = self.dice.choices(
+                [(press, release), (press, release, double, release), (press,), (release,)], [8, 1, 0.3, 0.6]
             )[0]
-            self.note(f"{how.__name__} {name_of(widget)}")
-            how(
-                widget,
-                RIGHT if self.dice.random() < 0.08 else LEFT,
-                self.dice.choice([NO, NO, NO, CTRL, SHIFT]),
-                self.place(widget),
-            )
+            self.note(f"{' '.join(kind.name for kind in kinds)} {name_of(widget)}")
+            button = RIGHT if self.dice.random() < 0.08 else LEFT
+            modifiers = self.dice.choice([NO, NO, NO, CTRL, SHIFT])
+            for kind in kinds:
+                self.mouse(widget, kind, button, modifiers)
 
     def drag(self) -> None:
         if (widget := self.target()) is not None:
             self.note(f"drag {name_of(widget)}")
-            QTest.mousePress(widget, LEFT, NO, self.place(widget))
+            self.mouse(widget, PRESS)
             for _ in range(self.dice.randint(1, 6)):
-                QTest.mouseMove(widget, self.place(widget))
-            QTest.mouseRelease(widget, LEFT, NO, self.place(widget))
+                self.mouse(widget, QEvent.Type.MouseMove, Qt.MouseButton.NoButton, held=LEFT)
+            self.mouse(widget, RELEASE)
 
     def scroll(self) -> None:
         if (widget := self.target()) is not None:
@@ -264,7 +283,7 @@ class Monkey:
                 letter = self.dice.choice(LETTERS)
                 self.note(f"letter {letter} {name_of(widget)}")
                 QTest.keyClick(widget, letter)
-            if not valid(widget):
+            if not shiboken6.isValid(widget):
                 return
 
     def tab(self) -> None:
@@ -370,15 +389,18 @@ ACTIONS = (
 )
 
 
-def valid(widget) -> bool:
-    from shiboken6 import isValid
-
-    return isValid(widget)
+def kept_by_the_binding() -> list[object]:
+    """What Qt deletes without telling the binding, which still believes in it (docs/extending.md, ownership, rule 6)."""
+    returned = {id(item) for each in gc.get_objects() if type(each) is FlowLayout for item in each._items}
+    return [
+        each
+        for each in shiboken6.getAllValidWrappers()
+        if not isinstance(each, (QObject, QMetaObject)) and id(each) not in returned
+        if not shiboken6.createdByPython(each) and not shiboken6.ownedByPython(each)
+    ]
 
 
 def name_of(widget: QWidget) -> str:
-    if not valid(widget):  # PySide lets go of a child of what was asked for children; the widget itself may be there
-        return type(widget).__name__
     return f"{type(widget).__name__} {(widget.accessibleName() or widget.objectName())[:50]!r}"
 
 
