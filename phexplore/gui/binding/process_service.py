@@ -7,8 +7,10 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, QProcess, QTimer, Signal
+from shiboken6 import isValid
 
 from phexplore.errors import PhexploreError
 from phexplore.report.export_formats import STEP
@@ -62,7 +64,8 @@ class ProcessService(QObject):
         super().__init__(parent)
         self._niceness, self._in_session = niceness, in_session
         self._log, self._rest = "", ""
-        self._process = QProcess(self)
+        self._process = QProcess(QCoreApplication.instance())  # no child: its program may outlive this by a moment
+        self.destroyed.connect(partial(_throw_away, self._process, in_session))
         if in_session:
             parameters = QProcess.UnixProcessParameters()
             parameters.flags = QProcess.UnixProcessFlag.CreateNewSession
@@ -113,12 +116,7 @@ class ProcessService(QObject):
 
     def kill(self) -> None:
         """End the program by force, and its children where it has a session of its own."""
-        if not self.is_running:
-            return
-        if self._in_session:
-            with suppress(OSError, AttributeError):  # the group may be gone between the check and the signal
-                os.killpg(self.process_id, signal.SIGKILL)
-        self._process.kill()
+        _kill(self._process, self._in_session)
 
     def wait(self, milliseconds: int = GRACE_MS) -> bool:
         """Wait until the program is gone; return whether it is."""
@@ -130,14 +128,10 @@ class ProcessService(QObject):
         self.wait()
 
     def abandon(self) -> None:
-        """Hear nothing more of the program and throw it away: at once by force, the rest when it is gone."""
+        """Hear nothing more of the program, and end it by force."""
         self.blockSignals(True)
-        if self.is_running:
-            self.setParent(QCoreApplication.instance())  # the owner may be gone before the program is
-            self._process.finished.connect(self.deleteLater)
-            self.kill()
-        else:
-            self.deleteLater()
+        self.kill()
+        self.deleteLater()
 
     def _on_started(self) -> None:
         if self._niceness:
@@ -165,6 +159,24 @@ class ProcessService(QObject):
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:  # the only error that is not followed by `finished`
             self.ended.emit(Ended(None, self._process.errorString()))
+
+
+def _kill(process: QProcess, in_session: bool) -> None:
+    if process.state() is QProcess.ProcessState.NotRunning:
+        return
+    if in_session:
+        with suppress(OSError, AttributeError):  # the group may be gone between the check and the signal
+            os.killpg(int(process.processId()), signal.SIGKILL)
+    process.kill()
+
+
+def _throw_away(process: QProcess, in_session: bool, _owner: object = None) -> None:
+    """Delete the process of a service that is gone, once its program has ended: Qt waits, with a warning, for one that runs."""
+    if isValid(process):
+        process.finished.connect(process.deleteLater)
+        _kill(process, in_session)
+        if process.state() is QProcess.ProcessState.NotRunning:
+            process.deleteLater()
 
 
 class CommandError(PhexploreError):
