@@ -8,6 +8,7 @@ from pathlib import Path
 from phexplore.document.decided_versions import write_new_project
 from phexplore.document.project import Project
 from phexplore.errors import UnknownNameError
+from phexplore.figures.wording import counted
 from phexplore.files.atomic_files import read_text
 from phexplore.files.project_file import ProjectContent, read_project, single
 from phexplore.model.approval import Decision, DecisionError, Status, decided
@@ -63,12 +64,10 @@ def record_decision(
         return _save(content, made, out)
     path, _ = source
     if out is None:
+        if edits := Project.interrupted_edits(path):
+            raise DecisionError(f"{path.name} has {counted(edits, 'unsaved edit')}.", "Open it in the window first.")
         project = Project.open(path)
         try:
-            if project.recovered:
-                raise DecisionError(
-                    f"{path.name} has {project.recovered} edits that were never saved.", "Open it in the window first."
-                )
             project.decide(made, is_clock_right=is_clock_right)
         finally:
             project.close()

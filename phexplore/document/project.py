@@ -45,6 +45,7 @@ class Project:
         scratch: the file that keeps a project that was never saved, None for one that was opened or is kept in no file.
         issues: what was wrong with the file when it was opened.
         recovered: how many edits were brought back from the journal of a program that did not end properly.
+        lost: how many edits of such a journal were not because it is damaged.
         decisions: who recommended and approved what, oldest first; undo does not touch them, saving keeps them.
         spared: name of the approved scenario whose edit the last step made in a copy, "" for none, or once it was told.
     """
@@ -69,7 +70,7 @@ class Project:
         """
         self.scratch: Path | None = None
         self.issues: tuple[Issue, ...] = content.issues
-        self.recovered = 0
+        self.recovered = self.lost = 0
         self.spared = ""
         self.decisions: tuple[Decision, ...] = content.decisions
         self._approved = ApprovedVersions()
@@ -130,7 +131,7 @@ class Project:
 
     @staticmethod
     def interrupted_edits(path: Path, *, refuge: Refuge | None = None) -> int | None:
-        """Return how many edits `open` would bring back to a file that a program left without closing it.
+        """Return how many edits are in the journal of a file that a program left without closing it.
 
         Nothing is changed. None for a file that was closed, is open in a window, or cannot be read.
 
@@ -148,7 +149,8 @@ class Project:
                 refuse_if_in_use(journal)
             base = read_bytes(path)
             content = read_project(text_of(base, path), name=path.name)
-            return max(recover(journal, base, content)[1] for journal in journals)
+            found = [recover(journal, base, content) for journal in journals]
+            return max(each.edits + (0 if each.base else each.lost) for each in found)
         except (PhexploreError, OSError):
             return None
 
@@ -181,25 +183,25 @@ class Project:
         try:
             base = read_bytes(home)
             on_disk = read_project(text_of(base, home), name=home.name)
-            content, recovered = recover(journal_path(home), base, on_disk)
+            left = [(journal_path(home), recover(journal_path(home), base, on_disk))]
             if path is not None and refuge is not None and (shelter := refuge(path)).exists():
                 fled = Journal(journal_path(shelter))
-                elsewhere, count = recover(journal_path(shelter), base, on_disk)
-                content, recovered = (elsewhere, count) if count else (content, recovered)
-            read = content
-            content = sound_content(content, home.name)
+                left.append((fled.path, recover(fled.path, base, on_disk)))
+            found = max(reversed([each for _, each in left]), key=lambda each: each.edits > 0)
+            content = sound_content(found.content, home.name)
         except BaseException:
             for held in (journal, fled):
                 if held is not None:
                     held.close(remove=False)
             raise
-        remarks = [] if journal is None else set_aside(journal, home, base)
+        remarks = [issue for at, each in left for issue in set_aside(at, each, home)]
         content = replace(content, issues=(*content.issues, *remarks, *_clock_remarks(content.steps)))
         project = cls(content, path, base=base, on_disk=on_disk, refuge=refuge)
-        project.recovered = recovered
+        project.recovered = found.edits
+        project.lost = max(0 if each.base else each.lost for _, each in left)
         if path is None:
             project._keeping.scratch = project.scratch = home
-        if recovered or len(content.steps) != len(read.steps):
+        if found.edits or len(content.steps) != len(found.content.steps):
             project._history.forget_saved()
         project._keeping.begin(journal, reason, fled)
         return project

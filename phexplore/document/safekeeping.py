@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain, count
 from pathlib import Path
 
 from phexplore.errors import PhexploreError
+from phexplore.figures.wording import counted
 from phexplore.files.atomic_files import WriteError, remove_parts, write_atomically
-from phexplore.files.journal import SUFFIX, Journal, journal_path, left_over
+from phexplore.files.journal import SUFFIX, Journal, Recovered, journal_path, keep_copy
 from phexplore.files.project_file import ProjectContent
 from phexplore.model.issues import InputProblemsError, Issue, Severity
 from phexplore.opening import read_bytes
@@ -18,8 +18,8 @@ from phexplore.opening import read_bytes
 PREVIOUS_SUFFIX = ".previous"
 """The content before the last save stays beside the file under this suffix."""
 
-KEPT_SUFFIX = ".kept"
-"""A journal whose edits belong to another state of the file is kept under its name and this suffix."""
+KEPT_SUFFIX, DAMAGED_SUFFIX = ".kept", ".damaged-1"
+"""A journal whose edits belong to another state of the file, or that is damaged, is copied to its name and this suffix."""
 
 Refuge = Callable[[Path], Path]
 """Returns where edits of a project are kept while they cannot be kept beside its file."""
@@ -266,37 +266,41 @@ def taken(path: Path) -> tuple[Journal | None, PhexploreError | None]:
         return None, error
 
 
-def set_aside(journal: Journal, home: Path, base: bytes) -> list[Issue]:
-    """Keep a journal whose edits belong to another state of the file; remove what killed programs left half-written.
+def set_aside(journal: Path, found: Recovered, home: Path) -> list[Issue]:
+    """Copy a journal whose edits were not all restored; remove what killed programs left half-written.
 
     A journal of the state before the last save says nothing new: the program ended between writing the file and
     beginning the journal anew.
 
     Args:
-        journal: that was left beside the file.
+        journal: path of the journal that was left.
+        found: what was restored of it.
         home: the file.
-        base: its content.
     """
     remove_parts(home)
-    remove_parts(journal.path)
-    previous = home.with_name(home.name + PREVIOUS_SUFFIX)
-    with suppress(OSError):
-        bases = (base, previous.read_bytes()) if previous.is_file() else (base,)
-        if entries := left_over(journal.path, *bases):
-            kept = _unused(journal.path.with_name(journal.path.name + KEPT_SUFFIX))
-            write_atomically(kept, journal.path.read_bytes())
-            return [
-                Issue(
-                    (home.name,),
-                    f"{entries} unsaved edits belong to another state of the file, which was replaced since; they were not made.",
-                    f"They are kept in {kept.name}.",
-                    Severity.WARNING,
-                )
-            ]
-    return []
+    remove_parts(journal)
+    if not found.lost or (found.base and found.base == _digest(home.with_name(home.name + PREVIOUS_SUFFIX))):
+        return []
+    try:
+        copy = keep_copy(journal, KEPT_SUFFIX if found.base else DAMAGED_SUFFIX)
+        named = copy.name if copy.parent == home.parent else copy
+        remedy = (
+            f"They are kept in {named}."
+            if found.base
+            else f"Repeat the missing edits. {named} is a copy of the journal."
+        )
+    except WriteError as error:
+        remedy = f"They are in {journal}. {error.full}"
+    sentence = (
+        f"{found.lost} unsaved edits belong to another state of the file, which was replaced since; they were not made."
+        if found.base
+        else "The journal of unsaved edits is damaged. "
+        f"Restored: {counted(found.edits, 'edit')}. Not restored: {counted(found.lost, 'edit')}."
+    )
+    return [Issue((home.name,), sentence, remedy, Severity.WARNING)]
 
 
-def _unused(path: Path) -> Path:
-    """Return a name nobody has yet: this one, or it with the first free number behind it."""
-    names = chain([path], (path.with_name(f"{path.name}-{number}") for number in count(2)))
-    return next(name for name in names if not os.path.lexists(name))
+def _digest(path: Path) -> str:
+    with suppress(InputProblemsError):
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    return ""

@@ -11,15 +11,17 @@ import errno
 import hashlib
 import json
 import os
+import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import FileIO
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from phexplore.errors import PhexploreError
-from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory
+from phexplore.files.atomic_files import PART_SUFFIX, WriteError, flush_directory, write_atomically
 from phexplore.files.json_text import require_whole_characters
 from phexplore.files.project_file import LoggedStep, ProjectContent, decode_step, encode_step, with_cursor
 from phexplore.model.issues import InputProblemsError
@@ -30,6 +32,11 @@ SUFFIX = ".journal"
 _BINARY = getattr(os, "O_BINARY", 0)
 _LARGEST = 2**30
 """Bytes of a journal that is read: sixteen times the largest project file, since every edit is kept as it was made."""
+
+_BEGINNING, _ENDING = b'{"cursor":', re.compile(rb"\t[0-9a-f]{8}\Z")
+"""Of the line of an edit; JSON within it has no such beginning, because quotation marks in texts are escaped."""
+_OWED: dict[Path, str] = {}
+"""Journals with edits in no other place, by path, and the suffix of the copy that must be made before they are replaced."""
 
 
 def journal_path(project: Path) -> Path:
@@ -73,6 +80,8 @@ class Journal:
             lines.append(_line({"cursor": index, "merged": False, "step": step}))
         if steps:
             lines.append(_line({"cursor": cursor}))
+        if self.path in _OWED:
+            keep_copy(self.path, _OWED[self.path])
         before, self._file = self._file, _replacement(self.path, b"".join(lines), self._file)
         before.close()
         self._flushed = True
@@ -117,11 +126,13 @@ class Journal:
     def retire(self) -> None:
         """Empty the journal because its entries are kept elsewhere; the project stays held by this process."""
         with contextlib.suppress(OSError):
-            self._file.truncate(0)
+            if self.path not in _OWED:
+                self._file.truncate(0)
 
     def close(self, *, remove: bool) -> None:
         """Close; remove the file when the project was saved or given up on purpose, or when there is nothing in it."""
         with contextlib.suppress(OSError):  # its folder may be gone or read-only by now
+            remove = remove and self.path not in _OWED
             if (remove or not self._file.seek(0, os.SEEK_END)) and _is_at(self.path, self._file):
                 self.path.unlink(missing_ok=True)
         self._file.close()
@@ -231,43 +242,85 @@ def _lock(handle: int) -> None:
             )
 
 
-def recover(path: Path, base: bytes, content: ProjectContent) -> tuple[ProjectContent, int]:
-    """Replay a journal onto the content of its project file.
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a journal gave back.
+
+    Attributes:
+        content: of the project file, with the edits of the journal.
+        edits: number of edits that were restored.
+        lost: number of edits in the journal that were not restored.
+        base: SHA-256 of another state of the file that the journal belongs to; "" for this state, or where that is damaged.
+    """
+
+    content: ProjectContent
+    edits: int = 0
+    lost: int = 0
+    base: str = ""
+
+
+def recover(path: Path, base: bytes, content: ProjectContent) -> Recovered:
+    """Replay a journal onto the content of its project file, up to the first damaged line: each edit builds on the one before.
 
     Args:
         path: of the journal.
         base: bytes of the project file the content was read from.
         content: what the file holds.
-
-    Returns:
-        The recovered content and the number of recovered entries, 0 when the journal is absent, empty, or belongs to
-        another state of the file.
     """
-    entries = _whole_lines(path)
-    head = next(entries, None)
-    if head is None or head.get("base") != hashlib.sha256(base).hexdigest():
-        return content, 0
-    count = 0
-    for entry in entries:
+    lines = _lines(path)
+    entries: list[Mapping[str, Any]] = []
+    for line in lines:
+        if (entry := _entry(line)) is None:
+            break
+        entries.append(entry)
+    total = max(_edits_in(lines), len(entries) - 1, len(lines) > len(entries))
+    stated = entries[0].get("base") if entries else None
+    if stated != hashlib.sha256(base).hexdigest():
+        return Recovered(content, lost=total, base=stated if isinstance(stated, str) else "")
+    edits = 0
+    for entry in entries[1:]:
         try:
             content = _replayed(content, entry)
         except (ValueError, TypeError, KeyError, AttributeError, PhexploreError):
             break
-        count += 1
-    return content, count
+        edits += 1
+    return Recovered(content, edits, total - edits)
 
 
-def left_over(path: Path, *bases: bytes) -> int:
-    """Return how many entries a journal holds that belongs to none of these contents of its project file."""
-    entries = _whole_lines(path)
-    head = next(entries, None)
-    if head is None or head.get("base") in {hashlib.sha256(base).hexdigest() for base in bases}:
-        return 0
-    return sum(1 for _ in entries)
+def keep_copy(path: Path, suffix: str) -> Path:
+    """Return a copy of a journal next to it, made unless there is one; until it is made, the journal is not replaced or removed.
+
+    Args:
+        path: of the journal.
+        suffix: of the name of the first copy; further ones are numbered.
+
+    Raises:
+        WriteError: it cannot be copied.
+    """
+    _OWED[path] = suffix
+    try:
+        content = read_bytes(path, limit=_LARGEST)
+        more = (f"{suffix.removesuffix('-1')}-{number}" for number in count(2))
+        names = (path.with_name(path.name + each) for each in chain([suffix], more))
+        copy = next(name for name in names if not os.path.lexists(name) or _holds(name, content))
+    except InputProblemsError as error:
+        raise WriteError(f"{path} cannot be copied. {error.issues[0].sentence}", "Copy the file.") from error
+    if not os.path.lexists(copy):
+        write_atomically(copy, content)
+    del _OWED[path]
+    return copy
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    with contextlib.suppress(InputProblemsError):
+        return read_bytes(path, limit=_LARGEST) == content
+    return False
 
 
 def _replayed(content: ProjectContent, entry: Mapping[str, Any]) -> ProjectContent:
     cursor = entry["cursor"]
+    if type(cursor) is not int:
+        raise TypeError(f"the cursor is {cursor!r}")
     if "step" not in entry:
         if not 0 <= cursor < len(content.steps):
             raise ValueError(f"the cursor {cursor} is outside the {len(content.steps)} versions")
@@ -279,21 +332,30 @@ def _replayed(content: ProjectContent, entry: Mapping[str, Any]) -> ProjectConte
     return replace(content, steps=steps, cursor=cursor)
 
 
-def _whole_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+def _lines(path: Path) -> list[bytes]:
+    """Return the lines of a journal; what a crash left of a last line is none."""
     try:
-        lines = read_bytes(path, limit=_LARGEST).split(b"\n")
+        *lines, rest = read_bytes(path, limit=_LARGEST).split(b"\n")
     except InputProblemsError:
-        return
-    for line in lines[:-1]:
-        text, _, check = line.rpartition(b"\t")
-        if hashlib.sha256(text).hexdigest()[:8].encode() != check:
-            return
-        try:
-            words = text.decode()
-            entry = json.loads(words)
-            require_whole_characters(entry, words, 0, len(words))
-        except (ValueError, RecursionError):
-            return
-        if not isinstance(entry, dict):
-            return
-        yield entry
+        return []
+    return lines if _entry(rest[:-1]) is None else [*lines, rest[:-1]]  # its line feed is another character now
+
+
+def _edits_in(lines: Sequence[bytes]) -> int:
+    """Return how many edits lines hold, by how edits begin and end: a changed bit hides, splits or joins no more than one."""
+    begun = sum(line.count(_BEGINNING) for line in lines)
+    return max(begun, sum(_ENDING.search(line) is not None for line in lines) - 1)
+
+
+def _entry(line: bytes) -> Mapping[str, Any] | None:
+    """Return the entry of a line, None when it is damaged."""
+    text, _, check = line.rpartition(b"\t")
+    if hashlib.sha256(text).hexdigest()[:8].encode() != check:
+        return None
+    try:
+        words = text.decode()
+        entry = json.loads(words)
+        require_whole_characters(entry, words, 0, len(words))
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None

@@ -146,7 +146,7 @@ def _rescued(scratch: Path) -> Project | None:
         project = Project.rescue(scratch, refuge=refuge)
     except PhexploreError:
         return None  # in use by another window, or not readable: it stays for the user to look at
-    if project.recovered or unsaved_runs(project):
+    if project.recovered or project.lost or unsaved_runs(project):
         return project
     project.close()
     return None
