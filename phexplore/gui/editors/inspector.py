@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from phexplore.accuracy.explanation import Explanation
@@ -23,6 +23,7 @@ from phexplore.gui.widgets.compact_list import CompactList
 from phexplore.gui.widgets.interval_picture import IntervalPicture
 from phexplore.gui.widgets.labels import Paragraph, Text, describe, stand_on_card, stand_on_page
 from phexplore.gui.widgets.layout import column
+from phexplore.gui.widgets.menus import offer
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.comments import comments_on, place_of
 from phexplore.model.rounded import ABSENT
@@ -45,10 +46,7 @@ class ExplanationCard(QFrame):
         for label in self._labels:
             label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the card is copied as a whole
         column(*self._labels, of=self, gap=HALF, margins=(GRID + HALF, GRID, GRID + HALF, GRID))
-        copy = QAction("Copy the explanation", self)
-        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self.text))
-        self.addAction(copy)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        offer(self, {"Copy the explanation": lambda: QGuiApplication.clipboard().setText(self.text)})
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
 from phexplore.figures.figure import Figure
@@ -18,6 +18,7 @@ from phexplore.gui.theme.metrics import GRID, HALF, ROW_PADDING
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.cell_text import CellText, WrappedText
 from phexplore.gui.widgets.labels import describe
+from phexplore.gui.widgets.menus import offer
 from phexplore.gui.widgets.when_seen import WhenSeen
 
 Index = QModelIndex | QPersistentModelIndex
@@ -181,7 +182,7 @@ class NumbersTable(QTableView):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of a table differ at their end
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)
-        self._add_copy_actions()
+        offer(self, {"Copy with headers": self.copy, "Copy the whole table": self.copy_all})
         self._model.modelReset.connect(self._fit_columns)
         self._seen = WhenSeen(self, self._fit_columns)
         appearance().changed.connect(self._follow_text_size)
@@ -254,13 +255,6 @@ class NumbersTable(QTableView):
             event.accept()
         else:
             super().keyPressEvent(event)
-
-    def _add_copy_actions(self) -> None:
-        for text, slot in (("Copy with headers", self.copy), ("Copy the whole table", self.copy_all)):
-            action = QAction(text, self)
-            action.triggered.connect(slot)
-            self.addAction(action)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _announce(self, current: QModelIndex) -> None:
         if current.isValid() and not self._following:

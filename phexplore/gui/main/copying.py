@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QTableView, QTreeView, QWidget
 
 from phexplore.files.spreadsheet import safe_cell
+from phexplore.gui.widgets.menus import offer
 
 _KNOWN = "copies_rows"
 
@@ -64,7 +65,4 @@ class TableCopies(QObject):
         after.setProperty(_KNOWN, True)
         after.installEventFilter(self)
         if after.contextMenuPolicy() == Qt.ContextMenuPolicy.DefaultContextMenu:
-            copy = QAction("Copy with headers", after)
-            copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(rows_text(after)))
-            after.addAction(copy)
-            after.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+            offer(after, {"Copy with headers": lambda: QGuiApplication.clipboard().setText(rows_text(after))})

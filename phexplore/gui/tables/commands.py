@@ -17,6 +17,7 @@ from phexplore.gui.binding.system_session import SystemSession
 from phexplore.gui.tables.blocks import block_text, read_block
 from phexplore.gui.tables.model import ParameterModel
 from phexplore.gui.tables.parameter_table import Entry, ParameterColumn
+from phexplore.gui.widgets.menus import open_menu
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -150,9 +151,7 @@ class TableCommands:
         return () if is_taken else (TableCommand("Clear", self.clear, lambda: bool(self._indexes()), key),)
 
     def _open_menu(self, position: QPoint) -> None:
-        menu = self.menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self._view.viewport().mapToGlobal(position))
+        open_menu(self.menu(), self._view, position)
 
     def _enter(
         self,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
     QAccessible,
-    QAction,
     QColor,
     QFontMetricsF,
     QGuiApplication,
@@ -24,6 +23,7 @@ from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.lettering import elided, lettering
 from phexplore.gui.theme.metrics import GRID
 from phexplore.gui.theme.number_style import localised, wrappable
+from phexplore.gui.widgets.menus import offer
 from phexplore.gui.widgets.pointers import open_page, points, with_links
 from phexplore.gui.widgets.speech import Spoken, announce_notice, speak_as
 
@@ -240,10 +240,7 @@ class Figure(QWidget):
         return painter
 
     def _offer_copy(self) -> None:
-        copy = QAction("Copy", self)
-        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(self._text))
-        self.addAction(copy)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        offer(self, {"Copy": lambda: QGuiApplication.clipboard().setText(self._text)})
 
     def _room(self) -> int:
         """Return what the text needs: another need asks for a new layout."""

@@ -120,3 +120,49 @@ print("alive")
 def test_that_a_list_is_emptied_whose_lines_stand_where_items_of_a_layout_stood():
     done = subprocess.run([sys.executable, "-c", STALE], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-2000:]
+
+
+def test_that_qt_waits_in_no_menu_or_dialog_of_its_own():
+    waits = {"exec", "getOpenFileName", "getSaveFileName", "getExistingDirectory", "question", "information", "warning"}
+    found = {
+        place.split(":")[0]
+        for place, node in calls()
+        if isinstance(node.func, ast.Attribute)
+        and node.func.attr in {*waits, "critical", "about", "getText", "getItem"}
+        if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "_log")
+    }
+    assert found == {"main/start.py"}  # the event loop of the program
+    assert not [path for path in ROOT.rglob("*.py") if "ActionsContextMenu" in path.read_text(encoding="utf-8")]
+
+
+WHILE_OPEN = """
+import sys
+from PySide6.QtCore import QEvent, QPoint, QTimer
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QListWidget
+from phexplore.gui.editors.inspector import ExplanationCard
+from phexplore.gui.figures.data_table import NumbersTable
+from phexplore.gui.main.copying import TableCopies
+from phexplore.gui.widgets.labels import ElidedText, Paragraph
+application = QApplication(sys.argv)
+copies = TableCopies(application, application)
+for kind in (ElidedText, Paragraph, ExplanationCard, NumbersTable, QListWidget):
+    widget = kind()
+    widget.show()
+    copies._on_focus(None, widget)
+    widget.destroyed.connect(lambda: print("gone", flush=True))
+    QTimer.singleShot(0, widget, widget.deleteLater)  # as when an answer comes: in the loop of the menu
+    place = widget.viewport() if hasattr(widget, "viewport") else widget
+    application.sendEvent(place, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, QPoint(1, 1), QPoint(1, 1)))
+    print([action.text() for action in application.activePopupWidget().actions()], flush=True)
+    application.processEvents()
+    application.sendPostedEvents(widget, QEvent.Type.DeferredDelete)
+"""
+
+
+def test_that_a_widget_may_go_while_its_menu_is_open():
+    done = subprocess.run([sys.executable, "-c", WHILE_OPEN], capture_output=True, text=True, check=False)
+    both = ["Copy with headers", "Copy the whole table"]
+    offers = [["Copy"], ["Copy"], ["Copy the explanation"], both, ["Copy with headers"]]
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines() == [line for offer in offers for line in (str(offer), "gone")]
