@@ -72,6 +72,30 @@ def refuse_irregular_target(path: Path) -> None:
         raise OSError(code, reason, str(path))
 
 
+def own_record(path: str, flags: int, *, private: bool = True) -> int:
+    """Open a log, a journal or a crash report for writing: an opener for `open` that follows no link.
+
+    Args:
+        path: of the record; a link there was put by somebody else.
+        flags: of the mode of `open`.
+        private: whether only its owner may read it, also one that is there already.
+
+    Raises:
+        OSError: a link or something else than a regular file has this name, or the system refuses.
+    """
+    if Path(path).is_symlink():
+        raise OSError(errno.ELOOP, "this is a symbolic link, not a file", path)
+    refuse_irregular_target(Path(path))
+    handle = os.open(path, flags | _NOT_WAITING | getattr(os, "O_NOFOLLOW", 0), 0o600 if private else 0o666)
+    if private and hasattr(os, "fchmod"):
+        try:
+            os.fchmod(handle, 0o600)
+        except OSError:
+            os.close(handle)
+            raise
+    return handle
+
+
 def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
     """Return the content of a file.
 

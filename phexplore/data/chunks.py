@@ -153,7 +153,5 @@ class _Stream:
         if falls.any():
             log = ProblemLog()
             rule = Rule("order", Phase.KEYS, "MAFID", "Sort the three files by MAFID, or load the population whole.")
-            report(
-                log, rule, table.place, falls, sentence=lambda row: f"MAFID {mafid[row]} is below the one before it."
-            )
+            report(log, rule, table.place, falls, sentence="The MAFID is below the one before it.")
             raise UnsortedError(log.issues())

@@ -24,8 +24,6 @@ from phexplore.data.problems import Phase, ProblemLog, Rule, report
 from phexplore.model.issues import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from phexplore.data.reading import Table
@@ -103,14 +101,14 @@ class _Checks:
         self._not_in_universe()
 
     def _unit(
-        self, name: str, column: str, found: NDArray[np.bool_], sentence: Callable[[int], str], remedy: str,
+        self, name: str, column: str, found: NDArray[np.bool_], sentence: str, remedy: str,
         severity: Severity = Severity.ERROR,
     ) -> None:  # fmt: skip
         rule = Rule(name, Phase.RECORDS, column, remedy, severity)
         report(self.log, rule, self.linked.units.place, found, sentence=sentence)
 
     def _person(
-        self, name: str, column: str, found: NDArray[np.bool_], sentence: Callable[[int], str], remedy: str,
+        self, name: str, column: str, found: NDArray[np.bool_], sentence: str, remedy: str,
         severity: Severity = Severity.ERROR,
     ) -> None:  # fmt: skip
         rule = Rule(name, Phase.RECORDS, column, remedy, severity)
@@ -123,9 +121,7 @@ class _Checks:
             "household type 2 missing",
             "HHT2",
             self.in_universe & (hht2 == 0),
-            lambda row: (
-                f"HHT2 is 00 in the occupied housing unit {units['mafid'][row]}: its persons fit no cell of PH2."
-            ),
+            "The occupied housing unit has no household type (HHT2): its persons fit no cell of PH2.",
             "Give the unit its household type 01-12, or mark it as vacant and move its persons.",
         )
         for codes, legal, words in (((1, 2), (1, 2), "married"), ((3, 4), (3, 4), "cohabiting")):
@@ -133,23 +129,21 @@ class _Checks:
                 f"couple type of {words} couples",
                 "CPLT",
                 self.in_universe & np.isin(hht2, codes) & ~np.isin(cplt, legal),
-                lambda row, words=words: (  # type: ignore[misc]
-                    f"CPLT is {cplt[row]}, but HHT2 {hht2[row]:02d} says a {words} couple: no cell of PH2 fits."
-                ),
+                f"HHT2 is the code of a {words} couple, but CPLT is not: no cell of PH2 fits.",
                 f"CPLT of a {words} couple is {legal[0]} or {legal[1]}; correct CPLT or HHT2.",
             )
         self._unit(
             "tenure missing",
             "TEN",
             self.in_universe & (units["ten"] == 0),
-            lambda row: f"TEN is 0 in the occupied housing unit {units['mafid'][row]}: no cell of PH7 and PH8 fits.",
+            "The occupied housing unit has no tenure (TEN): no cell of PH7 and PH8 fits.",
             "Give the tenure, 1-4.",
         )
         self._unit(
             "householder's race missing",
             "HHRACE",
             (self.in_universe | self.in_ph4 | self.in_ph5_denominator) & (units["hhrace"] == 0),
-            lambda row: f"HHRACE is 00 in the occupied housing unit {units['mafid'][row]}: it has no place in A-G.",
+            "The householder of the occupied housing unit has no race (HHRACE): the unit is in no group A-G.",
             "Give the race code of the householder, 01-63.",
         )
 
@@ -161,19 +155,14 @@ class _Checks:
             "own child in a household without own children",
             "RELSHIP",
             child & self.is_housing[self.unit] & ~np.isin(hht2, HHT2_WITH_OWN_CHILDREN),
-            lambda row: (
-                f"RELSHIP {relship[row]} at age {persons['qage'][row]} is an own child under 18, but HHT2 of unit "
-                f"{persons['mafid'][row]} is {hht2[row]:02d}: no cell of PH3 and PH6 fits."
-            ),
+            "RELSHIP and QAGE are those of an own child under 18, but HHT2 of the unit is not: no cell of PH3 and PH6 fits.",
             "HHT2 of a household with own children under 18 is 01, 03, 06 or 10.",
         )
         self._person(
             "group-quarters relationship in a housing unit",
             "RELSHIP",
             self.in_household & np.isin(relship, GROUP_QUARTERS_RELATIONSHIPS),
-            lambda row: (
-                f"RELSHIP is {relship[row]} (group quarters), but RTYPE 3 says a housing unit: PH3 has no cell."
-            ),
+            "RELSHIP is that of group quarters, but RTYPE 3 is a housing unit: PH3 has no cell.",
             "Set RTYPE to 5, or give the relationship to the householder, 20-36.",
         )
 
@@ -186,9 +175,7 @@ class _Checks:
             "record type of units and geography",
             "RTYPE",
             unit_type != geo_type,
-            lambda row: (
-                f"RTYPE is {unit_type[row]} here and {geo_type[row]} in the geography; production goes by the latter."
-            ),
+            "RTYPE differs from RTYPE in the geography file, which production uses.",
             "Give the unit the same RTYPE in both files.",
             warning,
         )
@@ -197,9 +184,7 @@ class _Checks:
             "record type of persons and units",
             "RTYPE",
             persons["rtype"] != wanted,
-            lambda row: (
-                f"RTYPE is {persons['rtype'][row]}, but that of unit {persons['mafid'][row]} is {unit_type[self.unit[row]]}."
-            ),
+            "RTYPE of the person does not fit RTYPE of the unit.",
             "Persons of RTYPE 3 live in units of RTYPE 2, those of RTYPE 5 in units of RTYPE 4.",
             warning,
         )
@@ -208,7 +193,7 @@ class _Checks:
             "household relationship in group quarters",
             "RELSHIP",
             (persons["rtype"] == IN_GROUP_QUARTERS) & ~np.isin(relship, GROUP_QUARTERS_RELATIONSHIPS),
-            lambda row: f"RELSHIP is {relship[row]}, but RTYPE 5 says group quarters.",
+            "RELSHIP is that of a household, but RTYPE 5 is group quarters.",
             "Set RELSHIP to 37 or 38, or RTYPE to 3.",
             warning,
         )
@@ -219,22 +204,20 @@ class _Checks:
             "number of persons",
             "FINAL_POP",
             stated != persons,
-            lambda row: (
-                f"FINAL_POP is {stated[row]}, but {persons[row]} persons of unit {self.units['mafid'][row]} are on file."
-            ),
+            "FINAL_POP differs from the number of persons of the unit on file.",
             "Correct FINAL_POP: non-private PH8 sums it, private PH8 counts persons.",
             Severity.WARNING,
         )
 
     def _householders(self) -> None:
         households = (self.units["rtype"] == HOUSING_UNIT) & (self.composition.persons > 0)
-        heads, couples, mafid = self.composition.householders, self.composition.couples, self.units["mafid"]
+        heads, couples = self.composition.householders, self.composition.couples
         warning = Severity.WARNING
         self._unit(
             "one householder",
             "MAFID",
             households & (heads != 1),
-            lambda row: f"Unit {mafid[row]} has {heads[row]} householders (RELSHIP 20).",
+            "The household has no householder (RELSHIP 20), or more than one.",
             "Give every household exactly one.",
             warning,
         )
@@ -242,7 +225,7 @@ class _Checks:
             "one spouse or partner",
             "MAFID",
             households & (couples > 1),
-            lambda row: f"Unit {mafid[row]} has {couples[row]} spouses and partners (RELSHIP 21-24).",
+            "The household has more than one spouse or partner (RELSHIP 21-24).",
             "A householder has at most one spouse or partner.",
             warning,
         )
@@ -256,9 +239,7 @@ class _Checks:
                 f"householder's {words}",
                 column.upper(),
                 comparable & (stated != expected),
-                lambda row, stated=stated, expected=expected, own=own, column=column: (  # type: ignore[misc]
-                    f"{column.upper()} is {stated[row]}, but {own.upper()} of the householder is {expected[row]}."
-                ),
+                f"{column.upper()} differs from {own.upper()} of the householder.",
                 "Copy it from the householder's record: tables iterate by the unit's columns.",
                 warning,
             )
@@ -277,9 +258,7 @@ class _Checks:
             "sex of the householder",
             "HHT2",
             households & clash,
-            lambda row: (
-                f"HHT {units['hht'][row]} and HHT2 {units['hht2'][row]:02d} give the householder different sexes."
-            ),
+            "HHT and HHT2 give the householder different sexes.",
             "Correct HHT or HHT2.",
             warning,
         )
@@ -290,15 +269,11 @@ class _Checks:
             ("cplt", (expected.cplt != units["cplt"]) & ~((composition.persons == 1) & (units["cplt"] == 5))),
             ("npf", expected.npf != units["npf"]),
         ):
-            derived = getattr(expected, column)
             self._unit(
                 f"{column.upper()} by relationships",
                 column.upper(),
                 households & found,
-                lambda row, column=column, derived=derived: (  # type: ignore[misc]
-                    f"{column.upper()} is {units[column][row]}, but the relationships in unit {units['mafid'][row]} "
-                    f"make it {derived[row]}."
-                ),
+                f"{column.upper()} differs from what the relationships in the unit imply.",
                 _DERIVE,
                 warning,
             )
@@ -312,9 +287,7 @@ class _Checks:
                 f"{column.upper()} outside its universe",
                 column.upper(),
                 empty & (stated != 0),
-                lambda row, stated=stated, column=column: (  # type: ignore[misc]
-                    f"{column.upper()} is {stated[row]}, but unit {units['mafid'][row]} is vacant or group quarters."
-                ),
+                f"{column.upper()} is not 0, but the unit is vacant or group quarters.",
                 "Set it to 0, or add the persons that are missing.",
                 Severity.WARNING,
             )

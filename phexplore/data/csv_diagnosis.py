@@ -40,8 +40,8 @@ def header_problems(path: Path, frame: Frame) -> list[Issue]:
                     column=line.index(sign) + 1,
                 )
             ]
-    if all(_INTEGER.fullmatch(name.strip()) for name in names):
-        return [Issue((path.name,), f"There is no header: the first line is {line[:60]!r}.", remedy, line=1, column=1)]
+    if not {name.strip().upper() for name in names} & set(wanted):
+        return [Issue((path.name,), "There is no header in the first line.", remedy, line=1, column=1)]
     return _name_problems(path, names, wanted, remedy)
 
 
@@ -113,7 +113,7 @@ def diagnose(path: Path, frame: Frame) -> dict[Phase, list[Issue]]:
             found[Phase.FILES].append(
                 Issue(
                     (path.name,),
-                    f"The line has {len(values)} values, not {len(columns)}: {content[:60].decode(errors='replace')!r}.",
+                    f"The line has {len(values)} values, not {len(columns)}.",
                     "Give every column one value; an unfinished last line means the file was cut off.",
                     line=line,
                     column=min(len(values), len(columns)),
@@ -122,7 +122,7 @@ def diagnose(path: Path, frame: Frame) -> dict[Phase, list[Issue]]:
             continue
         for place in integers:
             if values[place] and not _INTEGER.fullmatch(values[place].strip()):
-                sentence = f"{columns[place].name} is {values[place]!r}, not a whole number."
+                sentence = f"{columns[place].name} is not a whole number."
                 found[Phase.TYPES].append(
                     Issue((path.name,), sentence, "Write a whole number.", line=line, column=place + 1)
                 )

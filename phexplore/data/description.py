@@ -65,7 +65,7 @@ class DataDescription:
         return UNMARKED if self.provenance is None else self.provenance.provenance
 
     def json(self) -> dict[str, Any]:
-        """Return the figures as JSON values."""
+        """Return the figures as JSON values; of confidential records without the largest household, a value of one of them."""
         return {
             "storage": self.storage.value,
             "rows": self.rows,
@@ -76,7 +76,7 @@ class DataDescription:
             "vacant_units": self.vacant_units,
             "group_quarters": self.group_quarters,
             "household_sizes": self.household_sizes,
-            "largest_household": self.largest_household,
+            "largest_household": self.largest_household if self.provenance else None,
             "synthetic": self.is_synthetic,
             "provenance": self.origin.json(),
             "statement": self.provenance.statement if self.provenance else None,

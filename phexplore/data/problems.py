@@ -159,25 +159,20 @@ class Rule:
     severity: Severity = Severity.ERROR
 
 
-def report(
-    log: ProblemLog, rule: Rule, place: Place, found: NDArray[np.bool_], *, sentence: Callable[[int], str]
-) -> None:
-    """Record the rows of a table that break a rule.
+def report(log: ProblemLog, rule: Rule, place: Place, found: NDArray[np.bool_], *, sentence: str) -> None:
+    """Record the rows of a table that break a rule. The records are confidential: no message holds a value of theirs.
 
     Args:
         log: takes the problems.
         rule: the broken rule.
         place: where the rows stand.
         found: ``bool[n]``, true for each row that breaks the rule.
-        sentence: from the row to what is wrong with it, value included.
+        sentence: what is wrong with all of them.
     """
     if not found.any():
         return
     rows = np.flatnonzero(found)
     listed = rows[:LISTED_PER_RULE]
     number = position(place.frame, rule.column)
-    issues = [
-        Issue((place.file,), sentence(int(row)), rule.remedy, rule.severity, line, number)
-        for row, line in zip(listed, place.lines(listed), strict=True)
-    ]
+    issues = [Issue((place.file,), sentence, rule.remedy, rule.severity, line, number) for line in place.lines(listed)]
     log.add(rule.phase, rule.name, issues, found=len(rows))

@@ -175,14 +175,14 @@ def _csv_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Iterator[
             convert_options=csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False),
         )
         yield from reader
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError):
         # Arrow stops at the first fault of a block. The slow look at every line finds them all.
         found = diagnose(path, frame)
         for phase, issues in found.items():
             log.forget(phase, (name,))
             log.add(phase, "lines", issues)
         if not any(found.values()) and not is_header_only(path):
-            _file_problem(log, name, f"{name} cannot be read as CSV: {error}.", "Write the file again as plain CSV.")
+            _file_problem(log, name, f"{name} cannot be read as CSV.", "Write the file again as plain CSV.")
 
 
 def _parquet_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Iterator[pa.RecordBatch]:
@@ -210,11 +210,11 @@ def _parquet_batches(source: DataSource, frame: Frame, log: ProblemLog) -> Itera
                 if missing:
                     raise pa.ArrowInvalid(f"{missing:+,} rows more are announced than found")
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
             _file_problem(
                 log,
                 name,
-                f"{name} cannot be read as Parquet: {reason}.",
+                f"{name} cannot be read as Parquet{reason}.",
                 "The file is cut off, damaged, or not Parquet; write or copy it again.",
             )
             return
@@ -268,7 +268,7 @@ class _Decoder:
         else:
             codes = self._of_texts(values if pa.types.is_dictionary(values.type) else values.dictionary_encode())
         if codes.min(initial=0) < 0:
-            self._report(codes, values, place, log)
+            self._report(codes, place, log)
             codes = np.maximum(codes, 0)
         return codes
 
@@ -303,26 +303,21 @@ class _Decoder:
             self.known[text] = code
         return self.known[text]
 
-    def _report(self, codes: NDArray[np.int64], values: pa.Array, place: Place, log: ProblemLog) -> None:
+    def _report(self, codes: NDArray[np.int64], place: Place, log: ProblemLog) -> None:
         name = self.column.name
-
-        def value(row: int) -> str:
-            found = values[row].as_py()
-            return "nothing" if found is None or found == "" else repr(found)
-
         report(
             log,
             Rule(f"type of {name}", Phase.TYPES, name, "Write a whole number."),
             place,
             codes == _MISTYPED,
-            sentence=lambda row: f"{name} is {value(row)}, not a whole number.",
+            sentence=f"{name} is not a whole number.",
         )
         report(
             log,
             Rule(f"values of {name}", Phase.VALUES, name, f"Legal: {self.column.legal_text}."),
             place,
             codes == _ILLEGAL,
-            sentence=lambda row: f"{name} is {value(row)}, which is not legal.",
+            sentence=f"{name} is not a legal value.",
         )
 
 

@@ -7,7 +7,6 @@ a group-quarters relationship in a household) or, at an iteration that must plac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,6 @@ class UnclassifiableRecord:
         mafid: of the unit.
         person_row: row in the persons frame from 0, None when the unit alone is counted.
         unit_row: row in the units frame from 0.
-        values: the deciding codes by production column name; RTYPE of the person is called ``person RTYPE``.
         reason: what does not fit, as the end of a sentence.
     """
 
@@ -51,7 +49,6 @@ class UnclassifiableRecord:
     mafid: int
     person_row: int | None
     unit_row: int
-    values: Mapping[str, int]
     reason: str
 
     @property
@@ -61,10 +58,8 @@ class UnclassifiableRecord:
 
     @property
     def sentence(self) -> str:
-        """The finding in one sentence, with the place and the values."""
-        who = "a unit" if self.person_row is None else "a person in the unit"
-        shown = ", ".join(f"{column} {code}" for column, code in self.values.items())
-        return f"{self.table} counts {who} with MAFID {self.mafid}, but its record ({shown}) {self.reason}."
+        """The finding in one sentence, without a value of the record."""
+        return f"{self.table} counts a {'unit' if self.person_row is None else 'person'} whose record {self.reason}."
 
 
 def unclassifiable_records(
@@ -140,8 +135,7 @@ def _unit_findings(
     data: SdhcData, product: TableProduct, unit_rows: NDArray[np.int64], reason: str
 ) -> Iterator[UnclassifiableRecord]:
     for row in unit_rows.tolist():
-        values = {column: int(getattr(data.units, column.lower())[row]) for column in _unit_columns(product)}
-        yield UnclassifiableRecord(product.id, int(data.units.mafid[row]), None, row, values, reason)
+        yield UnclassifiableRecord(product.id, int(data.units.mafid[row]), None, row, reason)
 
 
 def _person_findings(
@@ -152,21 +146,4 @@ def _person_findings(
     reason: str,
 ) -> Iterator[UnclassifiableRecord]:
     for person, unit in zip(person_rows.tolist(), unit_rows.tolist(), strict=True):
-        values = {
-            "person RTYPE" if column == "RTYPE" else column: int(getattr(data.persons, column.lower())[person])
-            for column in _person_columns(product)
-        }
-        values |= {column: int(getattr(data.units, column.lower())[unit]) for column in _unit_columns(product)}
-        yield UnclassifiableRecord(product.id, int(data.units.mafid[unit]), person, unit, values, reason)
-
-
-def _person_columns(product: TableProduct) -> list[str]:
-    selections = [product.private.universe, *(cell.where for cell in product.basis_cells)]
-    columns = {condition.column for selection in selections for condition in selection.person}
-    return sorted(columns | ({"CENRACE"} if product.iteration_source is RaceOf.PERSON else set()))
-
-
-def _unit_columns(product: TableProduct) -> list[str]:
-    selections = [product.private.universe, *(cell.where for cell in product.basis_cells)]
-    columns = {condition.column for selection in selections for condition in selection.unit}
-    return sorted(columns | ({"HHRACE"} if product.iteration_source is RaceOf.HOUSEHOLDER else set()))
+        yield UnclassifiableRecord(product.id, int(data.units.mafid[unit]), person, unit, reason)

@@ -1,12 +1,12 @@
 """Validation of S-DHC inputs: production's three phases, then the rules between columns that production lacks.
 
-Validation reads the confidential records and its messages quote them: it stands outside the privacy guarantee.
+Validation reads the confidential records: which lines break a rule stands outside the privacy guarantee.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PRIVACY_NOTE = (
-    "Validation reads the records themselves and its messages quote them. It is outside the privacy guarantee: "
-    "keep its output as confidential as the input."
+    "Validation reads the records themselves. Its messages hold no value, but name the lines that break a rule, outside "
+    "the privacy guarantee: keep its output as confidential as the input."
 )
 
 
@@ -253,13 +253,12 @@ def _is_repeat(mafid: NDArray[np.int64], index: MafidIndex) -> NDArray[np.bool_]
 
 
 def _report_mafid(log: ProblemLog, table: Table, found: NDArray[np.bool_], name: str, words: str, remedy: str) -> None:
-    mafid: NDArray[Any] = table.columns["mafid"]
     report(
         log,
         Rule(name, Phase.KEYS, "MAFID", remedy),
         table.place,
         found,
-        sentence=lambda row: f"MAFID {mafid[row]} {words}.",
+        sentence=f"The MAFID {words}.",
     )
 
 
@@ -272,7 +271,7 @@ def _check_states(geo: Table, states: Sequence[str] | None, log: ProblemLog) -> 
         Rule("state", Phase.KEYS, "TABBLKST", "Legal: 01 to 56 without 03, 07, 14, 43, 52; or 72."),
         geo.place,
         ~np.isin(codes, legal),
-        sentence=lambda row: f"TABBLKST {codes[row]:02d} {words}.",
+        sentence=f"TABBLKST {words}.",
     )
 
 

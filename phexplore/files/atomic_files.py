@@ -28,7 +28,7 @@ def write_atomically(
         path: the file; its directory is made if it is missing.
         content: all of it.
         keep_previous: suffix under which the old content stays, e.g. ``".previous"``; "" keeps none.
-        private: whether only its owner may read it.
+        private: whether only its owner may read it; a new file is never more open than its folder.
         keep_link: replace what a symbolic link leads to and not the link: for a file that somebody opened by this name.
             A link in a folder of ours was put there by somebody else, so it is not followed.
 
@@ -47,7 +47,8 @@ def write_atomically(
             file.flush()
             os.fsync(file.fileno())
         if not private:  # what `mkstemp` makes is its owner's alone
-            Path(aside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+            mode = path.stat().st_mode if path.exists() else 0o644 & path.parent.stat().st_mode
+            Path(aside).chmod(mode & 0o777)
         if keep_previous and path.exists():
             _keep(path, named.with_name(named.name + keep_previous))
         Path(aside).replace(path)

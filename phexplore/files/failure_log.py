@@ -10,7 +10,7 @@ from pathlib import Path
 
 from phexplore import __version__
 from phexplore.errors import trace_without_data
-from phexplore.opening import refuse_irregular_target
+from phexplore.opening import own_record
 from phexplore.platforms import user_folder
 
 LARGEST_LOG = 256 * 1024
@@ -37,10 +37,9 @@ class FailureLog:
         entry = f"{datetime.now(UTC).isoformat(timespec='seconds')}\n{details.rstrip()}\n\n".encode()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            refuse_irregular_target(self.path)
             if self.path.exists() and self.path.stat().st_size + len(entry) > self._largest:
                 self._rotate()
-            with open(self.path, "ab", opener=open_private) as file:
+            with open(self.path, "ab", opener=own_record) as file:
                 file.write(entry)
         except OSError:
             return False
@@ -51,8 +50,7 @@ class FailureLog:
         self.write(details)
         with suppress(OSError):
             report = self.path.parent / f"crash-{os.getpid()}.txt"
-            refuse_irregular_target(report)
-            with open(report, "w", encoding="utf-8", opener=open_private) as file:
+            with open(report, "w", encoding="utf-8", opener=own_record) as file:
                 file.write(details)
 
     def _rotate(self) -> None:
@@ -65,16 +63,6 @@ class FailureLog:
 def report_folder() -> Path:
     """Return the folder of the log of failures and of reports of crashes."""
     return user_folder("data") / "reports"
-
-
-def open_private(name: str, flags: int) -> int:
-    """Open a file for its owner alone, as `open` asks an opener; a symbolic link in its place is refused.
-
-    Args:
-        name: of the file.
-        flags: of `os.open`.
-    """
-    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def failure_details(error: BaseException, *libraries: str) -> str:

@@ -165,8 +165,8 @@ class Run:
             progress: whether a line follows the run, or what is given every event.
 
         Raises:
-            PhexploreError: it failed.
-            CancelledError: it was interrupted again; finished trials are kept.
+            PhexploreError: it failed or was interrupted.
+            CancelledError: it was cancelled again; finished trials are saved.
 
         Example:
             >>> import phexplore as px
@@ -288,8 +288,8 @@ def run(
 
     Raises:
         DataProblemsError: the data hold problems.
-        PhexploreError: the scenario or the data are not fit, or the run failed.
-        CancelledError: it was interrupted.
+        PhexploreError: the scenario or the data are not fit, or the run failed or was interrupted.
+        CancelledError: it was cancelled; finished trials are saved.
 
     Example:
         >>> import phexplore as px

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import hashlib
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -157,9 +159,26 @@ def _font_date(now: datetime) -> Iterator[None]:
             os.environ[_EPOCH] = before
 
 
+@contextmanager
+def _libraries_by_name() -> Iterator[None]:
+    """Leave the search for libraries to the loader: Python asks whatever is called ``gcc`` or ``ld`` on the path."""
+    search = ctypes.util.find_library
+
+    def nothing(name: str) -> str | None:
+        del name
+        return None
+
+    if os.name == "posix" and sys.platform != "darwin":
+        ctypes.util.find_library = nothing
+    try:
+        yield
+    finally:
+        ctypes.util.find_library = search
+
+
 def _weasyprint() -> Any:
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _libraries_by_name():
             # On import it advises packagers about libraries that later versions want.
             warnings.simplefilter("ignore", DeprecationWarning)
             import weasyprint  # noqa: PLC0415 - seconds, and an optional part of the installation

@@ -165,25 +165,13 @@ def person_here() -> str:
         return "an account without a name"
 
 
-def make_private(directory: Path) -> None:
-    """Make the directory of a run on data treated as confidential, readable by its owner only; one that is there stays as it is.
-
-    Raises:
-        WriteError: the file system refuses.
-    """
-    try:
-        if not directory.exists():
-            directory.mkdir(mode=0o700, parents=True)
-    except OSError as error:
-        raise write_error(directory, error) from error
-
-
 def close_to_others(directory: Path) -> None:
     """Let only their owner read the files of a run that are there, and those this process writes from now on."""
     os.umask(0o077)
-    for path in directory.iterdir():
-        if path.is_file() and not path.is_symlink():
-            path.chmod(0o600)
+    directory.chmod(0o700)
+    for path in directory.rglob("*"):
+        if not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def record_override(directory: Path, warning: ConfidentialityWarning, who: str, now: datetime | None = None) -> None:

@@ -7,17 +7,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from phexplore.opening import refuse_irregular_target
 from phexplore.runs.events import Event, Progress, encode
+from phexplore.runs.writing import run_record
 
 
 class EventJournal:
     """Appends events with the time they were recorded. Progress is not recorded: it says nothing afterwards."""
 
     def __init__(self, path: Path) -> None:
-        refuse_irregular_target(path)
         # Without a buffer: what a full disk refused must not be tried again when the file is closed.
-        self._file = path.open("ab", buffering=0)
+        self._file = open(path, "ab", buffering=0, opener=run_record)  # noqa: SIM115 - until `close`
         if self._ends_inside_a_line(path):
             self._write(b"\n")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from phexplore.errors import PhexploreError
-from phexplore.opening import refuse_irregular_target
 from phexplore.platforms import try_lock, unlock
+from phexplore.runs.writing import run_record
 
 LOCK_FILE = "worker.lock"
 
@@ -35,8 +35,7 @@ def locked(directory: Path) -> Iterator[None]:
         RunBusyError: another process holds it.
         OSError: the lock file cannot be made.
     """
-    refuse_irregular_target(directory / LOCK_FILE)
-    with (directory / LOCK_FILE).open("ab") as file:
+    with open(directory / LOCK_FILE, "ab", opener=run_record) as file:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not _try_lock(file):
             if time.monotonic() > deadline:

@@ -32,14 +32,14 @@ from phexplore.files.atomic_files import read_text
 from phexplore.files.json_text import plain_values
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.moments import day_text
-from phexplore.opening import read_bytes, refuse_irregular_target
+from phexplore.opening import read_bytes
 from phexplore.runs.events import Event, Failed, Finished, Note, Outcome, decode
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import LOCK_FILE, RunBusyError, is_locked
 from phexplore.runs.spec import RunSpec, decode_spec, encode_spec
 from phexplore.runs.states import RunState
 from phexplore.runs.summary_shape import misfit
-from phexplore.runs.writing import PART_SUFFIX, write_error, write_json
+from phexplore.runs.writing import PART_SUFFIX, run_record, write_error, write_json
 from phexplore.text.escapes import visible
 from phexplore.text.quoted import quote
 
@@ -177,7 +177,7 @@ def state_of(directory: Path) -> RunState:
             return RunState.INTERRUPTED
 
 
-def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) -> Path:
+def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False, private: bool = False) -> Path:
     """Make a directory ready for a worker and return it.
 
     A new or empty directory gets the specification. One that holds the same run is left as it is: its finished trials
@@ -187,6 +187,7 @@ def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) 
         directory: made if it is missing; beside a run, files that belong to none are left alone.
         spec: what to do.
         replace: whether another run in the directory may be removed.
+        private: whether only its owner may read it: the records are treated as confidential.
 
     Raises:
         RunExistsError: another run is there and may not be removed, or something that is no run.
@@ -208,6 +209,12 @@ def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) 
         raise RunExistsError(
             f"{directory} holds another run.", "Choose another directory, or allow that run to be replaced."
         )
+    if private:
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            directory.chmod(0o700)
+        except OSError as error:
+            raise write_error(directory, error) from error
     write_json(directory / SPEC_FILE, encode_spec(spec))
     return directory
 
@@ -385,8 +392,7 @@ def record_final(directory: Path, final: Finished | Failed, log: str = "") -> No
     with EventJournal(directory / EVENTS_FILE) as journal:
         journal.add(final)
     if log:
-        refuse_irregular_target(directory / LOG_FILE)
-        with (directory / LOG_FILE).open("a", encoding="utf-8") as file:
+        with open(directory / LOG_FILE, "a", encoding="utf-8", opener=run_record) as file:
             file.write(log)
 
 
@@ -419,7 +425,7 @@ class RunStore:
 
     root: Path
 
-    def create(self, spec: RunSpec, now: datetime) -> Path:
+    def create(self, spec: RunSpec, now: datetime, *, private: bool = False) -> Path:
         """Return a new directory with the specification, ready for a worker.
 
         Lists show the newest name first, so a run is always named after those that are there: a clock that was set
@@ -428,6 +434,7 @@ class RunStore:
         Args:
             spec: what to do.
             now: with a time zone.
+            private: as for `prepare_directory`.
 
         Raises:
             WriteError: the file system refuses.
@@ -435,7 +442,7 @@ class RunStore:
         moment = now.astimezone(UTC)
         if (newest := self._newest()) is not None and newest >= moment.replace(microsecond=0):
             moment = newest + timedelta(seconds=1)
-        return prepare_directory(self.root / f"{moment:{_STAMP}}-{spec.identity[:8]}", spec)
+        return prepare_directory(self.root / f"{moment:{_STAMP}}-{spec.identity[:8]}", spec, private=private)
 
     def _newest(self) -> datetime | None:
         """Return the latest time in the name of a run, None when there is none."""

@@ -23,6 +23,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ from phexplore.errors import CancelledError, PhexploreError, trace_without_data
 from phexplore.files.atomic_files import write_atomically
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
-from phexplore.opening import refuse_irregular_target
 from phexplore.platforms import peak_megabytes
 from phexplore.preparing import heard_by
 from phexplore.runs.confidentiality import UNMARKED, answer_about, close_to_others
@@ -58,7 +58,7 @@ from phexplore.runs.store import (
     remove_leftovers,
 )
 from phexplore.runs.trials import TrialLoop
-from phexplore.runs.writing import write_json
+from phexplore.runs.writing import is_private, run_record, write_json
 
 NICENESS = 10
 """Workers yield to the window: with more workers than cores its timer gaps stay below 15 ms."""
@@ -99,7 +99,7 @@ def main(directory: Path, place: Place, make: Maker) -> int:
         except CancelledError:
             end = Finished(control.outcome)
         except Exception as error:  # noqa: BLE001 - the edge of the process: whatever it is becomes the final event
-            end = _failure(error, private=run.is_private)
+            end = _failure(error)
         if not reporter.claim_end():
             threading.Event().wait()  # the listener is ending the process
         end = run.write_end(end)
@@ -187,7 +187,6 @@ class _Start:
     control: Control
     held: ExitStack
     holds: bool = False
-    is_private: bool = False
 
     def to_end(self) -> FinalEvent:
         """Do the run and return how it ended; everything but the manifest is on disk then."""
@@ -201,6 +200,8 @@ class _Start:
             self.reporter.report(Note("This run was complete already; nothing was computed."))
             return Finished(Outcome.COMPLETE)
         remove_leftovers(self.directory)
+        if is_private(self.directory):
+            os.umask(0o077)
         self._open_records()
         _refuse_another_version(spec)
         self.reporter.report(Started(spec.trials, len(present)))
@@ -210,7 +211,6 @@ class _Start:
             spec.data.verify(on_progress=lambda done, total: watch.progress("check data", done, total))
         answer = answer_about(spec.scenario, spec.data)
         if answer.confidential:
-            self.is_private = True
             close_to_others(self.directory)
         simulation = self.make(spec, self.directory, self.place)
         simulation.prepare(watch)
@@ -223,7 +223,7 @@ class _Start:
                 write_atomically(self.directory / RELEASE_DIRECTORY / NOTE_FILE, release_note(spec).encode())
         watch.checkpoint()
         summary = {**_summary(self.directory, spec, trials, content), "confidentiality": answer.json()}
-        write_json(self.directory / SUMMARY_FILE, summary, private=answer.confidential)
+        write_json(self.directory / SUMMARY_FILE, summary)
         if answer.confidential:
             write_json(self.directory / SHARED_SUMMARY_FILE, shared_summary(summary))
         return Finished(Outcome.COMPLETE)
@@ -246,24 +246,25 @@ class _Start:
             if end == Finished(Outcome.COMPLETE):
                 close_run(self.directory, load_spec(self.directory).identity)
         except (OSError, PhexploreError) as error:
-            end = _failure(error, private=self.is_private)
+            end = _failure(error)
             with contextlib.suppress(OSError):  # the disk may be what failed; whoever started the run hears it anyway
                 self.reporter.record_end(end)
         return end
 
     def _open_records(self) -> None:
         self.reporter.record_in(self.held.enter_context(EventJournal(self.directory / EVENTS_FILE)))
-        refuse_irregular_target(self.directory / LOG_FILE)
-        handler = logging.FileHandler(self.directory / LOG_FILE, encoding="utf-8")
+        log = open(self.directory / LOG_FILE, "a", encoding="utf-8", opener=run_record)  # noqa: SIM115 - see below
+        handler = logging.StreamHandler(log)
         handler.setFormatter(logging.Formatter(_LOG_FORMAT))
         logging.getLogger().addHandler(handler)
         self.held.callback(_close_quietly, handler)
 
 
-def _close_quietly(handler: logging.Handler) -> None:
+def _close_quietly(handler: logging.StreamHandler[TextIOWrapper]) -> None:
     """Close the log, which may hold lines that a full disk refused: a better error is on its way."""
+    logging.getLogger().removeHandler(handler)
     with contextlib.suppress(OSError):
-        handler.close()
+        handler.stream.close()
 
 
 def _refuse_another_version(spec: RunSpec) -> None:
@@ -309,13 +310,7 @@ def _seconds(directory: Path) -> dict[str, float]:
     return {name: round(seconds, 4) for name, seconds in spent.items()}
 
 
-def _failure(error: Exception, *, private: bool) -> Failed:
-    if private and isinstance(error, InputProblemsError):
-        return _failure_without_values(error)
-    return _failure_of(error)
-
-
-def _failure_of(error: Exception) -> Failed:
+def _failure(error: Exception) -> Failed:
     details = f"phexplore {__version__}\n{trace_without_data(error)}"
     match error:
         case InputProblemsError():
@@ -346,25 +341,3 @@ def _failure_of(error: Exception) -> Failed:
         "Finished trials are kept. Please report the error with its details.",
         details,
     )
-
-
-def _failure_without_values(error: InputProblemsError) -> Failed:
-    """Return the failure on confidential records: causes, counts and lines, no value of a record."""
-    lines: dict[tuple[str, int, str], list[int]] = {}
-    for issue in error.issues:
-        lines.setdefault((" › ".join(issue.path), issue.column, issue.remedy), []).append(issue.line)
-    listed = "\n".join(
-        f"{place}{f', column {column}' if column else ''}: {_problems(len(found))}{_lines(found)}. {remedy}"
-        for (place, column, remedy), found in lines.items()
-    )
-    sentence = f"The records have {_problems(len(error.issues))}. Values are not shown: the records are treated as confidential."
-    return Failed(sentence, error.remedy, listed, len(error.issues))
-
-
-def _problems(count: int) -> str:
-    return "1 problem" if count == 1 else f"{count:,} problems"
-
-
-def _lines(found: list[int]) -> str:
-    places = [str(line) for line in sorted(set(found)) if line]
-    return f", line{'s' * (len(places) > 1)} {', '.join(places)}" if places else ""

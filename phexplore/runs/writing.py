@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from phexplore.files.atomic_files import WriteError, write_atomically
+from phexplore.opening import own_record
 
 PART_SUFFIX = ".part"
 """What the name of an unfinished file ends with."""
@@ -67,6 +68,21 @@ def write_json(path: Path, content: Mapping[str, Any], *, private: bool = False)
     """
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(path, (text + "\n").encode(), private=private)
+
+
+def is_private(directory: Path) -> bool:
+    """Return whether a directory is its owner's alone, as that of a run on records treated as confidential."""
+    return directory.is_dir() and not directory.stat().st_mode & 0o077
+
+
+def run_record(path: str, flags: int) -> int:
+    """Open a record in a run directory; in a private one it is private. An opener for `open`.
+
+    Args:
+        path: of the record.
+        flags: of the mode of `open`.
+    """
+    return own_record(path, flags, private=is_private(Path(path).parent))
 
 
 def remove_quietly(path: Path) -> None:

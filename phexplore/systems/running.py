@@ -64,7 +64,7 @@ def simulate(
         CancelledError: it was cancelled; finished trials are kept.
     """
     from phexplore.data.source import find_source  # noqa: PLC0415 - loads readers; a command line without a run does not
-    from phexplore.runs.confidentiality import make_private, person_here, record_override, warning_about  # noqa: PLC0415 - as above
+    from phexplore.runs.confidentiality import person_here, record_override, warning_about  # noqa: PLC0415 - as above
     from phexplore.runs.launch import run_worker  # noqa: PLC0415 - as above
     from phexplore.runs.states import RunState  # noqa: PLC0415 - as above
     from phexplore.runs.store import load_summary, prepare_directory, state_of  # noqa: PLC0415 - as above
@@ -86,8 +86,7 @@ def simulate(
     spec = system_of(scenario).complete_run(spec)
     if (warning := warning_about(scenario, spec.data)) is not None:
         say(warning.sentence)
-        make_private(out)
-    directory = prepare_directory(out, spec, replace=True)
+    directory = prepare_directory(out, spec, replace=True, private=warning is not None)
     if warning is not None and state_of(directory) is not RunState.COMPLETE:
         record_override(directory, warning, person_here())
     confirm_finished(run_worker(directory, show, place=replace(settings.where, workers=settings.workers)))

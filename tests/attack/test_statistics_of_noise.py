@@ -178,9 +178,9 @@ def test_that_no_value_of_a_contradicting_record_is_written_and_every_file_is_fo
     file.write_text("\n".join(lines) + "\n")
     status, out, err = call("run", "sdhc-2020-us", "--data", bare, "--out", directory)
     assert status != DONE
-    assert "problems, lines" in err
+    assert "persons.csv:" in err or "units.csv:" in err
     texts = [out, err, *(path.read_text(errors="replace") for path in directory.iterdir())]
     assert len(identifiers) > 50
     assert not any(each in text for text in texts for each in identifiers)
-    assert not any(re.search(r"HHT2 (is|of|says)", text) for text in texts if "HHT2 of a household" not in text)
+    assert not any(re.search(r"HHT2 (is )?\d", text) for text in texts)
     assert not [path.name for path in directory.iterdir() if stat.S_IMODE(path.stat().st_mode) & 0o077]

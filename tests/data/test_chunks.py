@@ -94,11 +94,11 @@ def test_that_repeated_and_missing_keys_are_found_across_part_borders(tmp_path):
 
 def test_that_records_without_a_cell_pass_where_production_takes_them(tmp_path):
     write_csv(tmp_path, with_value("units", 0, "TEN", "0"))
-    with pytest.raises(InputProblemsError, match="TEN is 0"):
+    with pytest.raises(InputProblemsError, match="no tenure"):
         load_data(tmp_path)
     assert len(load_data(tmp_path, up_to=Phase.KEYS).persons) == 8
     assert sum(len(part.persons) for part in iter_chunks(tmp_path, persons_per_chunk=1, up_to=Phase.KEYS)) == 8
-    with pytest.raises(InputProblemsError, match="TEN is 0"):
+    with pytest.raises(InputProblemsError, match="no tenure"):
         list(iter_chunks(tmp_path, persons_per_chunk=1))
 
 

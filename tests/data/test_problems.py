@@ -52,6 +52,6 @@ def test_that_rows_are_reported_with_the_lines_of_their_records():
     kept = place.kept(np.array([1, 4, 5])).kept(np.array([2]))
     log = ProblemLog()
     rule = Rule("rule", Phase.RECORDS, "QAGE", "Mend it.")
-    report(log, rule, kept, np.array([True]), sentence=lambda row: f"Row {row}.")
+    report(log, rule, kept, np.array([True]), sentence="It is wrong.")
     (issue,) = log.issues()
-    assert (issue.place, issue.sentence) == ("persons.csv:17:3", "Row 0.")
+    assert (issue.place, issue.sentence) == ("persons.csv:17:3", "It is wrong.")

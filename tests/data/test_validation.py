@@ -77,7 +77,7 @@ def test_that_a_value_of_the_wrong_type_fails_the_first_phase_with_its_place(tmp
     report = check_data(write_csv(tmp_path, with_value(frame, row, column, value)))
     assert report.reached is Phase.TYPES
     assert _places(report) == [(f"{frame}.csv", row + 2, column_place(frame, column) + 1)]
-    assert repr(value) in report.issues[0].sentence
+    assert value not in report.issues[0].sentence
 
 
 @pytest.mark.parametrize(("frame", "row", "column", "value"), VALUE_PROBLEMS)
@@ -85,7 +85,7 @@ def test_that_an_illegal_value_fails_the_second_phase_with_its_place(tmp_path, f
     report = check_data(write_csv(tmp_path, with_value(frame, row, column, value)))
     assert report.reached is Phase.VALUES
     assert _places(report) == [(f"{frame}.csv", row + 2, column_place(frame, column) + 1)]
-    assert (value or "nothing") in report.issues[0].sentence
+    assert report.issues[0].sentence == f"{column} is not a legal value."
     assert report.issues[0].remedy.startswith("Legal: ")
 
 

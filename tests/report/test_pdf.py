@@ -3,6 +3,8 @@ from __future__ import annotations
 import builtins
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 from report_fixtures import NOW, unpacked
@@ -41,6 +43,28 @@ def test_that_the_pdf_is_tagged_and_the_same_bytes_twice(page):
     assert first == second
     assert first.startswith(b"%PDF-1.")
     assert dict(os.environ) == before
+
+
+@pytest.mark.defect("T5")
+@pytest.mark.skipif(os.name != "posix", reason="programs of a shell")
+@pytest.mark.usefixtures("_weasyprint_works")
+def test_that_no_program_of_the_path_is_called(tmp_path):
+    calls = tmp_path / "calls"
+    calls.touch()
+    for name in ("gcc", "cc", "ld", "objdump", "ldconfig"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} >> "{calls}"\nexit 1\n')
+        (tmp_path / name).chmod(0o755)
+    make = (
+        "from datetime import UTC, datetime\n"
+        "from phexplore.report.pdf import pdf_from_html\n"
+        "print(pdf_from_html(b'<html lang=en><title>x</title></html>', datetime(2026, 1, 1, tzinfo=UTC))[:5])"
+    )
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    made = subprocess.run(
+        [sys.executable, "-c", make], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
+    )
+    assert made.stdout.strip() == "b'%PDF-'"
+    assert calls.read_text() == ""
 
 
 @pytest.mark.usefixtures("_weasyprint_works")

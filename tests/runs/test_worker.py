@@ -243,7 +243,7 @@ def test_that_a_disk_that_is_full_for_the_record_of_the_run_is_said(run_director
 @pytest.mark.defect("F14")
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_that_a_full_disk_is_called_so(number: int) -> None:
-    failed = worker._failure(OSError(number, os.strerror(number)), private=False)
+    failed = worker._failure(OSError(number, os.strerror(number)))
     assert "The disk is full" in failed.sentence
     assert "Free some space" in failed.remedy
 

@@ -290,10 +290,11 @@ BAD = {
 @pytest.mark.parametrize(("unit", "person", "kind", "name"), BAD.values(), ids=BAD)
 def test_that_a_record_that_fits_no_cell_stops_a_private_run(slow, unit, person, kind, name):
     data = spoil(slow, unit=unit, person=person, kind=kind)
-    with pytest.raises(UnclassifiableRecordError, match="100000001") as caught:
+    with pytest.raises(UnclassifiableRecordError) as caught:
         tabulate([data], MEASURED)
     assert caught.value.record.table == name
-    assert all(code in str(caught.value) for code in map(str, caught.value.record.values.values()))
+    assert caught.value.record.mafid == 100000001
+    assert "100000001" not in str(caught.value)
     assert "data check" in caught.value.remedy
 
 

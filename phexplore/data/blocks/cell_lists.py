@@ -101,9 +101,7 @@ def cells_from(header: Header, schema: Schema) -> BlockPopulation:
             header,
             wrong,
             column="geoid",
-            sentence=lambda row, of=batch.identifiers["geoid"]: (  # type: ignore[misc]
-                f"geoid {of[row].as_py()[:40]!r} is not a code of {layout.public_length} characters."
-            ),
+            sentence=f"geoid is not a code of {layout.public_length} characters.",
             first=batch.first,
         )
         levels = []
@@ -116,9 +114,7 @@ def cells_from(header: Header, schema: Schema) -> BlockPopulation:
                 header,
                 wrong,
                 column=attribute.name,
-                sentence=lambda row, of=column, name=attribute.name: (  # type: ignore[misc]
-                    f"{name} {of.text(row)[:60]!r} is not a label of the schema {schema.id}."
-                ),
+                sentence=f"{attribute.name} is not a label of the schema {schema.id}.",
                 remedy="Write the label exactly; the schema's file lists them.",
                 first=batch.first,
             )
@@ -129,9 +125,7 @@ def cells_from(header: Header, schema: Schema) -> BlockPopulation:
             header,
             wrong,
             column="count",
-            sentence=lambda row, of=batch.columns["count"]: (  # type: ignore[misc]
-                f"count {of.text(row)[:40]!r} is not a whole number from 0 to {LARGEST_COUNT:,}."
-            ),
+            sentence=f"count is not a whole number from 0 to {LARGEST_COUNT:,}.",
             first=batch.first,
         )
         numbers = np.array([codes.setdefault(code, len(codes)) for code in geoids.tolist()], np.int64)

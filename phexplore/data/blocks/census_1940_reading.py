@@ -181,9 +181,8 @@ def _refuse_other_records(chunk: _Chunk, problems: Problems) -> None:
     known = np.isin(chunk.letters[chunk.starts], [ord(H.letter), ord(P.letter)])
     wrong = np.flatnonzero(~known & (chunk.ends > chunk.starts))
     for place in wrong[: problems.room(len(wrong))].tolist():
-        letter = chr(chunk.letters[chunk.starts[place]])
         problems.add(
-            f"The line begins with {letter!r}, not with H or P.",
+            "The line does not begin with H or P.",
             "Every line is a household record H or a person record P.",
             line=chunk.first_line + place,
             column=1,
@@ -235,10 +234,9 @@ class _Reader:
         rows = np.flatnonzero(wrong & ~self._bad)
         self._bad |= wrong
         listed = rows[: self._problems.room(len(rows))]
-        texts = self._chunk.letters_of(self._lines[listed], field)
-        for row, text in zip(listed.tolist(), texts, strict=True):
+        for row in listed.tolist():
             self._problems.add(
-                f"{field.name} {text.tobytes().decode('latin-1')!r} {sentence}.",
+                f"{field.name} {sentence}.",
                 "Correct the line, or leave the household out.",
                 line=int(self.line[row]),
                 column=self._chunk.column(field),
@@ -299,7 +297,7 @@ def _population(problems: Problems, households: list[_Households], persons: list
     home = np.concatenate([part.serial for part in persons])
     at = np.minimum(np.searchsorted(serial, home), max(len(serial) - 1, 0))
     lost = serial[at] != home if len(serial) else np.ones(len(home), bool)
-    _refuse_lost(problems, home, np.concatenate([part.line for part in persons]), lost)
+    _refuse_lost(problems, np.concatenate([part.line for part in persons]), lost)
     problems.finish()
     districts, place = np.unique(district, return_inverse=True)
     inside = schema.cells // QUARTERS_TYPES
@@ -325,18 +323,18 @@ def _refuse_repeated(problems: Problems, serial: Integers, line: Integers) -> No
     repeated = np.flatnonzero(serial[1:] == serial[:-1]) + 1
     for place in repeated[: problems.room(len(repeated))].tolist():
         problems.add(
-            f"SERIAL {serial[place]:08d} names a household a second time.",
+            "SERIAL is that of an earlier household.",
             "Every household has a number of its own.",
             line=int(line[place]),
             column=H_FIELDS[1].first + 1,
         )
 
 
-def _refuse_lost(problems: Problems, home: Integers, line: Integers, lost: NDArray[np.bool_]) -> None:
+def _refuse_lost(problems: Problems, line: Integers, lost: NDArray[np.bool_]) -> None:
     places = np.flatnonzero(lost)
     for place in places[: problems.room(len(places))].tolist():
         problems.add(
-            f"SERIAL {home[place]:08d} names no household of the file.",
+            "SERIAL is that of no household of the file.",
             "Give every person the SERIAL of a record H.",
             line=int(line[place]),
             column=P_FIELDS[0].first + 1,
@@ -355,8 +353,7 @@ def _refuse_empty_quarters(problems: Problems, found: BlockPopulation, key: Inte
     for row, kind in places[: problems.room(len(places))].tolist():
         last = np.flatnonzero(key == kind * found.blocks + row)[-1]
         problems.add(
-            f"District {found.geoids[row]} has {facilities[row, kind]} quarters of type {kind} "
-            f"({found.schema.attributes[0].labels[kind]}) and {people[row, kind]} people in them.",
+            "The district has more group quarters of this type than people in them.",
             "Quarters are inhabited; leave out those without records P.",
             line=int(line[last]),
             column=H_FIELDS[3].first + 1,

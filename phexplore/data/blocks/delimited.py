@@ -206,15 +206,15 @@ def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> He
         raise InputProblemsError([issue]) from error
     repeated = {name for name, times in Counter(names).items() if times > 1 and name}
     if repeated and sum(name.replace(".", "").isdecimal() for name in names) > len(names) // 2:
-        sentence = f"The first line holds values, {', '.join(names)[:80]!r}, not names of columns."
+        sentence = "The first line holds values, not names of columns."
         raise InputProblemsError([Issue((path.name,), sentence, "Put the header in front.", line=number)])
     if repeated:
         raise InputProblemsError(
             [
                 Issue(
                     (path.name,),
-                    f"The column {name!r} stands twice.",
-                    "Keep one of them.",
+                    "Two columns have the same name.",
+                    "Remove one of them.",
                     line=number,
                     column=len(names) - names[::-1].index(name),
                 )
@@ -320,7 +320,7 @@ def read_batches(header: Header, names: Sequence[str], identifiers: Sequence[str
         except pa.ArrowInvalid as error:
             if "Empty CSV file" in str(error):
                 return
-            raise InputProblemsError(_bad_lines(header, str(error))) from error
+            raise InputProblemsError(_bad_lines(header)) from error
     _refuse_quoted_lines(header, first)
 
 
@@ -375,8 +375,7 @@ def _refuse_long_fields(header: Header, batch: pa.RecordBatch, names: Sequence[s
             continue
         long = compute.greater(compute.binary_length(column.cast(pa.string())), LONGEST_FIELD)
         row = compute.index(long, True).as_py()
-        value = str(column[row].as_py())
-        sentence = f"The value {value[:20]!r}… has {len(value):,} characters."
+        sentence = f"The value has more than {LONGEST_FIELD:,} characters."
         remedy = "Close every quoted value; no code or name is that long."
         line = lines_of(header, [first + row])[0]
         issues.append(Issue((header.path.name,), sentence, remedy, line=line, column=header.column(name)))
@@ -445,7 +444,7 @@ def refuse(
     wrong: NDArray[np.bool_],
     *,
     column: str,
-    sentence: Callable[[int], str],
+    sentence: str | Callable[[int], str],
     remedy: str = "Correct the line, or leave it out.",
     first: int = 0,
 ) -> None:
@@ -456,7 +455,7 @@ def refuse(
         header: of the file.
         wrong: ``bool[rows]``.
         column: the column to look at.
-        sentence: what is wrong with a row (its place in `wrong`), value included.
+        sentence: what is wrong; of published files a function of the row (its place in `wrong`), which may quote a value.
         remedy: what to do.
         first: number in the file of the first row.
     """
@@ -466,7 +465,13 @@ def refuse(
         return
     for row, line in zip(listed, lines_of(header, [first + row for row in listed]), strict=True):
         problems.issues.append(
-            Issue((header.path.name,), sentence(row), remedy, line=line, column=header.column(column))
+            Issue(
+                (header.path.name,),
+                sentence if isinstance(sentence, str) else sentence(row),
+                remedy,
+                line=line,
+                column=header.column(column),
+            )
         )
 
 
@@ -491,7 +496,7 @@ def missing_columns(header: Header, needed: Sequence[str], remedy: str) -> None:
         )
 
 
-def _bad_lines(header: Header, reason: str) -> list[Issue]:
+def _bad_lines(header: Header) -> list[Issue]:
     """Find the lines with another number of values and those that are no text; the parser names only the first."""
     problems = Problems(header.path)
     width = len(header.names)
@@ -529,9 +534,7 @@ def _bad_lines(header: Header, reason: str) -> list[Issue]:
                     column=min(len(values), width),
                 )
     if not problems.any:
-        problems.add(
-            f"The file is not a delimited table: {reason.splitlines()[0][:200]}", "Save it as comma separated text."
-        )
+        problems.add("The file is not a delimited table.", "Save it as comma separated text.")
     try:
         problems.finish()
     except InputProblemsError as error:

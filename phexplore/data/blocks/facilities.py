@@ -82,9 +82,9 @@ def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulat
     if is_detailed:
         types, remark = _given_types(units, geoids, people[:, 1:])
     else:
-        types, remark = _by_type(geoids, people[:, 1:], quarters), _TYPES_OF_PERSONS
+        types, remark = _by_type(people[:, 1:], quarters), _TYPES_OF_PERSONS
     facilities = np.concatenate([housing.sum(axis=1, keepdims=True), types], axis=1)
-    _refuse(geoids, (people[:, 0] > 0) & (facilities[:, 0] == 0), "holds people in households and no housing unit")
+    _refuse((people[:, 0] > 0) & (facilities[:, 0] == 0), "holds people in households and no housing unit")
     return from_filled(
         persons.schema,
         geoids,
@@ -142,12 +142,12 @@ def _aligned(units: BlockPopulation, geoids: NDArray[np.str_]) -> tuple[NDArray[
     return quarters, housing
 
 
-def _by_type(geoids: NDArray[np.str_], people: NDArray[np.int64], quarters: NDArray[np.int64]) -> NDArray[np.int64]:
+def _by_type(people: NDArray[np.int64], quarters: NDArray[np.int64]) -> NDArray[np.int64]:
     """Split the number of group quarters over the types with people, ``int64[blocks, types]``."""
     present = np.minimum(people, 1)
     rest = quarters - present.sum(axis=1)
-    _refuse(geoids, rest < 0, "holds people in more types of group quarters than it has group quarters")
-    _refuse(geoids, quarters > people.sum(axis=1), "has more group quarters than people in them")
+    _refuse(rest < 0, "holds people in more types of group quarters than it has group quarters")
+    _refuse(quarters > people.sum(axis=1), "has more group quarters than people in them")
     room = people - present
     # Largest type first; a stable order makes the rule exact where types are equally large.
     order = np.argsort(-people, axis=1, kind="stable")
@@ -160,10 +160,7 @@ def _by_type(geoids: NDArray[np.str_], people: NDArray[np.int64], quarters: NDAr
     return total
 
 
-def _refuse(geoids: NDArray[np.str_], wrong: NDArray[np.bool_], sentence: str) -> None:
-    places = np.flatnonzero(wrong)
-    if len(places):
+def _refuse(wrong: NDArray[np.bool_], sentence: str) -> None:
+    if count := int(wrong.sum()):
         remedy = "Give persons and units of the same run; both are post-processed under the same invariants."
-        raise InputProblemsError(
-            [Issue(("units",), f"Block {geoids[place]!s} {sentence}.", remedy) for place in places[:1000].tolist()]
-        )
+        raise InputProblemsError([Issue(("units",), f"{count:,} of {len(wrong):,} blocks: each {sentence}.", remedy)])

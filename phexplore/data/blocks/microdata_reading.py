@@ -132,13 +132,8 @@ def _units(header: Header, layout: Layout) -> BlockPopulation:
 
 def _statuses(rows: Records) -> NDArray[np.int64]:
     """Return HH_STATUS of each record; what is no code is reported and read as 0."""
-    coded = rows.column("HH_STATUS")
-    status, wrong = coded.numbers(_status)
-    rows.refuse(
-        wrong,
-        "HH_STATUS",
-        lambda row: f"HH_STATUS {coded.text(row)[:40]!r} is not 0 (group quarters), 1 (occupied) or 2 (vacant).",
-    )
+    status, wrong = rows.column("HH_STATUS").numbers(_status)
+    rows.refuse(wrong, "HH_STATUS", "HH_STATUS is not 0 (group quarters), 1 (occupied) or 2 (vacant).")
     return status
 
 

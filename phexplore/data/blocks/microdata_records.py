@@ -17,7 +17,7 @@ from phexplore.data.blocks.delimited import refuse
 from phexplore.data.blocks.layouts import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -47,15 +47,13 @@ class BlockAreas:
         found, first, which = np.unique(blocks, return_index=True, return_inverse=True)
         for name, column in zip(self.columns, coded, strict=True):
             differs = column.index != column.index[first][which]
-            rows.refuse(differs, name, always(f"Its block lies in two areas of {name}."), _ONE_AREA)
+            rows.refuse(differs, name, f"Its block lies in two areas of {name}.", _ONE_AREA)
         firsts = zip(*(column.strings()[first].tolist() for column in coded), strict=True)
         for block, texts in zip(found.tolist(), firsts, strict=True):
             known = self._of_block.setdefault(block, texts)
             if known != texts:
                 name = next(each for each, one, other in zip(self.columns, known, texts, strict=True) if one != other)
-                rows.refuse(
-                    blocks == block, name, always(f"Block {block:015d} lies in two areas of {name}."), _ONE_AREA
-                )
+                rows.refuse(blocks == block, name, f"Its block lies in two areas of {name}.", _ONE_AREA)
 
     def of(self, numbers: NDArray[np.int64], geoids: NDArray[np.str_]) -> dict[str, NDArray[np.str_]]:
         """Return public codes by class, for the blocks with these numbers and codes."""
@@ -88,7 +86,7 @@ class Records:
         self,
         wrong: NDArray[np.bool_],
         column: str,
-        sentence: Callable[[int], str],
+        sentence: str,
         remedy: str = "Correct the line, or leave it out.",
     ) -> None:
         """Report the records where `wrong` holds and that were not reported before."""
@@ -114,9 +112,7 @@ class Records:
         self.refuse(
             group != block // 1000,
             geography[3].name,
-            lambda row: (
-                f"{geography[3].name} {group[row]} is not the first digit of {geography[4].name} {block[row]:04d}."
-            ),
+            f"{geography[3].name} is not the first digit of {geography[4].name}.",
         )
         return ((state * 1000 + county) * 10**6 + tract) * 10**4 + block
 
@@ -131,7 +127,7 @@ class Records:
         self.refuse(
             found != expected,
             "RTYPE",
-            lambda row: f"RTYPE is {coded.text(row)[:40]!r}, the rest of the record says {expected[row]}.",
+            "RTYPE does not go with the rest of the record.",
             "RTYPE is 3 for a person in a household, 5 in group quarters, 2 for a housing unit, 4 for group quarters.",
         )
 
@@ -139,20 +135,13 @@ class Records:
         """Report records in cells that the schema keeps empty; -1 is the cell of a record that is not counted."""
         for zero in schema.structural_zeros:
             sentence = f"The record breaks a rule: {zero.title[0].lower()}{zero.title[1:]}."
-            self.refuse(
-                np.append(schema.selection(zero.where), False)[cells], column, always(sentence), "Correct the record."
-            )
+            self.refuse(np.append(schema.selection(zero.where), False)[cells], column, sentence, "Correct the record.")
 
     def _numbers(self, column: GeographyColumn | AttributeColumn) -> NDArray[np.int64]:
         coded = self._batch.columns[column.name]
         numbers, wrong = coded.numbers(column.number)
-        self.refuse(wrong, column.name, lambda row: f"{column.name} {coded.text(row)[:40]!r} is not {column.legal}.")
+        self.refuse(wrong, column.name, f"{column.name} is not {column.legal}.")
         return numbers
-
-
-def always(sentence: str) -> Callable[[int], str]:
-    """Return the same sentence for every record."""
-    return lambda _: sentence
 
 
 def check_any(problems: Problems, header: Header, records: int) -> None:

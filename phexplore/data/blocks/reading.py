@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from phexplore.data.blocks.delimited import Batch, CodedColumn
+    from phexplore.data.blocks.delimited import Batch
 
 GROUPS = ("hisp", "white", "black", "aian", "asian", "nhpi", "other", "two")
 """Columns of the race and ethnicity groups in the order of the schema ``pl94_reduced16``."""
@@ -173,7 +173,7 @@ def states_from(header: Header, classes: Sequence[str] = ()) -> Iterator[BlockPo
                 held = []
             if not held and state in seen:
                 file.problems.add(
-                    f"The blocks of state {state} stand in several places of the file.", "Sort it by geoid.", line=1
+                    "The blocks of a state are not on consecutive lines.", "Sort the file by geoid.", line=1
                 )
                 file.problems.finish()
             seen.add(state)
@@ -200,7 +200,7 @@ def _codes(problems: Problems, header: Header, batch: Batch, width: int) -> NDAr
         header,
         wrong,
         column="geoid",
-        sentence=lambda row: f"geoid {column[row].as_py()[:40]!r} is not a block code of 15 digits.",
+        sentence="geoid is not a block code of 15 digits.",
         remedy="Write state 2, county 3, tract 6 and block 4 digits; a spreadsheet may have cut the leading zero.",
         first=batch.first,
     )
@@ -213,27 +213,9 @@ def _counts(problems: Problems, header: Header, batch: Batch, names: Sequence[st
     for place, name in enumerate(names):
         column = batch.columns[name]
         table[:, place], wrong = column.numbers(whole_count)
-        _refuse_number(problems, header, batch, wrong, name=name, column=column)
+        sentence = f"{name} is not a whole number from 0 to {LARGEST_COUNT:,}."
+        refuse(problems, header, wrong, column=name, sentence=sentence, first=batch.first)
     return table
-
-
-def _refuse_number(
-    problems: Problems,
-    header: Header,
-    batch: Batch,
-    wrong: NDArray[np.bool_],
-    *,
-    name: str,
-    column: CodedColumn,
-) -> None:
-    refuse(
-        problems,
-        header,
-        wrong,
-        column=name,
-        sentence=lambda row: f"{name} {column.text(row)[:40]!r} is not a whole number from 0 to {LARGEST_COUNT:,}.",
-        first=batch.first,
-    )
 
 
 def whole_count(text: str) -> int | None:
@@ -256,7 +238,7 @@ def _refuse_repeated(problems: Problems, header: Header, geoids: NDArray[np.str_
         header,
         repeated,
         column="geoid",
-        sentence=lambda row: f"geoid {geoids[row]!s} names a block a second time.",
+        sentence="geoid is that of an earlier line.",
         remedy="Keep one line per block.",
     )
 
@@ -269,9 +251,7 @@ def _refuse_contradictions(problems: Problems, header: Header, table: NDArray[np
             header,
             adults[:, place] > people[:, place],
             column=f"vap_{group}",
-            sentence=lambda row, at=place, of=group: (  # type: ignore[misc]
-                f"vap_{of} {adults[row, at]} is larger than pop_{of} {people[row, at]}."
-            ),
+            sentence=f"vap_{group} is larger than pop_{group}.",
         )
     for name, parts in zip(TOTALS, (people, adults), strict=True):
         if name in names:
@@ -281,7 +261,5 @@ def _refuse_contradictions(problems: Problems, header: Header, table: NDArray[np
                 header,
                 written != sums,
                 column=name,
-                sentence=lambda row, of=name, wrote=written, add=sums: (  # type: ignore[misc]
-                    f"{of} {wrote[row]} is not the sum of its eight groups, {add[row]}."
-                ),
+                sentence=f"{name} is not the sum of its eight groups.",
             )

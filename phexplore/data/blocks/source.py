@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 """Of the people per populated leaf, in a description."""
 
-_LARGEST_LISTED = 200
 _BINARY = {
     b"PAR1": ("a Parquet file", "Export it as comma separated text with a header."),
     b"PK\x03\x04": ("a ZIP archive or a workbook", "Unpack it, or save the sheet as comma separated text."),
@@ -89,7 +88,7 @@ def _read(path: Path, wanted: str = "") -> BlockPopulation:
         return microdata_from(header, nearest)
     raise _unknown(
         path,
-        f"The first line, {', '.join(header.names)[:_LARGEST_LISTED]!r}, is no header that is known.",
+        "The first line is not a header that is known.",
         "Known are block files, census microdata and the 1940 full count: see docs/block_data.md.",
         line=header.line,
     )
@@ -108,8 +107,8 @@ def _from_directory(path: Path, wanted: str) -> BlockPopulation:
         states = [state for file in files for state in populations_of(file, classes)]
         states.sort(key=lambda state: str(state.geoids[0]))
         codes = [state.states[0] for state in states]
-        if twice := next((code for code in codes if codes.count(code) > 1), ""):
-            raise _unknown(path, f"The blocks of state {twice} stand in several files.", "Keep one file per state.")
+        if len(set(codes)) < len(codes):
+            raise _unknown(path, "The blocks of one state are in several files.", "Keep one file per state.")
         return states_together(states)
     persons: list[Path] = []
     units: list[Path] = []

@@ -98,7 +98,7 @@ def _refuse_sums(table: TableFile, column: str, total: NDArray[np.int64], parts:
     table.refuse(
         total != parts,
         column,
-        lambda row: f"{column} is {total[row]:,}, its eight groups add up to {parts[row]:,}.",
+        f"{column} is not the sum of its eight groups.",
         "Correct the total or the groups.",
     )
 
@@ -107,7 +107,7 @@ def _refuse_more(table: TableFile, column: str, part: NDArray[np.int64], whole: 
     table.refuse(
         part > whole,
         column,
-        lambda row: f"{column} is {part[row]:,}, more than the {whole[row]:,} persons it is part of.",
+        f"{column} is more than the persons it is part of.",
         "Correct one of the two.",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,6 @@ class _Records:
         header: of the file.
         users: number of the user of each row.
         units: number of the unit of each row.
-        unit_names: by number.
         regions: distinct texts.
         region: which of them, per row.
         quantity: per row.
@@ -53,7 +52,6 @@ class _Records:
     header: Header
     users: NDArray[np.int64]
     units: NDArray[np.int64]
-    unit_names: Any
     regions: tuple[str, ...]
     region: NDArray[np.int64]
     quantity: NDArray[np.int64]
@@ -122,7 +120,15 @@ def _read(path: Path, problems: Problems) -> _Records:
         units.append(compute.ascii_trim_whitespace(batch.identifiers["unit"]))
         regions.append(_numbered(batch.columns["region"], known))
         quantity, wrong = batch.columns["quantity"].numbers(_whole)
-        _refuse_texts(header, problems, batch.columns["quantity"], wrong, batch.first)
+        refuse(
+            problems,
+            header,
+            wrong,
+            column="quantity",
+            sentence="quantity is not a whole number of 0 or more.",
+            remedy="Write 1 for every individual of a group, or what it adds to the size.",
+            first=batch.first,
+        )
         quantities.append(quantity)
     if not regions:
         problems.add("The table has a header and no row.", "Check that it is the right file.", line=header.line)
@@ -131,35 +137,15 @@ def _read(path: Path, problems: Problems) -> _Records:
     for name, (texts, index) in zip(("user", "unit"), numbers, strict=True):
         if (blank := texts.index("").as_py()) >= 0:
             remedy = "Give every record its user and its unit."
-            sentence = f"{name} is empty."
-            refuse(problems, header, index == blank, column=name, sentence=_always(sentence), remedy=remedy)
+            refuse(problems, header, index == blank, column=name, sentence=f"{name} is empty.", remedy=remedy)
     return _Records(
         header,
         numbers[0][1],
         numbers[1][1],
-        numbers[1][0],
         tuple(known),
         np.concatenate(regions),
         np.concatenate(quantities),
     )
-
-
-def _refuse_texts(
-    header: Header, problems: Problems, column: CodedColumn, wrong: NDArray[np.bool_], first: int
-) -> None:
-    refuse(
-        problems,
-        header,
-        wrong,
-        column="quantity",
-        sentence=lambda row: f"quantity is {column.text(row)[:40]!r}, not a whole number of 0 or more.",
-        remedy="Write 1 for every individual of a group, or what it adds to the size.",
-        first=first,
-    )
-
-
-def _always(sentence: str) -> Callable[[int], str]:
-    return lambda _: sentence
 
 
 def _encoded(column: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -190,49 +176,40 @@ def _refuse_quantities(records: _Records, problems: Problems, largest: int) -> N
         records.header,
         records.quantity > largest,
         column="quantity",
-        sentence=lambda row: (
-            f"The record adds {records.quantity[row]:,} to its group, the parameters promise at most {largest:,}."
-        ),
+        sentence=f"The record adds more to its group than the parameters promise, {largest:,}.",
         remedy="Raise the largest quantity of the parameters (more noise where cumulative sizes are measured), or cut the record.",
     )
 
 
 def _refuse_regions(records: _Records, problems: Problems, levels: Sequence[str], listed: RegionTree | None) -> None:
-    known = set(listed.codes[-1]) if listed is not None else None
-
-    def fault(text: str) -> str:
-        parts = text.split(SEPARATOR) if text else []
-        if len(parts) != len(levels) - 1 or any(not part.strip() for part in parts):
-            return f"The region {text!r} names {len(parts)} levels, not {len(levels) - 1} ({', '.join(levels[1:])})."
-        if known is not None and text not in known:
-            return f"The region {text!r} is not in {REGIONS_FILE}."
-        return ""
-
-    faults = [fault(text) for text in records.regions]
-    wrong = np.array([bool(text) for text in faults])[records.region]
-    refuse(
-        problems,
-        records.header,
-        wrong,
-        column="region",
-        sentence=lambda row: faults[records.region[row]],
-        remedy=f"Name a region from the widest level down, with {SEPARATOR!r} between.",
-    )
+    depth = len(levels) - 1
+    paths = list(split_paths(records.regions))
+    misnamed = np.array([len(parts) != depth or not all(part.strip() for part in parts) for parts in paths])
+    known = set(records.regions if listed is None else listed.codes[-1])
+    unlisted = np.array([text not in known for text in records.regions]) & ~misnamed
+    for wrong, sentence in (
+        (misnamed, f"The region does not name {depth} levels ({', '.join(levels[1:])})."),
+        (unlisted, f"The region is not in {REGIONS_FILE}."),
+    ):
+        refuse(
+            problems,
+            records.header,
+            wrong[records.region],
+            column="region",
+            sentence=sentence,
+            remedy=f"Name a region from the widest level down, with {SEPARATOR!r} between.",
+        )
 
 
 def _refuse_units(records: _Records, problems: Problems) -> NDArray[np.int64]:
     """Report units in two regions and users twice in a unit; return the first row of every unit."""
     _, owner = np.unique(records.units, return_index=True)
-    names = records.unit_names
     refuse(
         problems,
         records.header,
         records.region != records.region[owner][records.units],
         column="region",
-        sentence=lambda row: (
-            f"Unit {names[int(records.units[row])].as_py()} lies in {records.regions[records.region[row]]}, its first record in "
-            f"{records.regions[records.region[owner[records.units[row]]]]}."
-        ),
+        sentence="The unit lies in another region than on its first record.",
         remedy="A group lies in one region.",
     )
     pairs = records.users * (int(records.units.max(initial=0)) + 1) + records.units
@@ -244,7 +221,7 @@ def _refuse_units(records: _Records, problems: Problems) -> NDArray[np.int64]:
         records.header,
         repeated,
         column="user",
-        sentence=lambda row: f"The user stands twice in unit {names[int(records.units[row])].as_py()}.",
+        sentence="An earlier record has the same user and unit.",
         remedy="Give every user of a unit one record; add their quantities up.",
     )
     return owner.astype(np.int64)
@@ -258,7 +235,7 @@ def _read_regions(path: Path, levels: Sequence[str]) -> RegionTree:
     table.refuse(
         wrong,
         "region",
-        lambda row: f"The region {texts[row]!s} does not name {len(levels) - 1} levels ({', '.join(levels[1:])}).",
+        f"The region does not name {len(levels) - 1} levels ({', '.join(levels[1:])}).",
         f"Name a region from the widest level down, with {SEPARATOR!r} between.",
     )
     table.finish()

@@ -100,14 +100,14 @@ def read_size_counts(path: Path, levels: tuple[str, ...]) -> GroupSizeTable:
     table.refuse(
         np.array(parts) != depth,
         "region",
-        lambda row: f"The region {regions[row]!s:.60} does not name {depth} levels ({', '.join(levels[1:])}).",
+        f"The region does not name {depth} levels ({', '.join(levels[1:])}).",
         f"Name a region from the widest level down, with {SEPARATOR!r} between.",
     )
     if not table.failed:
         table.refuse(
             (sizes < 1) | (sizes > LARGEST_SIZE),
             "size",
-            lambda row: f"size is {sizes[row]:,}, not between 1 and {LARGEST_SIZE:,}.",
+            f"size is not between 1 and {LARGEST_SIZE:,}.",
             "Leave out groups of size 0.",
         )
     codes, region = np.unique(regions, return_inverse=True)
@@ -118,7 +118,7 @@ def read_size_counts(path: Path, levels: tuple[str, ...]) -> GroupSizeTable:
         table.refuse(
             repeated,
             "size",
-            lambda row: f"Size {sizes[row]:,} of {regions[row]!s:.60} stands twice.",
+            "An earlier line has the same region and size.",
             "Add the counts up in one line.",
         )
     table.finish()

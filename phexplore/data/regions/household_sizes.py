@@ -80,7 +80,7 @@ def read_household_sizes(path: Path) -> HouseholdSizes:
             table.refuse(
                 wrong,
                 "households",
-                lambda row: f"households is {households[row]:,}, the seven sizes add up to {counts[row].sum():,}.",
+                "households is not the sum of the seven sizes.",
                 "Correct the households or the sizes.",
             )
     if "complete" in optional:
@@ -89,7 +89,7 @@ def read_household_sizes(path: Path) -> HouseholdSizes:
             table.refuse(
                 marked != known,
                 "complete",
-                lambda row: f"complete is {marked[row]}, but {'all' if known[row] else 'not all'} sizes are given.",
+                "complete does not tell whether all sizes are given.",
                 "Write 1 where all sizes are given, 0 elsewhere.",
             )
     table.finish()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +61,7 @@ class TableFile:
         """
         texts = self._columns[column]
         if not empty:
-            self.refuse(texts == "", column, lambda _: f"{column} is empty.", "Write a name or a code.")
+            self.refuse(texts == "", column, f"{column} is empty.", "Write a name or a code.")
         return texts
 
     def codes(self, column: str, width: int) -> NDArray[np.str_]:
@@ -77,7 +77,7 @@ class TableFile:
         self.refuse(
             wrong,
             column,
-            lambda row: f"{column} is {texts[row]!s:.40}, not {width} digits.",
+            f"{column} does not have {width} digits.",
             "Write codes as text, leading zeros included.",
         )
         return texts
@@ -100,7 +100,7 @@ class TableFile:
         self.refuse(
             wrong,
             column,
-            lambda row: f"{column} is {str(texts[row])[:40]!r}, not a whole number of 0 or more.",
+            f"{column} is not a whole number of 0 or more.",
             "Write a count of up to 15 digits without separators.",
         )
         return values
@@ -116,15 +116,15 @@ class TableFile:
         _, first = np.unique(texts, return_index=True)
         repeated = np.ones(len(texts), bool)
         repeated[first] = False
-        self.refuse(repeated, column, lambda row: f"The {what} {texts[row]} stands twice.", "Keep one of its lines.")
+        self.refuse(repeated, column, f"The {what} is that of an earlier line.", "Keep one of its lines.")
 
-    def refuse(self, wrong: NDArray[np.bool_], column: str, sentence: Callable[[int], str], remedy: str) -> None:
+    def refuse(self, wrong: NDArray[np.bool_], column: str, sentence: str, remedy: str) -> None:
         """Report the rows where `wrong` holds, pointing at a column.
 
         Args:
             wrong: ``wrong[rows]``, which rows to report.
             column: its name.
-            sentence: says what is wrong in a row.
+            sentence: what is wrong.
             remedy: what to do.
         """
         refuse(self._problems, self._header, wrong, column=column, sentence=sentence, remedy=remedy)

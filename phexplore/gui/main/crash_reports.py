@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from phexplore.errors import PhexploreError
-from phexplore.files.failure_log import open_private
-from phexplore.opening import read_bytes, refuse_irregular_target
+from phexplore.opening import own_record, read_bytes
 
 _LONGEST_REPORT = 20_000
 
@@ -31,8 +30,7 @@ class CrashReport:
         told = self._take_reports()
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            refuse_irregular_target(self._path)
-            self._file = open(self._path, "w", encoding="utf-8", opener=open_private)  # noqa: SIM115 - kept open; a Path takes no opener
+            self._file = open(self._path, "w", encoding="utf-8", opener=own_record)  # noqa: SIM115 - kept open; a Path takes no opener
             faulthandler.enable(self._file)
         return told
 

@@ -267,9 +267,8 @@ def _examined(spec: RunSpec, store: RunStore, place: Place) -> DoubtedRun:
 
 def _made(run: DoubtedRun, now: datetime) -> RunRow:
     """Make the directory of a run, with the name of whoever overruled the guard."""
-    directory = run.store.create(run.spec, now)
+    directory = run.store.create(run.spec, now, private=run.doubt is not None)
     if run.doubt is not None:
-        directory.chmod(0o700)  # what is counted there is for its owner only
         record_override(directory, run.doubt, person_here(), now)
     return described(describe_run(directory))
 

@@ -65,9 +65,7 @@ def read_cell_counts(path: Path, method: Subspace) -> Integers:
     repeated = np.ones(table.rows, dtype=bool)
     repeated[first] = False
     if not table.failed:
-        table.refuse(
-            repeated, COUNT, lambda row: f"The cell {_name(method, cells, row)} stands twice.", "Keep one of its lines."
-        )
+        table.refuse(repeated, COUNT, "The cell is that of an earlier line.", "Keep one of its lines.")
     table.finish()
     if len(first) < method.cells:
         _refuse_missing(path, method, cells)
@@ -87,10 +85,6 @@ def _counties(path: Path, method: Subspace) -> Integers:
     return np.array([population[label] for label in labels], dtype=np.int64)
 
 
-def _name(method: Subspace, cells: Integers, row: int) -> str:
-    return cell_text(method.axes, int(cells[row]))
-
-
 def _levels(table: TableFile, axis: Axis) -> Integers:
     texts = table.texts(axis.name)
     known = {axis.label(level): level for level in range(axis.size)}
@@ -99,7 +93,7 @@ def _levels(table: TableFile, axis: Axis) -> Integers:
     table.refuse(
         levels < 0,
         axis.name,
-        lambda row: f"{str(texts[row])[:40]!r} is no level of {axis.name}.",
+        f"The value is no level of {axis.name}.",
         f"Use one of its {axis.size:,} levels, {first}.",
     )
     return levels

@@ -71,7 +71,7 @@ def publish_run(
     if confidential:
         tell(f"Comparisons with exact counts were left out. {TREATED_AS_CONFIDENTIAL}")
     for name, content in files.items():
-        write_atomically(out / name, content)
+        write_atomically(out / name, content, private=confidential)
         tell(f"Wrote {out / name}")
     classes = coverage_by_room(published, truth, room)
     return [

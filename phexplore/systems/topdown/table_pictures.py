@@ -171,4 +171,7 @@ def write_run_tables(directory: Path, trial: int, out: Path) -> tuple[Path, ...]
     counts = leaves.counts.astype(np.int32)
     layout = layout_of(run.schema)
     released = BlockPopulation(run.schema, run.files.geoids, leaves.starts, leaves.cells, counts, layout=layout)
-    return write_tables([released], out)
+    written = write_tables([released], out)
+    for path in written if confidential else ():
+        path.chmod(0o600)
+    return written

@@ -114,10 +114,10 @@ def test_that_codes_that_lost_their_zeros_are_the_same_codes(tmp_path):
         ("TABBLKCOU", "841", "a code from 001 to 840"),
         ("TABBLKCOU", "0001", "a code from 001 to 840"),
         ("TABTRACTCE", "000099", "a code from 000100 to 998999"),
-        ("TABBLKGRPCE", "2", "not the first digit of TABBLK 1000"),
+        ("TABBLKGRPCE", "2", "not the first digit of TABBLK."),
         ("TABBLK", "0000", "a code from 0001 to 9999"),
-        ("RTYPE", "5", "the rest of the record says 3"),
-        ("RTYPE", "", "the rest of the record says 3"),
+        ("RTYPE", "5", "does not go with the rest"),
+        ("RTYPE", "", "does not go with the rest"),
         ("GQTYPE_PL", "8", "a code from 0 to 7"),
         ("VOTING_AGE", "0", "a code from 1 to 2"),
         ("CENHISP", "3", "a code from 1 to 2"),
@@ -152,7 +152,7 @@ def test_that_missing_columns_and_records_are_reported(tmp_path):
 
 
 def test_that_other_tables_are_no_microdata(tmp_path):
-    assert "no header that is known" in problems(write(tmp_path / "p.txt", {"a": "1", "b": "2"}))[0][2]
+    assert "not a header that is known" in problems(write(tmp_path / "p.txt", {"a": "1", "b": "2"}))[0][2]
 
 
 def test_that_a_cut_last_line_is_reported(tmp_path):
@@ -174,9 +174,9 @@ def test_that_units_are_counted_by_status_and_quarters_apart(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"HH_STATUS": "3"}, "HH_STATUS '3' is not 0 (group quarters), 1 (occupied) or 2 (vacant)"),
-        ({"HH_STATUS": "0"}, "RTYPE is '2', the rest of the record says 4"),
-        ({"RTYPE": "4"}, "RTYPE is '4', the rest of the record says 2"),
+        ({"HH_STATUS": "3"}, "HH_STATUS is not 0 (group quarters), 1 (occupied) or 2 (vacant)"),
+        ({"HH_STATUS": "0"}, "RTYPE does not go"),
+        ({"RTYPE": "4"}, "RTYPE does not go"),
     ],
 )
 def test_that_contradictory_units_are_reported(tmp_path, changes, said):

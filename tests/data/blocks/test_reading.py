@@ -85,9 +85,9 @@ def test_that_surrounding_blanks_and_whole_decimals_are_read(tmp_path):
         ("pop_white", "2.5", "is not a whole number"),
         ("pop_white", "", "is not a whole number"),
         ("pop_white", "99999999", "is not a whole number"),
-        ("vap_white", "3", "is larger than pop_white 2"),
-        ("pop", "16", "is not the sum of its eight groups, 15"),
-        ("vap", "6", "is not the sum of its eight groups, 7"),
+        ("vap_white", "3", "is larger than pop_white."),
+        ("pop", "16", "is not the sum of its eight groups."),
+        ("vap", "6", "is not the sum of its eight groups."),
     ],
 )
 def test_that_a_wrong_value_is_reported_with_line_and_column(tmp_path, column, value, said):
@@ -120,7 +120,7 @@ def test_that_thousands_of_problems_are_cut_and_counted(tmp_path):
 
 def test_that_a_block_named_twice_is_reported(tmp_path):
     found = problems(write(tmp_path / "b.csv", GOOD, SECOND, GOOD))
-    assert found == [(4, 1, "geoid 440010301001000 names a block a second time.")]
+    assert found == [(4, 1, "geoid is that of an earlier line.")]
 
 
 def test_that_missing_columns_are_named(tmp_path):
@@ -131,7 +131,7 @@ def test_that_missing_columns_are_named(tmp_path):
 
 def test_that_a_column_named_twice_is_refused(tmp_path):
     found = problems(write(tmp_path / "b.csv", [*GOOD, "1"], header=[*HEADER, "pop_white"]))
-    assert found == [(1, len(HEADER) + 1, "The column 'pop_white' stands twice.")]
+    assert found == [(1, len(HEADER) + 1, "Two columns have the same name.")]
 
 
 def test_that_lines_with_another_number_of_values_are_all_listed(tmp_path):
@@ -184,7 +184,7 @@ def test_that_one_code_without_its_zero_is_a_problem(tmp_path):
     """Among whole codes it may as well be one that lost its last digit."""
     assert problems(write(tmp_path / "b.csv", GOOD, changed("geoid", "40010001001001")))[0][:2] == (3, 1)
     no_state = [changed("geoid", "30010001001001")]  # there is no state 03
-    assert "30010001001001" in problems(write(tmp_path / "c.csv", *no_state))[0][2]
+    assert problems(write(tmp_path / "c.csv", *no_state))[0][:2] == (2, 1)
 
 
 def test_that_headers_in_capitals_are_the_same(tmp_path):

@@ -50,8 +50,8 @@ def test_that_every_bad_field_is_listed_with_line_and_column(tmp_path):
         )
     )
     assert [(issue.line, issue.column) for issue in found] == [(2, 1), (2, 22), (5, 1), (5, 5)]
-    assert "'many'" in found[1].sentence
-    assert "stands twice" in found[2].sentence
+    assert "not a whole number" in found[1].sentence
+    assert "earlier line" in found[2].sentence
 
 
 @pytest.mark.parametrize(

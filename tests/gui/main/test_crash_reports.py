@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 
@@ -75,6 +76,27 @@ def test_that_a_program_that_failed_before_there_was_a_window_is_told_at_the_nex
     report = CrashReport(tmp_path)
     assert "ZeroDivisionError" in report.begin()
     report.end()
+
+
+@pytest.mark.defect("T5")
+@pytest.mark.skipif(os.name != "posix", reason="links and modes")
+def test_that_records_of_failures_are_private_and_follow_no_link(tmp_path) -> None:
+    log, report = FailureLog(tmp_path), tmp_path / f"crash-{os.getpid()}.txt"
+    log.path.write_text("old\n")
+    log.path.chmod(0o644)
+    log.end_badly("new")
+    assert log.path.read_text().startswith("old\n")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (log.path, report)] == [0o600, 0o600]
+    target = tmp_path / "target"
+    target.write_text("of somebody else")
+    for path in (log.path, report):
+        path.unlink()
+        path.symlink_to(target)
+    log.end_badly("new")
+    crash = CrashReport(tmp_path)
+    crash.begin()
+    crash.end()
+    assert target.read_text() == "of somebody else"
 
 
 def test_that_the_log_stays_small_and_keeps_the_newest(tmp_path) -> None:

@@ -57,13 +57,13 @@ def test_that_a_county_that_is_missing_is_named(real_data):
 
 def test_that_an_unknown_level_is_refused(tmp_path):
     assert problems(tmp_path, "sex,hour,count\nf,0,1\nx,2,1\n") == [
-        (3, "'x' is no level of sex."), (3, "'2' is no level of hour."),
+        (3, "The value is no level of sex."), (3, "The value is no level of hour."),
     ]  # fmt: skip
 
 
 def test_that_a_cell_that_stands_twice_is_refused(tmp_path):
     found = problems(tmp_path, "sex,hour,count\nf,0,1\nf,0,2\n")
-    assert found == [(3, "The cell sex f, hour 0 stands twice.")]
+    assert found == [(3, "The cell is that of an earlier line.")]
 
 
 def test_that_cells_without_a_line_are_refused(tmp_path):
