@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from phexplore.entry import BUNDLE, READER, WORKER
+from phexplore.entry import BUNDLE, COMPLETION, READER, WORKER
 
 CANCELLED = 130
 
@@ -69,7 +69,9 @@ def main() -> int:
 
 
 def asks_for_window(arguments: list[str]) -> bool:
-    """Return whether these arguments do nothing but open the window, on a file if one is named."""
+    """Return whether these arguments do nothing but open the window, on a file if one is named; a shell that completes a line asks for none."""
+    if COMPLETION in os.environ:
+        return False
     match arguments:
         case [] | ["gui"]:
             return True

@@ -12,6 +12,8 @@ READER = "--results"
 """Asks the program to be its window's reader of results and blocks."""
 BUNDLE = "--bundle"
 """Asks the program to make, sign or check one bundle for its window."""
+COMPLETION = "_PHEXPLORE_COMPLETE"
+"""The environment variable by which a shell asks for completions; the words of its line are in others, and no argument is given."""
 
 _program: list[str] = []
 

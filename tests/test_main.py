@@ -30,6 +30,31 @@ def test_that_the_window_is_told_from_commands(arguments, asks) -> None:
     assert program.asks_for_window(arguments) is asks
 
 
+@pytest.mark.parametrize(
+    ("asked", "words", "answer"),
+    [
+        ("complete_bash", "phexplore forec", "forecast"),
+        ("complete_zsh", "phexplore report --f", "--format"),
+        ("complete_bash", "phexplore spine b", "build"),
+        ("source_bash", "", "_PHEXPLORE_COMPLETE=complete_bash"),
+    ],
+)
+def test_that_a_shell_is_given_completions_and_no_window(asked, words, answer) -> None:
+    code = (
+        "import sys; from phexplore import __main__ as program\n"
+        "program._open_window = lambda path: print('a window') or 7\n"
+        "sys.argv = ['/usr/bin/phexplore']; program.start()"
+    )
+    line = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_TYPER_COMPLETE_ARGS": words}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={**os.environ, **line, "_PHEXPLORE_COMPLETE": asked},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert answer in done.stdout
+    assert "a window" not in done.stdout
+
+
 def test_that_an_existing_file_opens_the_window_under_any_name(tmp_path) -> None:
     file = tmp_path / "config"
     assert not program.asks_for_window([str(file)])

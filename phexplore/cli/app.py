@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import typer
 
 from phexplore import __version__
+from phexplore.entry import COMPLETION
 from phexplore.errors import CancelledError, PhexploreError, UnknownNameError
 from phexplore.lazy import lazy
 from phexplore.model.issues import InputProblemsError, Issue
@@ -131,9 +132,11 @@ def run(arguments: list[str], window: Window | None = None) -> int:
     """
     if window is not None:
         _window.append(window)
-    if not arguments or _is_file(arguments[0]):
-        arguments = ["gui", *arguments]
     try:
+        if COMPLETION in os.environ:
+            program()(prog_name="phexplore")
+        if not arguments or _is_file(arguments[0]):
+            arguments = ["gui", *arguments]
         if arguments in (["-h"], ["--help"]):
             print(overview())  # noqa: T201 - the terminal asked for it
             return DONE
@@ -147,6 +150,8 @@ def run(arguments: list[str], window: Window | None = None) -> int:
             heard_by(line.prepare),
         ):
             status = program(arguments[0])(arguments, standalone_mode=False)
+    except SystemExit as end:  # of a completion
+        return end.code if isinstance(end.code, int) else DONE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge of the program: the traceback goes to the log
         return _status_of(error)
     return status if isinstance(status, int) else DONE
