@@ -189,6 +189,7 @@ class NoisyMeasurements:
         with self._reading(name) as file:
             if missing := {"geocode", "query_name", "variance", "value", *axes} - set(file.schema_arrow.names):
                 raise ValueError(f"the column {min(missing)} is missing")
+            _refuse_other_than_numbers(file)
             table = file.read(columns=["geocode", "query_name", "variance", *axes, *(["value"] if with_values else [])])
             words = [table.column(axis).to_pylist() for axis in axes]
             known: dict[tuple[str, ...], MarginalQuery | None] = {}
@@ -221,6 +222,7 @@ class NoisyMeasurements:
                 self._last = name, file, np.cumsum([0, *sizes])
         _, held, starts = self._last
         with _Reading(self, name, held):
+            _refuse_other_than_numbers(held)
             group = int(np.searchsorted(starts, row, side="right")) - 1
             lists = held.read_row_group(group, columns=["value"], use_threads=False).column(0).combine_chunks()
             if lists.null_count or lists.flatten().null_count:
@@ -285,6 +287,18 @@ class NoisyMeasurements:
 
     def _refused(self, sentence: str, remedy: str) -> InputProblemsError:
         return InputProblemsError([Issue((str(self.path),), sentence, remedy)])
+
+
+def _refuse_other_than_numbers(file: pq.ParquetFile) -> None:
+    """Pass a file whose answers are lists of numbers.
+
+    Raises:
+        ValueError: they are something else.
+    """
+    kind = file.schema_arrow.field("value").type
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    if not is_list or not (pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)):
+        raise ValueError(f"the column value must contain lists of numbers (got {kind})")
 
 
 _NAME_THE_FOLDER = "Name the folder that holds US_Person_PL_PROD and the like, of one release."

@@ -213,7 +213,7 @@ def _rows(database: sqlite3.Connection, table: str, columns: Sequence[str]) -> I
 
 def _columns(database: sqlite3.Connection, table: str) -> list[str]:
     """Return the columns that a table keeps; none of a view, of a virtual table, or of what is no table."""
-    kept = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ? AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    kept = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE %'"  # as SQLite writes it
     if database.execute(kept, (table,)).fetchone() != (1,):
         return []
     return [str(row[0]) for row in database.execute("SELECT name FROM pragma_table_info(?)", (table,))]

@@ -20,6 +20,11 @@ TABLES = (
     "INSERT INTO gpkg_geometry_columns VALUES('t', 'geom');"
 )
 FILLED = f"CREATE TABLE t(GEOID, geom); INSERT INTO t VALUES('44', X'{SQUARE.hex()}');"
+RENAMED = (
+    "PRAGMA writable_schema = ON;"
+    "UPDATE sqlite_master SET sql = replace(sql, 'CREATE VIRTUAL', 'CREATE{}VIRTUAL'); PRAGMA writable_schema = OFF;"
+)
+GAPS = (" ", "  ", "\t", "\n", "/**/")
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 
 
@@ -38,6 +43,7 @@ def geopackage(path, script):
         TABLES.replace("'t'", "'t\" UNION SELECT sql, sql FROM sqlite_master; --'") + FILLED,
         TABLES.replace("'t', 'geom'", "'sqlite_master', 'sql'") + FILLED,
         TABLES + f"CREATE TABLE t(GEOID, geom); INSERT INTO t VALUES('44', X'{SQUARE[:13].hex()}ffffffffffffffff')",
+        *(TABLES + FILLED.replace("TABLE t(", "VIRTUAL TABLE t USING fts5(") + RENAMED.format(gap) for gap in GAPS),
     ],
 )
 def test_that_a_geopackage_is_asked_nothing_but_what_its_tables_keep(script, tmp_path):

@@ -183,6 +183,17 @@ def test_that_files_that_are_not_whole_are_refused_with_a_sentence(kept, tmp_pat
         NoisyMeasurements(kept / TRUTH_FILE)
 
 
+@pytest.mark.parametrize("wrong", [lambda row: [row], lambda row: [list(map(str, row))], lambda row: row[0]])
+def test_that_answers_of_another_type_are_refused_with_the_type(wrong, kept, tmp_path):
+    def changed(table: pa.Table) -> pa.Table:
+        values = pa.array([wrong(row) for row in table.column("value").to_pylist()])
+        return table.set_column(table.schema.get_field_index("value"), "value", values)
+
+    changed_copy(published_directory(kept, 0), tmp_path / "nested", "Block", changed)
+    with pytest.raises(InputProblemsError, match="column value must contain lists of numbers"):
+        describe_measurements(tmp_path / "nested")
+
+
 def test_that_codes_of_other_units_are_refused(kept, tmp_path):
     def renamed(table: pa.Table) -> pa.Table:
         codes = [f"9{code[1:]}" for code in table.column("geocode").to_pylist()]
