@@ -44,12 +44,16 @@ __all__ = [
 
 _HOMES = {
     "errors": ("PhexploreError",),
-    "interface.data": ("Spine", "measurements", "read", "synth"),
+    "decide.verifying": ("Verification",),
+    "interface.data": ("Data", "Spine", "measurements", "read", "synth"),
     "interface.decisions": ("approve", "compare", "frontier", "solve", "verify"),
     "interface.runs": ("Run", "open_run", "run"),
     "interface.scenarios": ("Forecast", "Scenario", "epsilon", "forecast", "load", "presets"),
+    "interface.studies": ("Study",),
     "interface.sweeps": ("sweep",),
+    "model.issues": ("Issue",),
 }
+"""The names of `__all__`, and the types of what they return."""
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
 
@@ -59,6 +63,8 @@ def __getattr__(name: str) -> Any:
     Raises:
         AttributeError: there is no such name.
     """
+    if name == "errors":
+        return import_module(f"{__name__}.errors")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
@@ -66,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    return [*__all__, "__version__"]
+    return [*_HOME, "__version__", "errors"]

@@ -1,4 +1,7 @@
+from phexplore import errors as errors
+from phexplore.decide.verifying import Verification as Verification
 from phexplore.errors import PhexploreError as PhexploreError
+from phexplore.interface.data import Data as Data
 from phexplore.interface.data import Spine as Spine
 from phexplore.interface.data import measurements as measurements
 from phexplore.interface.data import read as read
@@ -27,6 +30,8 @@ from phexplore.interface.scenarios import epsilon as epsilon
 from phexplore.interface.scenarios import forecast as forecast
 from phexplore.interface.scenarios import load as load
 from phexplore.interface.scenarios import presets as presets
+from phexplore.interface.studies import Study as Study
 from phexplore.interface.sweeps import sweep as sweep
+from phexplore.model.issues import Issue as Issue
 
 __version__: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 
 from phexplore.text.messages import listed, msg, series
 
@@ -14,21 +15,28 @@ _LONGEST_NAME = 1000
 
 
 class PhexploreError(Exception):
-    """An expected failure. The text is the sentence; `remedy` says what to do next.
+    """An expected failure: `sentence` states it, and `remedy` what to do next. In Python the text of an error contains both.
 
     Example:
         >>> import phexplore as px
         >>> try:
         ...     px.load("sdhc-2020")
-        ... except px.PhexploreError as error:
-        ...     print(error.full)
+        ... except px.errors.UnknownNameError as error:
+        ...     print(error)
         No preset or file is called 'sdhc-2020'. Did you mean 'sdhc-2020-us'?
     """
+
+    is_public = False
+    """Whether it left a public name of Python; within the program sentence and remedy are shown apart."""
 
     def __init__(self, sentence: str, remedy: str = "") -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.remedy = remedy
+
+    def __str__(self) -> str:
+        """Return the sentence, with the remedy where nothing else shows it."""
+        return self.full if self.is_public else self.sentence
 
     @property
     def full(self) -> str:
@@ -108,3 +116,31 @@ class ExportError(PhexploreError):
 
 class ComparisonError(PhexploreError):
     """Things that cannot be set side by side."""
+
+
+_HOMES = {
+    "ArgumentError": "interface.arguments",
+    "DataProblemsError": "systems.running",
+    "DecisionError": "model.approval",
+    "EditRefusedError": "model.edits",
+    "FrontierError": "decide.frontier",
+    "FrozenValueError": "interface.arguments",
+    "GoalError": "model.goals",
+    "InfeasibleError": "accuracy.solving_conflict",
+    "InputProblemsError": "model.issues",
+    "RunUnreadableError": "runs.store",
+    "WriteError": "files.atomic_files",
+}
+"""Modules of the other errors that the public names document: `phexplore.errors` has all of them."""
+
+
+def __getattr__(name: str) -> type[PhexploreError]:
+    """Load an error of another module when it is first used.
+
+    Raises:
+        AttributeError: there is no such error.
+    """
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: type[PhexploreError] = getattr(import_module(f"phexplore.{_HOMES[name]}"), name)
+    return found

@@ -39,34 +39,54 @@ class ArgumentError(PhexploreError, ValueError, TypeError):
 class FrozenValueError(PhexploreError, AttributeError):
     """A value that never changes was assigned to; the remedy says how to make another one."""
 
+    is_public = True
+
 
 def typed(function: Called) -> Called:
     """Let a public function refuse arguments of another type than it names; every error inside it is raised as it is."""
     signature = inspect.signature(function)
 
-    @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
         with argument_of(function.__qualname__):
             confirm(signature, given, named)
+        return function(*given, **named)
+
+    return wraps(function)(_with_remedy(call))  # type: ignore[return-value]
+
+
+def _with_remedy(function: Called) -> Called:
+    """Let the errors of a public function state their remedy in their text, also those of the file system."""
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
         try:
             return function(*given, **named)
+        except PhexploreError as error:
+            error.is_public = True
+            raise
         except OSError as error:
             if error.filename is None:
                 raise
-            raise PhexploreError(
-                f"{error.filename}: {error.strerror}.", "Check the name, its folder and the free space."
-            ) from error
+            failure = PhexploreError(
+                f"{error.filename}: {error.strerror}.", "Check the name, its folder and the space."
+            )
+            failure.is_public = True
+            raise failure from error
 
     return call  # type: ignore[return-value]
 
 
 def typed_class(cls: Class) -> Class:
-    """Do the same for the public methods of a class."""
+    """Do the same for the public methods of a class; its properties take no arguments."""
     for name, value in list(vars(cls).items()):
+        if name == "__init__":
+            cls.__init__ = _with_remedy(value)  # type: ignore[misc]
         if name.startswith("_"):
             continue
         if isinstance(value, classmethod):
             setattr(cls, name, classmethod(typed(value.__func__)))
+        elif isinstance(value, property) and value.fget is not None:
+            setattr(cls, name, property(_with_remedy(value.fget)))
         elif inspect.isfunction(value):
             setattr(cls, name, typed(value))
     return cls

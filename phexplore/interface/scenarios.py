@@ -457,6 +457,10 @@ class Forecast(Pictured):
             found += [traded.frontier, traded.prices, traded.left_bars, traded.leverage]
         return tuple(found)
 
+    def __repr__(self) -> str:
+        """Return the scenario, its loss and how many margins there are."""
+        return f"<Forecast of {self.scenario!r:.{_LONGEST * 3}}, {len(self.value.entries)} margins>"
+
     def _overview(self) -> tuple[Figure, ...]:
         value = self.scenario.value
         return tuple(registry.system_of(value).figures(value, None))

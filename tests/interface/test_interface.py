@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -30,6 +31,52 @@ def test_that_there_are_at_most_twenty_names_and_all_are_there() -> None:
     assert set(px.__all__) <= set(dir(px))
     with pytest.raises(AttributeError):
         _ = px.nothing
+
+
+def test_that_every_documented_error_and_result_type_has_a_public_name() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:px\.errors\.)?([A-Z]\w+Error)`", page))
+    assert len(named) >= 13
+    for name in named:
+        assert issubclass(getattr(px.errors, name), px.PhexploreError), name
+    types = set(re.findall(r"-> ([A-Z]\w+)\n", page)) - {"DataFrame", "Axes", "Path"}
+    assert types >= {"Scenario", "Run", "Data", "Study", "Verification"}
+    for name in types:
+        assert inspect.isclass(getattr(px, name)), name
+    with pytest.raises(AttributeError):
+        _ = px.errors.Nothing
+
+
+def test_that_the_errors_are_there_before_anything_else_is_loaded() -> None:
+    code = "import phexplore as px; print(px.errors.InfeasibleError.__name__, px.errors.WriteError.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["InfeasibleError", "WriteError"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: px.load("sdhc-2020"),
+        lambda: px.load("sdhc-2020-us").set("nothing", 1),
+        lambda: px.forecast("sdhc-2020-us").plot(figure="none"),
+        lambda: px.Run(Path("nowhere")),
+        lambda: px.solve("sdhc-2020-us", {"PH3/state_A-G": -3}),
+        lambda: px.synth("pl94", 10, ".", seed=1),
+        lambda: px.epsilon("sdhc-2020-us", 2),
+        lambda: setattr(px.load("sdhc-2020-us"), "value", 3),
+    ],
+)
+def test_that_the_text_of_an_error_contains_its_remedy(call) -> None:
+    with pytest.raises(px.PhexploreError) as caught:
+        call()
+    assert caught.value.remedy
+    assert str(caught.value) == f"{caught.value.sentence} {caught.value.remedy}"
+
+
+def test_that_a_forecast_shows_what_it_is_of() -> None:
+    shown = repr(px.forecast("sdhc-2020-us"))
+    assert "46 margins" in shown
+    assert repr(px.load("sdhc-2020-us")) in shown
 
 
 def test_that_the_stub_names_what_is_loaded() -> None:
