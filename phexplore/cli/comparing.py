@@ -19,7 +19,7 @@ from phexplore.decide.comparing import (
 from phexplore.decide.frontier import Frontier, Weighting, frontier
 from phexplore.document.decided_versions import write_new_project
 from phexplore.errors import UnknownNameError
-from phexplore.figures.wording import CONVERTED
+from phexplore.figures.wording import CONVERTED, people
 from phexplore.files.project_file import LoggedStep, ProjectContent
 from phexplore.files.rules_json import rules_named
 from phexplore.model.diff import value_text
@@ -73,9 +73,11 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
     print_table(("", *names), [("total", *totals), ("proven ε", *proven), (how, *epsilons)])
     scenario = comparison.columns[0].scenario
     unit = system_of(scenario).counted(scenario, None)
+    tell(f"Baseline: {names[0]}")
+    margins = [(row.place, *map(_margin, row.values)) for row in comparison.effects]
     for title, rows in (
         ("Parameters that differ", [(row.path, *map(_short, row.values)) for row in comparison.parameters]),
-        (f"Margins that differ, in {unit}", [(row.place, *map(_number, row.values)) for row in comparison.effects]),
+        (f"Margins that differ, in {unit}", [row for row in margins if len(set(row[1:])) > 1]),
         ("Measured in runs", [(f"{row.name} {row.place}", *map(_number, row.values)) for row in comparison.measured]),
     ):
         if rows:
@@ -99,6 +101,10 @@ def _short(value: Any) -> str:
 
 def _room(distance: float | None) -> str:
     return "" if distance is None else f"{distance:+.4g}"
+
+
+def _margin(value: float | None) -> str:
+    return "-" if value is None else people(value)
 
 
 def _number(value: float | None) -> str:

@@ -18,7 +18,7 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
 from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, SignedLoss, Table, Value
-from phexplore.figures.wording import bound_text, capital, letter, margin_word, people
+from phexplore.figures.wording import bound_text, capital, counted, margin_word, people, shown_change
 from phexplore.metrics.errors import figure_title
 from phexplore.model.conventions import Neighbours
 from phexplore.model.diff import value_text
@@ -34,8 +34,8 @@ from phexplore.systems.registry import loss_of, system_of
 _LONGEST = 60
 _SMALLEST, _LARGER = 4.5, 0.4
 """Half the width of the first scenario's mark in pixels, and by how much that of each after it is larger."""
-_VISIBLE_CHANGE = 1e-9
-"""Relative differences of margins below it are rounding of the last bit."""
+_FOLDED = {"budget", "query share", "level share"}
+"""Parameters that one line counts where no margin shows their change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,11 @@ def comparison_view(request: ComparisonRequest) -> ComparisonView:
 def view_of(found: Comparison) -> ComparisonView:
     """Return a comparison as it is shown."""
     names = tuple(column.name for column in found.columns)
-    letters = tuple(map(letter, range(len(names))))
+    # A name is broken at its last space, so that the columns stay narrow.
+    heads = tuple("\n".join(name.rsplit(" ", 1)) for name in names)
     system = system_of(found.columns[0].scenario)
     effects = [row for row in found.effects if _differs(row)]
+    largest = sorted(effects, key=_spread, reverse=True)
     parameters = [row for row in found.parameters if row.field != "conventions"]
     conventions = found.columns[0].scenario.conventions
     # Group sizes and exact sums have neighbours of their own, whatever the conventions say.
@@ -119,28 +121,28 @@ def view_of(found: Comparison) -> ComparisonView:
     words.append(f"{len(effects)} margin" + (" differs" if len(effects) == 1 else "s differ"))
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
-        f"A is what the others are compared with; its conventions hold for all: {percent(conventions.confidence, places=None)} "
+        f"Baseline: {names[0]}. Its conventions apply to all: {percent(conventions.confidence, places=None)} "
         f"margins, {margin_word(conventions.margin)}, {neighbours.value} neighbours.{_without_targets(found)}"
     )
     return ComparisonView(
         title,
         sentence,
         _columns(found, effects),
-        _parameters(system, parameters, effects, letters, loss),
+        _parameters(system, parameters, effects, heads, loss),
         Table(
-            ("Margin of", *(f"± {name}" for name in letters)),
-            tuple((system.place_name(r.place).title, *_people(r)) for r in effects),
+            ("Margin of", *(f"± {name}" for name in heads)),
+            tuple((system.place_name(r.place).title, *_people(r)) for r in largest),
         ),
         Table(
-            ("Measured in runs", *letters),
+            ("Measured in runs", *heads),
             tuple(
                 (f"{figure_title(row.name)}, {system.place_name(row.place).title}", *row.values)
                 for row in found.measured
             ),
         ),
-        _rules(system, found, letters),
+        _rules(system, found, heads),
         comments_table([column.scenario for column in found.columns], names),
-        _overlay(found, effects, names, letters),
+        _overlay(found, effects, names),
     )
 
 
@@ -149,15 +151,13 @@ def _without_targets(found: Comparison) -> str:
     aims = [bool(getattr(column.scenario.method, "targets", None)) for column in found.columns]
     if all(aims) or not any(aims):
         return ""
-    bare = [letter(place) for place, aim in enumerate(aims) if not aim]
-    return f" {' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no targets, as every production file: none are compared with it."
+    bare = [column.name for column, aim in zip(found.columns, aims, strict=True) if not aim]
+    return f" {' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no targets, as every production file: targets are not compared."
 
 
 def _differs(row: EffectRow) -> bool:
-    known = [value for value in row.values if value is not None]
-    if len(known) < len(row.values):
-        return bool(known)
-    return max(known) - min(known) > _VISIBLE_CHANGE * max(map(abs, known))
+    """Return whether a margin differs in the digits shown."""
+    return len({None if value is None else people(value) for value in row.values}) > 1
 
 
 def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
@@ -165,13 +165,13 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
     has_rho = PrivacyFramework.ZCDP in kinds
     # Where every loss is an ε itself, nothing is converted and no δ belongs to it.
     loss_headers = ("Privacy loss", "Proven ε (δ 10⁻¹⁰)", "ε from ρ (δ 10⁻¹⁰)") if has_rho else ("Privacy loss ε",)
-    headers: tuple[str, ...] = ("", "Compared", *loss_headers, "Loss against A", "Narrower", "Wider")
-    against = headers.index("Loss against A")
+    headers: tuple[str, ...] = ("Compared", *loss_headers, "Change from baseline", "Narrower", "Wider")
+    against = headers.index("Change from baseline")
     has_runs = any(column.summary is not None for column in found.columns)
     headers += ("Trials",) if has_runs else ()
     first = _exact(found.totals[0][0])
     rows: list[tuple[Value, ...]] = []
-    details = dict.fromkeys([(0, against + n) for n in range(3)], "A is what the others are compared with.")
+    details = dict.fromkeys([(0, against + n) for n in range(3)], "This is the baseline of the others.")
     for place, (column, (text, _), epsilon) in enumerate(
         zip(found.columns, found.totals, converted(found), strict=True)
     ):
@@ -189,15 +189,15 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         high = found.proven[place]
         proven = None if high is None else AtMost(high)
         if has_rho and high is None:
-            details[place, 3] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
+            details[place, 2] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
         if has_rho and kinds[place] is PrivacyFramework.PURE_DP:
-            details[place, 4] = "Its privacy loss is an ε itself: nothing is converted."
+            details[place, 3] = "Its privacy loss is an ε itself: nothing is converted."
         if has_runs and held is None:
             details[place, against + 3] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()
         epsilons = (proven, None if epsilon is None else Epsilon(epsilon)) if has_rho else ()
         widths = (narrower, wider) if place else (None, None)
-        rows.append((letter(place), column.name, loss, *epsilons, change, *widths, *trials))
+        rows.append((column.name, loss, *epsilons, change, *widths, *trials))
     return Table(headers, tuple(rows), details=details)
 
 
@@ -215,22 +215,28 @@ def _exact(text: str) -> Fraction | None:
 
 def _narrower_wider(effects: Sequence[EffectRow], place: int) -> tuple[int, int]:
     pairs = [(row.values[0], row.values[place]) for row in effects]
-    known = [(first, other) for first, other in pairs if first is not None and other is not None]
-    return (
-        sum(other < first * (1 - _VISIBLE_CHANGE) for first, other in known),
-        sum(other > first * (1 + _VISIBLE_CHANGE) for first, other in known),
-    )
+    changes = [shown_change(first, other) for first, other in pairs if first is not None and other is not None]
+    return changes.count(-1), changes.count(1)
 
 
 def _parameters(
     system: System, rows: Sequence[ParameterRow], effects: Sequence[EffectRow], names: Sequence[str], loss: str
 ) -> Table:
+    """Return the parameters by the size of their effect; budgets whose change no margin shows are one line."""
     headers = ("Parameter", *names, "Effect, margin of", *(f"± {name}" for name in names))
-    return Table(headers, tuple(_parameter(system, row, effects, loss) for row in rows))
+    pairs = [(row, _effect_of(row, effects)) for row in rows]
+    visible = [pair for pair in pairs if pair[1] is not None or pair[0].field not in _FOLDED]
+    visible.sort(key=lambda pair: math.inf if pair[1] is None else _spread(pair[1]), reverse=True)
+    lines = [_parameter(system, row, effect, loss) for row, effect in visible]
+    if hidden := len(pairs) - len(visible):
+        kind = (
+            "budget" if {row.field for row, effect in pairs if effect is None} & _FOLDED == {"budget"} else "parameter"
+        )
+        lines.append((f"{counted(hidden, kind)} adjusted, margins unchanged", *(None,) * (len(headers) - 1)))
+    return Table(headers, tuple(lines))
 
 
-def _parameter(system: System, row: ParameterRow, effects: Sequence[EffectRow], loss: str) -> tuple[Value, ...]:
-    effect = _effect_of(row, effects)
+def _parameter(system: System, row: ParameterRow, effect: EffectRow | None, loss: str) -> tuple[Value, ...]:
     told: tuple[Value, ...] = (None,) * (len(row.values) + 1)
     if effect is not None:
         told = (system.place_name(effect.place).title, *_people(effect))
@@ -294,7 +300,7 @@ def _verdict(system: System, verdict: Verdict) -> str:
     return f"{verdict_text(verdict)}{where}"
 
 
-def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[str], letters: Sequence[str]) -> Figure:
+def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[str]) -> Figure:
     if not effects:
         return nothing("overlay", "All margins are the same; there is nothing to lay over each other.")
     system = system_of(found.columns[0].scenario)
@@ -306,8 +312,8 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
     wins = [0] * len(names)
     for effect in effects:
         known = [(value, n) for n, value in enumerate(effect.values) if value is not None]
-        least = min(value for value, _ in known)
-        best = [n for value, n in known if value <= least * (1 + _VISIBLE_CHANGE)]
+        least = people(min(value for value, _ in known))
+        best = [n for value, n in known if people(value) == least]
         if len(best) == 1:
             wins[best[0]] += 1
     winner = max(range(len(names)), key=wins.__getitem__)
@@ -322,8 +328,7 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
         text=people,
         most=12,
     )
-    series = (f"{mark}  {name}" for mark, name in zip(letters, names, strict=True))
-    key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), words) for n, words in enumerate(series))
+    key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), name) for n, name in enumerate(names))
     return Figure("overlay", title, summary, axis, ROWS, rows, numbers, key=key, stretch=1.0)
 
 

@@ -87,13 +87,13 @@ def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) 
     tighter = replace(edit_margin(us, query, Fraction(10)), name="Tighter")
     view = _view(us, tighter)
     first, second = view.columns.rows
-    assert (first[0], second[0]) == ("A", "B")
-    assert first[2] == Fraction(2514562, 1000000)
-    assert shown(second[5]).startswith("+")
-    assert is_number(second[5])
-    assert second[6:8] == (1, 0)
-    assert first[3] < second[3]  # proven
-    assert [shown(value) for value in first[2:5]] == ["2.514562", "16.308", "16.99"]  # as the headline and Overview
+    assert (first[0], second[0]) == (us.name, "Tighter")
+    assert first[1] == Fraction(2514562, 1000000)
+    assert shown(second[4]).startswith("+")
+    assert is_number(second[4])
+    assert second[5:7] == (1, 0)
+    assert first[2] < second[2]  # proven
+    assert [shown(value) for value in first[1:4]] == ["2.514562", "16.308", "16.99"]  # as the headline and Overview
 
 
 def test_that_no_mark_hides_another_of_the_same_margin(us, query) -> None:
@@ -141,18 +141,18 @@ def test_that_letters_go_on_after_z() -> None:
 def test_that_a_whole_loss_is_rounded_up() -> None:
     scenario = preset("pl94-2020-persons-us").scenario
     view = _view(scenario, set_field(replace(scenario, name="B"), "total", Fraction(1, 3)))
-    assert [shown(row[2]) for row in view.columns.rows] == ["2.556226", "0.333334"]
+    assert [shown(row[1]) for row in view.columns.rows] == ["2.556226", "0.333334"]
 
 
 def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> None:
     pure = set_field(replace(us, name="Pure"), "framework", PrivacyFramework.PURE_DP)
     first, other = _view(us, pure).columns.rows
-    assert (first[2], other[2]) == ("ρ 2.514562", "ε 2.514562")
-    assert other[5] == "another definition"
-    assert (shown(first[4]), other[4]) == ("16.99", None)
+    assert (first[1], other[1]) == ("ρ 2.514562", "ε 2.514562")
+    assert other[4] == "another definition"
+    assert (shown(first[3]), other[3]) == ("16.99", None)
     columns = _view(pure, replace(pure, name="Copy")).columns
-    assert columns.headers[2:4] == ("Privacy loss ε", "Loss against A")  # nothing is converted, nor rounded twice
-    assert columns.rows[1][3] == 0
+    assert columns.headers[1:3] == ("Privacy loss ε", "Change from baseline")  # nothing is converted, nor rounded twice
+    assert columns.rows[1][2] == 0
     (privacy, *_) = opening(pure, us, ()).paragraphs
     assert f"spends ε = 2.514562, by another definition than {us.name}, which does not compare" in privacy
 
@@ -170,4 +170,45 @@ def test_that_neighbours_and_conversion_are_those_of_the_loss(name, neighbours, 
     scenario = preset(name).scenario
     view = _view(scenario, replace(scenario, name="B"))
     assert f", {neighbours} neighbours." in view.sentence
-    assert view.columns.headers[4] == header
+    assert view.columns.headers[3] == header
+
+
+def test_that_every_difference_is_the_proposal_minus_the_baseline(us, query) -> None:
+    proposal = replace(edit_margin(us, query, Fraction(30)), name="Proposal")
+    view = _view(us, proposal)
+    base, other = view.columns.rows
+    # by hand: twice the unbounded budget that this one query gives up
+    change = 2 * (proposal.phsafe.budgets[query] - us.phsafe.budgets[query])
+    assert change < 0
+    assert (base[4], other[4]) == (None, change)
+    assert other[5:7] == (0, 1)  # one margin is wider
+    assert all(us.name in table.headers[1].replace("\n", " ") for table in (view.parameters, view.margins, view.rules))
+    assert not {"A", "B"} & {header for table in (view.columns, view.margins) for header in table.headers}
+
+
+def test_that_budgets_whose_change_no_margin_shows_are_one_line(us, query) -> None:
+    proposal = edit_margin(us, query, Fraction(30))
+    budgets = {
+        key: budget if key == query or not budget else budget + Fraction(1, 10**12)
+        for key, budget in proposal.phsafe.budgets.items()
+    }
+    proposal = replace(proposal, name="Proposal", method=replace(proposal.phsafe, budgets=budgets))
+    hidden = sum(budgets[key] != us.phsafe.budgets[key] for key in budgets) - 1
+    assert hidden == 45
+    view = _view(us, proposal)
+    assert len(view.margins.rows) == len(view.overlay.marks) == 1
+    budget, adjusted = (row for row in view.parameters.rows if not row[0].startswith("Target"))
+    assert budget[0] == "Bounded ρ of PH3 (State, A-G)"
+    assert adjusted[0] == "45 budgets adjusted, margins unchanged"
+    assert view.columns.rows[1][5:7] == (0, 1)
+
+
+def test_that_parameters_are_sorted_by_the_size_of_their_effect(us) -> None:
+    factors = (Fraction(3, 2), Fraction(4), Fraction(2))
+    keys, proposal = list(us.phsafe.budgets)[:3], us
+    for key, factor in zip(keys, factors, strict=True):
+        proposal = set_budget(proposal, key, us.phsafe.budgets[key] / factor)
+    view = _view(us, replace(proposal, name="Proposal"))
+    ratios = [row[-1] / row[-2] for row in view.parameters.rows]
+    assert ratios == pytest.approx([2, 2**0.5, 1.5**0.5], rel=1e-3)
+    assert [row[2] / row[1] for row in view.margins.rows] == pytest.approx(ratios)

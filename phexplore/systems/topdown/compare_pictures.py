@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +13,11 @@ from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Table, Value
 from phexplore.figures.wording import people, signed_people, with_interval
+from phexplore.lazy import lazy
 from phexplore.metrics.coverage import error_between_trials, over_trials
 from phexplore.metrics.topdown.shapes import Floats
 from phexplore.metrics.topdown.size_classes import TENS
+from phexplore.model.fingerprint import fingerprint
 from phexplore.model.rounded import percent
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import started_words
@@ -27,6 +28,8 @@ from phexplore.systems.topdown.run_choice import MOST_RUNS, CompareBy, CompareFi
 from phexplore.systems.topdown.run_options import Mechanism, topdown_options
 from phexplore.systems.topdown.spine_words import TARGETS
 from phexplore.systems.topdown.wording import heading, level_title, query_title
+
+_presets = lazy("phexplore.systems.registry", "presets")
 
 NOTHING_TO_COMPARE = (
     "Choose the runs to compare with this one at “Compare with…”. Runs with the same seed on the same data draw common random "
@@ -45,10 +48,10 @@ class _Compared(NamedTuple):
         mean: over trials.
         error: Monte-Carlo error of the mean; infinite with one trial.
         numbers: errors in one trial.
-        difference: mean of the differences to the first run, trial by trial; None for the first run, or where the runs have no
+        difference: mean of its differences from the baseline, trial by trial; None for the baseline, or where the runs have no
             trial or not the same numbers in common.
         difference_error: Monte-Carlo error of the difference.
-        better: share of the units that are off by less than in the first run, on average over trials; None as `difference`, or of
+        better: share of the units that are off by less than in the baseline, on average over trials; None as `difference`, or of
             a single unit.
         worse: share of those that are off by more.
     """
@@ -66,15 +69,15 @@ def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
     """Return one row per group and run.
 
     Args:
-        run: the one looked at first; level, query and size are its own.
+        run: the one looked at; level, query and size are its own.
         choice: the other runs, what the groups are, and what is compared.
     """
-    runs = [run, *(other for other in choice.others if other is not run)][:MOST_RUNS]
+    runs = _baseline_first([run, *(other for other in choice.others if other is not run)][:MOST_RUNS])
     if len(runs) < 2:
         return nothing("compare", NOTHING_TO_COMPARE)
     if choice.compare is CompareBy.AREA and not run.areas:
         return nothing("compare", NO_AREAS)
-    names = [f"{letter} {_name(each, runs)}" for letter, each in zip(ascii_uppercase, runs, strict=False)]
+    names = _names(runs)
     groups = _groups(run, choice)
     folds = [[_fold(each, *_cell(choice, group)) for each in runs] for group in groups]
     figures = [[_compared(fold, row[0], choice.figure) for fold in row] for row in folds]
@@ -98,7 +101,7 @@ def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
             text=signed_text if is_mean else number_text,
         ),
         _title(choice, names, groups, figures, run.unit),
-        _summary(choice, runs, trials),
+        _summary(choice, runs, names, trials),
         Table(
             (
                 choice.compare.value.capitalize(),
@@ -106,15 +109,34 @@ def compare_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
                 f"{choice.figure.value}, {run.unit}",
                 "Monte-Carlo error",
                 "Numbers per trial",
-                "Difference to A",
+                "Difference from baseline",
                 "Its Monte-Carlo error",
-                "Units nearer than in A",
-                "Units farther than in A",
+                "Units nearer than in baseline",
+                "Units farther than in baseline",
             ),
             tuple(table),
         ),
         guide=0.0 if is_mean else None,
     )
+
+
+def _baseline_first(runs: list[TopDownRun]) -> list[TopDownRun]:
+    """Return the runs, the base of every difference first: a run of the baseline's parameters, else the first chosen at “Compare with…”.
+
+    Args:
+        runs: the one looked at, then those it is compared with.
+    """
+    others = [*runs[1:], runs[0]]
+    first = next((each for each in others if _is_baseline(each)), others[0])
+    return [first, *(each for each in runs if each is not first)]
+
+
+def _is_baseline(run: TopDownRun) -> bool:
+    scenario, options = run.spec.scenario, topdown_options(run.spec)
+    if options.is_pooled or options.mechanism is Mechanism.BLOCK_BY_BLOCK:
+        return False
+    origin = _presets().get(scenario.baseline)
+    return origin is not None and fingerprint(origin.scenario) == fingerprint(scenario)
 
 
 def are_common(one: RunSpec, other: RunSpec) -> bool:
@@ -253,7 +275,7 @@ def _difference_words(figure: _Compared) -> str:
     known = math.isfinite(reach)
     words = with_interval(figure.difference, reach, is_signed=True) if known else signed_people(figure.difference)
     if figure.better is None or figure.worse is None:
-        return f"({words} to A)"
+        return f"({words} from the baseline)"
     return f"({words}; {percent(figure.better, places=0)} nearer, {percent(figure.worse, places=0)} farther)"
 
 
@@ -273,14 +295,21 @@ def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]
     )
 
 
-def _name(run: TopDownRun, runs: list[TopDownRun]) -> str:
+def _names(runs: list[TopDownRun]) -> list[str]:
+    """Return what the runs are called; those of one name also by their start."""
+    plain = list(map(_name, runs))
+    return [
+        f"{name}, {started_words(run.directory)}".rstrip(", ") if plain.count(name) > 1 else name
+        for name, run in zip(plain, runs, strict=True)
+    ]
+
+
+def _name(run: TopDownRun) -> str:
     name, options = run.spec.scenario.name, topdown_options(run.spec)
     if options.mechanism is Mechanism.BLOCK_BY_BLOCK:
-        return f"Block by block, {name}"
-    if options.is_pooled:
+        name = f"Block by block, {name}"
+    elif options.is_pooled:
         name = f"Pooled, {name}"
-    same = sum(each.spec.scenario.name == name for each in runs) > 1
-    name = f"{name}, {started_words(run.directory)}".rstrip(", ") if same else name
     return f"{name}, {state_words(run.state)} alone" if run.state else name
 
 
@@ -301,7 +330,7 @@ def _group_title(by: CompareBy, name: str) -> str:
 def _title(
     choice: TopDownChoice, names: list[str], groups: tuple[str, ...], figures: list[list[_Compared | None]], unit: str
 ) -> str:
-    """Return what differs most clearly from the first run."""
+    """Return what differs most clearly from the baseline."""
     found = [
         (abs(figure.difference) / figure.difference_error, group, place, figure.difference)
         for group, line in zip(groups, figures, strict=True)
@@ -317,16 +346,14 @@ def _title(
     clarity, name, place, difference = max(found)
     group = query_title(name) if choice.compare is CompareBy.QUERY else _group_title(choice.compare, name).lower()
     if clarity < _CLEAR:
-        return f"No run differs from {ascii_uppercase[0]} in {what} by more than two Monte-Carlo errors"
+        return f"No run differs from {names[0]} in {what} by more than two Monte Carlo standard errors"
     more = "larger" if difference > 0 else "smaller"
     amount = people(abs(difference))
-    return f"{ascii_uppercase[place]} against A: the {what} is {amount} {unit} {more} at {group}"
+    return f"{names[place]}: the {what} is {amount} {unit} {more} than in {names[0]} at {group}"
 
 
-def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -> str:
-    counted = ", ".join(
-        f"{letter} {trials_words(count)}" for letter, count in zip(ascii_uppercase, trials, strict=False)
-    )
+def _summary(choice: TopDownChoice, runs: list[TopDownRun], names: list[str], trials: list[int]) -> str:
+    counted = ", ".join(f"{name}: {trials_words(count)}" for name, count in zip(names, trials, strict=True))
     query, level = heading(query_title(choice.query)), level_title(choice.level)
     looked = {
         CompareBy.LEVEL: f"{query}, {choice.size_words}",
@@ -336,11 +363,9 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -
         CompareBy.AREA: f"{query} in areas that blocks make up",
     }[choice.compare]
     first = runs[0]
-    common = [
-        letter for letter, run in zip(ascii_uppercase[1:], runs[1:], strict=False) if are_common(first.spec, run.spec)
-    ]
+    common = [name for name, run in zip(names[1:], runs[1:], strict=True) if are_common(first.spec, run.spec)]
     noise = (
-        f"Common random numbers with A: {', '.join(common)}. Differences are taken trial by trial."
+        f"Common random numbers with the baseline: {', '.join(common)}. Differences are taken trial by trial."
         if common
         else "The runs draw different random numbers; the same seed on the same data would make their difference sharper."
     )
@@ -349,6 +374,6 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], trials: list[int]) -
     nearer = (
         ""
         if choice.compare is CompareBy.PLACE
-        else " Nearer, farther: units that are off by less or by more than in A."
+        else " Nearer, farther: units that are off by less or by more than in the baseline."
     )
-    return f"{looked}; {counted}. Whiskers: two Monte-Carlo errors. {noise}{nearer}{data}"
+    return f"{looked}. Baseline: {names[0]}. {counted}. Whiskers: two Monte-Carlo errors. {noise}{nearer}{data}"

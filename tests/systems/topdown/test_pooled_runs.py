@@ -115,18 +115,21 @@ def test_that_runs_are_compared_by_town(block_file, tmp_path):
     figure = ask(
         plain, "compare", None, [pooled], others=(str(pooled),), compare=CompareBy.AREA.name, query="total"
     ).picture
-    rows = {(row["Towns, places and districts"], row["Run"][0]): row for row in records(figure)}
+    rows = {(row["Towns, places and districts"], row["Run"].split(",")[0]): row for row in records(figure)}
     errors = {}
-    for letter, directory in zip("AB", directories, strict=True):
+    names = tuple(row.name.split(",")[0] for row in figure.marks[:2])
+    base, own = names
+    assert base == "Pooled"  # no run has the parameters of a preset: the run chosen at "Compare with…" is the base
+    for name, directory in zip(names[::-1], directories, strict=True):
         truth, found = (
             counts(directory / TRUTH_FILE).totals(),
             [leaves(directory, index).totals() for index in range(2)],
         )
         sizes = np.array([[abs((each - truth)[towns == town].sum()) for town in np.unique(towns)] for each in found])
-        assert rows["Towns", letter]["Mean absolute error, people"] == pytest.approx(sizes.mean())
-        errors[letter] = sizes.sum(axis=0)
-    assert rows["Towns", "B"]["Units nearer than in A"] == pytest.approx((errors["B"] < errors["A"]).mean())
-    assert rows["Towns", "B"]["Units farther than in A"] == pytest.approx((errors["B"] > errors["A"]).mean())
+        assert rows["Towns", name]["Mean absolute error, people"] == pytest.approx(sizes.mean())
+        errors[name] = sizes.sum(axis=0)
+    assert rows["Towns", own]["Units nearer than in baseline"] == pytest.approx((errors[own] < errors[base]).mean())
+    assert rows["Towns", own]["Units farther than in baseline"] == pytest.approx((errors[own] > errors[base]).mean())
     named.unlink()
     gone = ask(plain, "compare", None, [pooled], others=(str(pooled),), compare=CompareBy.AREA.name, query="total")
     assert gone.picture.summary == NO_AREAS
