@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from phexplore.catalog.names import Naming, chosen_naming, in_words, synthetic_areas, worded
 from phexplore.figures.figure import Figure
+from phexplore.text.escapes import visible_lines
 
 _TEXTS = frozenset({"title", "summary", "text", "short", "name", "group", "columns", "room_for"})
 """Fields of figures and their parts that are read; others are keys, inks and numbers."""
@@ -21,8 +22,9 @@ Part = TypeVar("Part")
 
 
 def in_chosen_words(figure: Figure) -> Figure:
-    """Return a figure with its texts as they are read."""
-    return figure if chosen_naming() is Naming.CODES else _Wording(worded, _TEXTS).of(figure)
+    """Return a figure with its texts as they are read, control characters as escapes."""
+    read: Figure = _Wording(lambda text: visible_lines(worded(text)), _TEXTS).of(figure)
+    return read
 
 
 def of_synthetic_areas(value: Part) -> Part:

@@ -80,6 +80,8 @@ def _sheet(name: str, values: Any, formulas: Any) -> Grid:
 
 def _sheet_cell(name: str, sheet: str, cell: Any, written: Any) -> GridCell:
     path = (name, f"{sheet}!{cell.coordinate}")
+    from openpyxl.utils.escape import unescape  # noqa: PLC0415 - as above
+
     match cell.value:
         case None if written.data_type == "f":
             return GridCell("", path, trouble="holds a formula whose value was not saved")
@@ -92,7 +94,7 @@ def _sheet_cell(name: str, sheet: str, cell: Any, written: Any) -> GridCell:
         case int() | float():
             return GridCell(_shortest(cell.value), path, rounded=True)
         case _:
-            return unambiguous(GridCell(str(cell.value).strip(), path))
+            return unambiguous(GridCell(unescape(str(cell.value)).strip(), path))
 
 
 def _shortest(value: float) -> str:

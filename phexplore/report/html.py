@@ -12,6 +12,7 @@ from phexplore.catalog.names import worded
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes
 from phexplore.report.document import Document
 from phexplore.resources import resource
+from phexplore.text.escapes import visible_lines
 from phexplore.text.messages import TEXTS
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ def _picture(chart: Chart, svg: bytes) -> dict[str, Any]:
 
 
 def _read(value: Any) -> Any:
-    """Return a value of the template as it is read; what is markup already, and pictures, stay."""
+    """Return a value of the template as it is read, control characters as escapes; markup and pictures stay."""
     is_text = type(value) is str or isinstance(value, TEXTS)
-    return worded(value) if is_text and not value.startswith("data:") else value
+    return visible_lines(worded(value)) if is_text and not value.startswith("data:") else value
 
 
 def _style() -> str:

@@ -9,18 +9,17 @@ from typing import Any
 
 from phexplore.catalog.names import worded
 from phexplore.report.document import Document
+from phexplore.text.escapes import visible_lines
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The first time that an archive can state."""
-_UNWRITABLE = dict.fromkeys({*range(32), 0xFFFE, 0xFFFF} - {9, 10, 13})
-"""What XML cannot hold."""
 MUTED, ACCENT, ATTENTION = "56626E", "1B66A5", "855700"
 """Colours of the report as a page."""
 
 
 def read(text: str) -> str:
-    """Return a text as it is read in a file."""
-    return worded(text).translate(_UNWRITABLE)
+    """Return a text as it is read in a file, control characters as escapes: XML cannot hold all of them."""
+    return visible_lines(worded(text))
 
 
 def describe(properties: Any, document: Document, now: datetime) -> None:
