@@ -134,6 +134,7 @@ def ask(
     run: Answer,
     instead: Offer | None = None,
     careful: bool = False,
+    details: str = "",
 ) -> Message:
     """Ask before something that cannot be undone.
 
@@ -145,8 +146,9 @@ def ask(
         run: does it.
         instead: a safer way, as another button.
         careful: whether Return means Cancel.
+        details: to read and copy.
     """
-    message = Message(parent, title, sentence)
+    message = Message(parent, title, sentence, details=details)
     message.add_button("Cancel", is_main=careful)
     if instead is not None:
         message.add_button(*instead)

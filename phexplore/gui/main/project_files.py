@@ -21,13 +21,16 @@ from phexplore.document.safekeeping import PREVIOUS_SUFFIX
 from phexplore.errors import PhexploreError
 from phexplore.figures.wording import counted
 from phexplore.files.project_salvage import salvage_project
+from phexplore.gui.binding.change_texts import change_lines
+from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, is_published, read_parameters
+from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_open, fit_for_file
 from phexplore.model.issues import InputProblemsError
-from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.model.workbook import Workbook, add_scenario, compare_with
 from phexplore.systems.registry import preset
 
 DEMONSTRATION = "sdhc-2020-us"
@@ -276,20 +279,35 @@ class ProjectFiles(QObject):
             self.when_saved(lambda: self._open(path))
 
     def import_parameters(self, path: Path) -> None:
-        """Add a scenario with the parameters of a file."""
+        """Add a scenario with the parameters of a file, after a preview of how they differ from the scenario being edited."""
         session = self._session
         try:
             scenario, issues = read_parameters(path, session.scenario)
         except PhexploreError as error:
             self._say_failure(f"{path.name} cannot be read", error)
             return
-        made = session.report(
-            session.edit_workbook(f"Import {path.name}", lambda workbook: add_scenario(workbook, scenario))
-        )
         self._settings.keep(FOLDER, str(path.parent))
-        if made:
-            notes = " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
-            self.noted.emit(f"{path.name} is now the scenario {session.scenario.name!r}. {notes}".strip())
+
+        def add() -> None:
+            step = session.edit_workbook(f"Import {path.name}", lambda book: add_scenario(book, scenario))
+            if session.report(step):
+                notes = " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
+                self.noted.emit(f"{path.name} is now the scenario {session.scenario.name!r}. {notes}".strip())
+
+        active = session.scenario
+        lines = change_lines(shown(compare_with(add_scenario(Workbook((active,), active.name), scenario), active.name)))
+        if not lines or type(active.method) is not type(scenario.method):
+            add()
+            return
+        differ = "1 parameter differs" if len(lines) == 1 else f"{len(lines)} parameters differ"
+        self.dialog = ask(
+            self._window,
+            f"Import {path.name}?",
+            f"{differ} from {active.name!r}, which stays as it is. The import adds the scenario {scenario.name!r}.",
+            action="Import",
+            run=add,
+            details=localised("\n".join(line.text for line in lines)),
+        )
 
     def save(self, then: Then | None = None) -> None:
         """Save, asking for a name when there is none; then go on."""

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
 
+from phexplore.decide.scenario_export import report_bytes
 from phexplore.document.project import Project
 from phexplore.gui.binding.areas import Area
 from phexplore.gui.dialogs.messages import Message
@@ -27,9 +31,11 @@ from phexplore.gui.widgets.file_dialogs import (
     ask_to_open,
     ask_to_save,
 )
+from phexplore.model.diff import diff, parameters_only
 from phexplore.model.workbook import Workbook
+from phexplore.systems.phsafe.budget_edits import edit_margin
 from phexplore.systems.phsafe.config_file import write_config
-from phexplore.systems.phsafe.edits import set_budget
+from phexplore.systems.phsafe.edits import set_budget, set_threshold
 from phexplore.systems.registry import preset
 
 
@@ -124,9 +130,33 @@ def test_that_an_imported_config_is_one_more_scenario_and_one_step(window, us, t
     path = tmp_path / "config.json"
     path.write_text(write_config(us))
     window.files.open(path)
+    assert len(window.session.shown.workbook.scenarios) == 1
+    assert "46 parameters differ from 'Proposal'" in window.files.dialog.sentence.text()  # it has no targets
+    _press(window.files.dialog, "Import")
     assert len(window.session.shown.workbook.scenarios) == 2
     assert window.session.project.labels[-1] == "Import config.json"
     assert "config.json" in window.notice.text
+
+
+def test_that_the_differences_of_an_edited_file_are_shown_before_it_is_imported(window, us, query, tmp_path) -> None:
+    edited = replace(edit_margin(set_threshold(us, "PH3", 9), query, Fraction(40)), note="edited")
+    path = tmp_path / "edited.xlsx"
+    path.write_bytes(report_bytes(edited, None, "xlsx", datetime(2026, 7, 1, tzinfo=UTC)))
+    for button, count in (("Cancel", 1), ("Import", 2)):
+        window.files.open(path)
+        said = window.files.dialog
+        said.copy_details()
+        lines = QGuiApplication.clipboard().text().splitlines()[2:]
+        assert len(lines) == len(parameters_only(diff(us, edited)))
+        assert f"{len(lines)} parameters differ from 'Proposal'" in said.sentence.text()
+        assert any("PH3" in line and "6" in line and "9" in line for line in lines)
+        _press(said, button)
+        assert len(window.session.shown.workbook.scenarios) == count
+    assert window.session.scenario.method == edited.method
+    assert "edited in edited.xlsx" in window.session.scenario.name
+    path.write_bytes(report_bytes(edited, None, "xlsx", datetime(2026, 7, 1, tzinfo=UTC)))
+    window.files.open(path)  # it is what is being edited already: there is nothing to ask
+    assert len(window.session.shown.workbook.scenarios) == 3
 
 
 @pytest.mark.parametrize("chosen", ["counties-invariant-2010", "group-sizes-census-2010", "pl94-2020-persons-us"])
