@@ -18,7 +18,11 @@ import pytest
 from lxml import etree
 
 from phexplore.catalog.names import Naming, called
+from phexplore.decide.bundle import make_bundle, signed
+from phexplore.decide.certificate import certificate_html
 from phexplore.decide.scenario_export import report_bytes
+from phexplore.decide.signing import Signer
+from phexplore.decide.verifying import verify
 from phexplore.model.approval import Decision, Status
 from phexplore.model.comment import Comment
 from phexplore.model.fingerprint import fingerprint
@@ -27,6 +31,7 @@ from phexplore.report.export_formats import Occasion
 from phexplore.systems.parameter_files import parameters_in
 from phexplore.systems.registry import preset, systems
 from phexplore.text.escapes import visible
+from tests.signed_bundles import KEYS, approval, request
 
 _AT = "2026-07-01T12:00:00+00:00"
 _NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -201,3 +206,16 @@ def test_that_files_of_parameters_hold_what_was_typed(text, naming, tmp_path) ->
         path = tmp_path / "parameters.json"
         path.write_bytes(report_bytes(made, None, "subspace-json", _NOW, Occasion()))
         assert parameters_in(systems(), path)[0] == made
+
+
+@pytest.mark.parametrize("first", [0, 8])
+def test_that_a_certificate_shows_every_text_it_has_a_place_for(first) -> None:
+    name, clearance, who, role, note, *people = TEXTS[first : first + 9]
+    scenario = replace(preset("pl94-2020-units-us").scenario, name=name)
+    decision = replace(approval(scenario), who=who, role=role, note=note)
+    bundle = make_bundle(request(scenario, (decision,), clearance=clearance))
+    for number, key in enumerate(KEYS[:2]):
+        bundle = signed(bundle, key, Signer(*people[2 * number : 2 * number + 2]), _NOW)
+    verified = verify(bundle.packed())
+    assert verified.is_intact
+    assert lost_in(_html(certificate_html(verified.statement, verified.signatures)), TEXTS[first : first + 9]) == []
