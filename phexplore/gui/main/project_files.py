@@ -16,22 +16,22 @@ from PySide6.QtWidgets import QWidget
 
 from phexplore.catalog.names import words
 from phexplore.catalog.presets import Preset
+from phexplore.decide.parameter_words import parameter_words
 from phexplore.document.project import FileChangedError, Project
 from phexplore.document.safekeeping import PREVIOUS_SUFFIX
 from phexplore.errors import PhexploreError
-from phexplore.figures.wording import counted
+from phexplore.figures.wording import capital, counted
 from phexplore.files.project_salvage import salvage_project
-from phexplore.gui.binding.change_texts import change_lines
-from phexplore.gui.binding.scenario_view import shown
 from phexplore.gui.binding.session import Session
 from phexplore.gui.binding.settings import FOLDER, Settings
 from phexplore.gui.dialogs.messages import ask, ask_to_save, show_failure, show_problems
 from phexplore.gui.main.importing import PROJECT_SUFFIX, is_published, read_parameters
 from phexplore.gui.theme.number_style import localised
 from phexplore.gui.widgets.file_dialogs import SaveDialog, ask_to_open, fit_for_file
+from phexplore.model.diff import changed_values, diff, parameters_only
 from phexplore.model.issues import InputProblemsError
-from phexplore.model.workbook import Workbook, add_scenario, compare_with
-from phexplore.systems.registry import preset
+from phexplore.model.workbook import Workbook, add_scenario
+from phexplore.systems.registry import preset, system_of
 
 DEMONSTRATION = "sdhc-2020-us"
 """Preset of the project that is opened when no file is named."""
@@ -294,11 +294,13 @@ class ProjectFiles(QObject):
                 notes = " ".join(f"{issue.sentence} {issue.remedy}" for issue in issues)
                 self.noted.emit(f"{path.name} is now the scenario {session.scenario.name!r}. {notes}".strip())
 
-        active = session.scenario
-        lines = change_lines(shown(compare_with(add_scenario(Workbook((active,), active.name), scenario), active.name)))
-        if not lines or type(active.method) is not type(scenario.method):
+        active, system = session.scenario, system_of(scenario)
+        changes = parameters_only(diff(active, scenario)) if system_of(active) is system else ()
+        if not changes:
             add()
             return
+        named = ((capital(parameter_words(system, each.path)), *changed_values(each)) for each in changes)
+        lines = [f"{name}: {before} → {after}" for name, before, after in named]
         differ = "1 parameter differs" if len(lines) == 1 else f"{len(lines)} parameters differ"
         self.dialog = ask(
             self._window,
@@ -306,7 +308,7 @@ class ProjectFiles(QObject):
             f"{differ} from {active.name!r}, which stays as it is. The import adds the scenario {scenario.name!r}.",
             action="Import",
             run=add,
-            details=localised("\n".join(line.text for line in lines)),
+            details=localised("\n".join(lines)),
         )
 
     def save(self, then: Then | None = None) -> None:

@@ -149,7 +149,8 @@ def test_that_the_differences_of_an_edited_file_are_shown_before_it_is_imported(
         lines = QGuiApplication.clipboard().text().splitlines()[2:]
         assert len(lines) == len(parameters_only(diff(us, edited)))
         assert f"{len(lines)} parameters differ from 'Proposal'" in said.sentence.text()
-        assert any("PH3" in line and "6" in line and "9" in line for line in lines)
+        assert "Threshold of PH3: 6 → 9" in lines
+        assert [line for line in lines if line.startswith("Budget of PH3 (State, A-G): 0.662976 → 0.")]
         _press(said, button)
         assert len(window.session.shown.workbook.scenarios) == count
     assert window.session.scenario.method == edited.method
