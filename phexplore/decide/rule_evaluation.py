@@ -13,7 +13,7 @@ from typing import Any
 from phexplore.accuracy.margins import NINETY_PERCENT, is_met
 from phexplore.errors import PhexploreError
 from phexplore.lazy import lazy
-from phexplore.model.rules import Bound, Measure, Rule, Verdict, judged, not_judged
+from phexplore.model.rules import Bound, Measure, Outcome, Rule, Verdict, judged, not_judged
 from phexplore.model.scenario import Scenario
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.registry import forecast, loss_of, margins_of_entries, system_of
@@ -91,12 +91,12 @@ def _judge(rule: Rule, scenario: Scenario, summary: Summary | None) -> Verdict:
 
 
 def _worst(rule: Rule, values: Sequence[tuple[str, float, float | None, float | None]], nothing: str) -> Verdict:
-    """Return the verdict on the place that does worst."""
+    """Return the verdict on the place that does worst: one that fails, else one with too few values to judge."""
     if not values:
         return not_judged(rule, nothing)
-    pick = max if rule.bound is Bound.AT_MOST else min
-    where, value, low, high = pick(values, key=lambda entry: entry[1])
-    return judged(rule, value, where, low=low, high=high)
+    found = [judged(rule, value, where, low=low, high=high) for where, value, low, high in values]
+    severity = (Outcome.FAIL, Outcome.TOO_FEW, Outcome.PASS)
+    return min(found, key=lambda each: (severity.index(each.outcome), each.distance))
 
 
 def _matches(rule: Rule, place: str) -> bool:

@@ -24,7 +24,7 @@ from phexplore.model.rules import Bound, Measure, Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.model.workbook import Workbook
 
-SYMBOLS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.NOT_JUDGED: "–"}
+SYMBOLS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.TOO_FEW: "?", Outcome.NOT_JUDGED: "–"}
 """Pass and fail are told apart without colour."""
 
 
@@ -58,7 +58,7 @@ def distance_text(verdict: Verdict) -> str:
     """Return how far a value is from the limit and on which side, e.g. ``12 people over``."""
     distance, measure = verdict.distance or 0.0, verdict.rule.measure
     if measure.is_share:
-        text = f"{abs(distance) * 100:.2f} points"
+        text = f"{abs(distance) * 100:.2f} percentage points"
     elif measure in LOSSES:
         text = shown(AtLeast(distance) if distance >= 0 else AtMost(-distance))
     else:
@@ -69,10 +69,13 @@ def distance_text(verdict: Verdict) -> str:
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """Return a verdict in a few words, e.g. ``✓ 93.1 %, 2.10 points to spare``."""
+    """Return a verdict in a few words, e.g. ``✓ 93.1 %, 2.10 percentage points to spare``."""
     symbol = SYMBOLS[verdict.outcome]
     if verdict.value is None or verdict.distance is None:
         return f"{symbol} not judged: {verdict.reason}"
+    if verdict.outcome is Outcome.TOO_FEW and verdict.low is not None and verdict.high is not None:
+        ends = f"{amount(verdict, verdict.low)} to {amount(verdict, verdict.high)}"
+        return f"{symbol} {amount(verdict, verdict.value)}, too few to judge: the interval {ends} contains the limit"
     return f"{symbol} {amount(verdict, verdict.value)}, {distance_text(verdict)}"
 
 
@@ -100,7 +103,8 @@ def verdict_summary(verdicts: Sequence[Verdict], *, names_place: bool = True) ->
         return ""
     passed = sum(each.outcome is Outcome.PASS for each in verdicts)
     failed = [each for each in verdicts if each.outcome is Outcome.FAIL]
-    waiting = len(verdicts) - passed - len(failed)
+    few = sum(each.outcome is Outcome.TOO_FEW for each in verdicts)
+    waiting = len(verdicts) - passed - len(failed) - few
     if waiting == len(verdicts):
         rules = "1 rule" if waiting == 1 else f"{waiting} rules"
         return f"{rules} not judged: {verdicts[0].reason}"
@@ -112,8 +116,9 @@ def verdict_summary(verdicts: Sequence[Verdict], *, names_place: bool = True) ->
         text += f"; ✗ {first.rule.title}: {distance_text(first)}" + ("" if is_one else f" at {first.where}")
         if (more := len(failed) - 1) > 0:
             text += f"; {more} more {'fails' if more == 1 else 'fail'}"
-    if waiting:
-        text += f"; {waiting} not judged"
+    for count, outcome in ((few, Outcome.TOO_FEW), (waiting, Outcome.NOT_JUDGED)):
+        if count:
+            text += f"; {count} {outcome.value}"
     return text
 
 
@@ -144,6 +149,6 @@ def with_rules(
     tone = tile.tone
     if Outcome.FAIL in outcomes:
         tone = Tone.ATTENTION
-    elif Outcome.NOT_JUDGED in outcomes and tone is Tone.GOOD:
+    elif outcomes & {Outcome.NOT_JUDGED, Outcome.TOO_FEW} and tone is Tone.GOOD:
         tone = Tone.NEUTRAL
     return (tiles[0], TileContent(tile.caption, tile.value, tile.beside, change, tone), *tiles[2:])

@@ -123,6 +123,8 @@ class Outcome(enum.Enum):
 
     PASS = "pass"  # noqa: S105 - the opposite of fail
     FAIL = "fail"
+    TOO_FEW = "too few to judge"
+    """The interval over trials or areas contains the limit."""
     NOT_JUDGED = "not judged"
 
 
@@ -132,7 +134,7 @@ class Verdict:
 
     Attributes:
         rule: which one.
-        outcome: pass, fail, or not judged.
+        outcome: pass, fail, too few to judge, or not judged.
         value: of the measure at the deciding place; None when not judged.
         distance: room that is left, in the measure's unit: negative when the rule is broken; None when not judged.
         where: the deciding place, "" for the whole.
@@ -170,7 +172,9 @@ def not_judged(rule: Rule, reason: str) -> Verdict:
 def judged(
     rule: Rule, value: float | Fraction, where: str = "", *, low: float | None = None, high: float | None = None
 ) -> Verdict:
-    """Return the verdict on a value. A value exactly at the limit passes; exact values are compared exactly.
+    """Return the verdict on a value: pass or fail only where its whole interval is on one side of the limit.
+
+    A value exactly at the limit passes; exact values are compared exactly.
 
     Args:
         rule: the rule with its limit.
@@ -184,4 +188,9 @@ def judged(
     short = Fraction(str(limit)) - Fraction(str(value)) if math.isfinite(value) else limit - value
     distance = short if rule.bound is Bound.AT_MOST else -short
     outcome = Outcome.PASS if distance >= 0 else Outcome.FAIL
+    if low is not None and high is not None:
+        first, last = (low, high) if rule.bound is Bound.AT_LEAST else (-high, -low)
+        bound = float(rule.limit) if rule.bound is Bound.AT_LEAST else -float(rule.limit)
+        if first < bound <= last:
+            outcome = Outcome.TOO_FEW
     return Verdict(rule, outcome, float(value), float(distance), where, low=low, high=high)

@@ -7,6 +7,7 @@ import pytest
 
 from phexplore.decide.rule_evaluation import judge, run_metrics
 from phexplore.decide.verdict_words import verdict_detail, verdict_text
+from phexplore.metrics.coverage import Judgement, coverage_of
 from phexplore.model.conventions import Neighbours
 from phexplore.model.paths import with_parameters
 from phexplore.model.rules import REDISTRICTING, Bound, Measure, Outcome, Rule
@@ -93,10 +94,12 @@ def test_that_a_loss_is_said_with_its_neighbours_and_rounded_towards_more_of_it(
 
 def test_that_the_criterion_passes_exactly_at_its_limit_and_the_worst_level_decides():
     found = verdict(REDISTRICTING)
-    assert (found.outcome, found.where, found.distance, found.low) == (Outcome.PASS, "Block_Group", 0.0, 0.89)
+    assert (found.outcome, found.where, found.distance, found.low) == (Outcome.TOO_FEW, "Block_Group", 0.0, 0.89)
+    exact = {"redistricting": [{"level": "Block", "criterion": {"share": {"held": 95, "of": 100}}}]}
+    assert verdict(REDISTRICTING, summary=exact).outcome is Outcome.PASS
     stricter = Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(96, 100), "Tract")
     assert verdict(stricter).where == "Tract"
-    assert verdict(Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(96, 100))).outcome is Outcome.FAIL
+    assert verdict(Rule(Measure.LARGEST_GROUP, Bound.AT_LEAST, Fraction(99, 100))).outcome is Outcome.FAIL
 
 
 def test_that_other_sizes_are_not_judged_by_a_summary():
@@ -234,3 +237,36 @@ def test_that_what_is_not_known_is_not_called_unpublished(us, place, said):
     scenario = with_parameters(us, {"budget PH3/state_A-G": "0"})
     found = verdict(Rule(Measure.MARGIN, Bound.AT_MOST, Fraction(9), place), scenario, None)
     assert said in verdict_text(found)
+
+
+@pytest.mark.parametrize("bound", Bound)
+@pytest.mark.parametrize("limit", [Fraction(n, 100) for n in range(88, 96)])
+def test_that_a_share_is_judged_as_its_interval_is(bound, limit):
+    """Twelve areas of twelve passed 95 %, which their interval of 76 % to 100 % does not show."""
+    coverage = coverage_of(91, 100)
+    whole = {"value": 0.91, "low": coverage.share.low, "high": coverage.share.high}
+    for few in ({"value": 1.0, "low": 0.758, "high": 1.0}, whole):
+        rule = Rule(Measure.COVERAGE, bound, limit)
+        found = verdict(rule, summary={"coverage": few}).outcome
+        inside = few["low"] < limit <= few["high"] if bound is Bound.AT_LEAST else few["low"] <= limit < few["high"]
+        holds = few["value"] >= limit if bound is Bound.AT_LEAST else few["value"] <= limit
+        assert found is (Outcome.TOO_FEW if inside else Outcome.PASS if holds else Outcome.FAIL)
+    if bound is Bound.AT_LEAST:
+        same = {Judgement.MET: Outcome.PASS, Judgement.NOT_MET: Outcome.FAIL, Judgement.TOO_FEW: Outcome.TOO_FEW}
+        assert verdict(rule, summary={"coverage": whole}).outcome is same[coverage.judge(limit)]
+
+
+def test_that_a_place_that_fails_decides_before_one_with_too_few_values():
+    """The worst value alone decided: a place whose failure is certain was hidden by one that nobody can judge."""
+    metrics = [
+        {"level": level, "query": "total", "total": {}, "coverage": {"value": value, "low": low, "high": high}}
+        for level, value, low, high in (("Block", 0.85, 0.7, 0.93), ("County", 0.88, 0.875, 0.885))
+    ]
+    rule = Rule(Measure.COVERAGE, Bound.AT_LEAST, Fraction(9, 10), "total")
+    assert (verdict(rule, summary={"metrics": metrics}).outcome, verdict(rule, summary={"metrics": metrics}).where) == (
+        Outcome.FAIL,
+        "County/total",
+    )
+    few = verdict(rule, summary={"metrics": metrics[:1]})
+    assert few.outcome is Outcome.TOO_FEW
+    assert "too few to judge" in verdict_text(few)

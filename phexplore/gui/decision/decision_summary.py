@@ -116,6 +116,6 @@ def _epsilon_words(shown: ScenarioView) -> str:
 def _issues(shown: ScenarioView, told: Sequence[Issue]) -> SummaryEntry:
     issues = [issue for issue in shown.issues if issue not in told]
     if not issues:
-        return SummaryEntry("Open issues", ("none but the targets missed",) if told else ("none",), Tone.GOOD)
+        return SummaryEntry("Open issues", ("none but the targets not met",) if told else ("none",), Tone.GOOD)
     worst = Tone.REFUSED if any(issue.severity is Severity.ERROR for issue in issues) else Tone.ATTENTION
     return SummaryEntry(f"Open issues: {len(issues)}", tuple(each.sentence for each in issues), worst)

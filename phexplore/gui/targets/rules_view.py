@@ -47,7 +47,12 @@ _TEACHING = (
     "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
     "within 5 percentage points. Every scenario and run of the project is judged by it, with the distance to the limit."
 )
-_LOOKS = {Outcome.PASS: Look.GOOD, Outcome.FAIL: Look.REFUSED, Outcome.NOT_JUDGED: Look.MUTED}
+_LOOKS = {
+    Outcome.PASS: Look.GOOD,
+    Outcome.FAIL: Look.REFUSED,
+    Outcome.TOO_FEW: Look.ATTENTION,
+    Outcome.NOT_JUDGED: Look.MUTED,
+}
 
 _MEASURES = {
     Measure.MARGIN: ("Margin of error", "people"),

@@ -97,7 +97,7 @@ def test_that_every_scenario_and_run_has_a_verdict_with_its_distance(qtbot, view
     assert loss.startswith("✗ ρ 5.1887")
     assert loss.endswith(" over")
     assert texts[rule_title(coverage), "Proposal"] == "– not judged: only a run can tell"
-    assert texts[rule_title(coverage), "Proposal, 3 trials (first)"] == "✓ 93.00 %, 3.00 points to spare"
+    assert texts[rule_title(coverage), "Proposal, 3 trials (first)"] == "✓ 93.00 %, 3.00 percentage points to spare"
     for row in range(9):
         view.table.selectRow(row)
         assert view.form.rule() == view.rules[row // 3]
@@ -182,7 +182,7 @@ def test_that_rules_go_to_a_file_and_back(qtbot, view, session, tmp_path) -> Non
 
 def test_that_words_of_verdicts_name_value_distance_and_place() -> None:
     missed = judged(REDISTRICTING, 0.931, "Place", low=0.92, high=0.94)
-    assert verdict_text(missed) == "✗ 93.10 %, 1.90 points short"
+    assert verdict_text(missed) == "✗ 93.10 %, 1.90 percentage points short"
     assert "Decided by Place" in verdict_detail(missed)
     assert "Between 92.00 % and 94.00 %" in verdict_detail(missed)
     waits = not_judged(REDISTRICTING, "only a run can tell")

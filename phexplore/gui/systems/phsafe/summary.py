@@ -81,17 +81,17 @@ def targets_tile(shown: ScenarioView) -> TileContent:
     aimed = sum(entry.margins is not None and entry.query in scenario.phsafe.targets for entry in figures.queries)
     missed = missed_targets(scenario, figures)
     if not aimed:
-        return TileContent("Margins within target", "none", "", "Enter a target in the budget table")
+        return TileContent("Targets met", "none", "", "Enter a target in the budget table")
     if not missed:
         change, tone = (f"all met, {moved}", Tone.ATTENTION) if moved else ("all met", Tone.GOOD)
-        return TileContent("Margins within target", str(aimed), f"of {aimed}", change, tone)
+        return TileContent("Targets met", str(aimed), f"of {aimed}", change, tone)
     worst = missed[0]
     entry, target = figures.query(worst), scenario.phsafe.targets[worst]
     wider = people(Fraction(_margin(entry, scenario)) - target)
     met = str(aimed - len(missed))
-    change = f"{len(missed)} missed, worst +{wider}: {worst.title}"
+    change = f"{len(missed)} not met, worst +{wider}: {worst.title}"
     change = f"{moved}; {change}" if moved else change
-    return TileContent("Margins within target", met, f"of {aimed}", change, Tone.ATTENTION)
+    return TileContent("Targets met", met, f"of {aimed}", change, Tone.ATTENTION)
 
 
 def _margin(entry: QueryForecast, scenario: Scenario) -> float:
@@ -162,10 +162,10 @@ def _missed(shown: ScenarioView) -> SummaryEntry:
     scenario, figures = shown.scenario, shown.figures
     targets = scenario.phsafe.targets
     if not targets:
-        return SummaryEntry("Targets missed", ("no target is set",), Tone.ATTENTION)
+        return SummaryEntry("Targets not met", ("no target is set",), Tone.ATTENTION)
     missed = missed_targets(scenario, figures)
     if not missed:
-        return SummaryEntry("Targets missed", ("none",), Tone.GOOD)
+        return SummaryEntry("Targets not met", ("none",), Tone.GOOD)
     margins = {entry.query: entry.margins for entry in figures.queries}
     lines = []
     for query in missed:
@@ -174,7 +174,7 @@ def _missed(shown: ScenarioView) -> SummaryEntry:
             "" if margin is None else f"margin {margin_text(margin.by(scenario.conventions.margin), targets[query])}, "
         )
         lines.append(f"{query.title}: {found}target {target_text(targets[query])} {counted_in(query.table)}")
-    return SummaryEntry(f"Targets missed: {len(missed)}", tuple(lines), Tone.ATTENTION)
+    return SummaryEntry(f"Targets not met: {len(missed)}", tuple(lines), Tone.ATTENTION)
 
 
 def _moved_targets(shown: ScenarioView) -> SummaryEntry:
@@ -195,7 +195,8 @@ def _moved_targets(shown: ScenarioView) -> SummaryEntry:
         for change in changes
         if isinstance(change.key, QueryKey)
     )
-    return SummaryEntry(f"Targets changed: {len(changes)}", lines, Tone.ATTENTION)
+    moved = changed_targets(shown.reference.scenario.phsafe.targets, shown.scenario.phsafe.targets)
+    return SummaryEntry(moved, lines, Tone.ATTENTION)
 
 
 def _target(value: Fraction | None) -> str:

@@ -78,7 +78,7 @@ def test_that_missed_targets_are_those_the_check_warns_of(us) -> None:
     assert len(missed) == 6
     tile = targets_tile(_shown(scenario))
     assert tile.value == "40"
-    assert tile.change.startswith("6 missed, worst +91")
+    assert tile.change.startswith("6 not met, worst +91")
     assert missed[0].level.region.title == "Nation"
 
 
@@ -109,7 +109,7 @@ def test_that_the_run_tile_teaches_until_there_is_a_run() -> None:
 def test_that_a_wider_margin_misses_its_target(us, query) -> None:
     tile = targets_tile(_shown(edit_margin(us, query, Fraction(25))))
     assert (tile.value, tile.tone) == ("45", Tone.ATTENTION)
-    assert tile.change == "1 missed, worst +5.00: PH3 (State, A-G)"
+    assert tile.change == "1 not met, worst +5.00: PH3 (State, A-G)"
 
 
 @pytest.mark.defect("M1")
