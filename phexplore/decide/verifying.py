@@ -63,6 +63,8 @@ _RENDERED = frozenset({".html", ".htm", ".xhtml", ".pdf", ".svg", ".docx", ".ppt
 _KEY_ID = re.compile(r"[0-9a-f]{64}")
 _PROGRAM = re.compile(r"[0-9][0-9a-z.+]{0,40}")
 _STATED_KEYS = ("made", "scenario", "fingerprint", "status", "clearance", "root", "signers")
+_NUMBERS = (PhexploreError, ValueError, ArithmeticError)
+"""What numbers that no float holds lead to; everything else that stops a computation is an error of the program."""
 _UNREADABLE = (PhexploreError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 _MOST_FINDINGS = 50
 _Value = TypeVar("_Value")
@@ -348,7 +350,7 @@ def _recomputed(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> tupl
     ]
     made = datetime.fromisoformat(manifest["made"])
     request = BundleRequest(scenario, made, content, tuple(runs), tuple(manifest["signers"]), manifest["clearance"])
-    return _read(SCENARIO, lambda: stated(request)), content
+    return _read(SCENARIO, lambda: stated(request), _NUMBERS), content
 
 
 def _run(name: str, files: Mapping[str, bytes], parameters: str) -> RunEvidence:
@@ -362,10 +364,10 @@ def _run(name: str, files: Mapping[str, bytes], parameters: str) -> RunEvidence:
     return cited_in_bundle(name, files, parameters)
 
 
-def _read(part: str, read: Callable[[], _Value]) -> _Value:
+def _read(part: str, read: Callable[[], _Value], refusals: tuple[type[Exception], ...] = _UNREADABLE) -> _Value:
     try:
         return read()
-    except _UNREADABLE as error:
+    except refusals as error:
         raise _DisagreementError(part, error) from error
 
 

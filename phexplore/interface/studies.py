@@ -96,8 +96,6 @@ def study(scenario: Scenario, name: str, out: str | PathLike[str] | None, asked:
 
 def _experiment(experiment: Experiment, folder: Path, asked: Mapping[str, Any]) -> Study:
     """Run an experiment as the window does: its command in a process of its own, its pictures from what that prints."""
-    from phexplore.systems.experiments import pictures_of
-
     given = {each.key: str(asked.get(each.key, each.default)) for each in experiment.parameters}
     command = program_command(*experiment.command(folder, given))
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603 - this program
@@ -108,4 +106,4 @@ def _experiment(experiment: Experiment, folder: Path, asked: Mapping[str, Any]) 
         found = json.loads(done.stdout)
     except ValueError as error:
         raise PhexploreError(f"The experiment printed no figures: {error}.", "Run it again.") from error
-    return Study(found, tuple(picture.content for picture in pictures_of(experiment, found, folder)))
+    return Study(found, tuple(picture.content for picture in experiment.pictures(found, folder)))

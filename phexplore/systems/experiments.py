@@ -104,7 +104,7 @@ class ExperimentUnreadableError(PhexploreError):
 
 
 def pictures_of(experiment: Experiment, found: Found, folder: Path) -> tuple[Picture, ...]:
-    """Return the pictures of an experiment.
+    """Return the pictures of an experiment from figures that were stored; of those just computed, ask the experiment.
 
     Args:
         experiment: which one.
@@ -181,7 +181,7 @@ def write_pictures(experiment: Experiment, found: Found, folder: Path) -> None:
     from phexplore.figures.style import FigureFormat  # noqa: PLC0415 - only files pay for matplotlib
     from phexplore.figures.to_matplotlib import figure_bytes  # noqa: PLC0415 - as above
 
-    for picture in pictures_of(experiment, found, folder):
+    for picture in experiment.pictures(found, folder):
         path = folder / f"{picture.content.id}.png"
         write_atomically(path, figure_bytes(picture.content, FigureFormat.PNG))
         say(f"Wrote {path}")
@@ -199,7 +199,7 @@ def answer(experiment: Experiment, found: Found, folder: Path, *, as_json: bool)
     if as_json:
         print_json(found)
         return
-    pictures = pictures_of(experiment, found, folder)
+    pictures = experiment.pictures(found, folder)
     for picture in pictures:
         tell(picture.content.title)
         if picture.content.has_rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import re
 
@@ -82,7 +83,8 @@ def _met(path, content, edits, refuge=None) -> int:
         pytest.param(10, 1, marks=[pytest.mark.slow, pytest.mark.timeout(3600)], id="each bit"),
     ],
 )
-def test_that_each_flipped_bit_costs_no_edit_without_a_word(edits, every, saved) -> None:
+def test_that_each_flipped_bit_costs_no_edit_without_a_word(edits, every, saved, monkeypatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no power fails here
     whole = _left(saved, edits)
     start = random.Random(edits).randrange(every)
     line_feeds = [8 * place + bit for place, sign in enumerate(whole) if sign == 10 for bit in range(8)]

@@ -23,7 +23,6 @@ from phexplore.model.topdown import TopDown
 from phexplore.noise.distributions import Noise
 from phexplore.optimize.rounder import RounderOptions
 from phexplore.published.door import read_population
-from phexplore.runs.run_files import reading
 from phexplore.runs.spec import RunSpec, RunSpecError
 from phexplore.runs.store import MANIFEST_FILE, SPEC_FILE, load_spec, trial_file
 from phexplore.simulate.outer_passes.partitions import answered, of_cells
@@ -174,10 +173,9 @@ class ChainedRelease:
             raise RunSpecError(
                 f"{path} has no trial {trial}.", "Ask for as many trials as it has, or let it draw more."
             )
-        with reading(file, "Resume that run to draw it again."):
-            schema = schema_of(file)
-            files = open_leaf_files(file, schema)
-            counts = files.read(file)
+        schema = schema_of(file)
+        files = open_leaf_files(file, schema)
+        counts = files.read(file)
         released = BlockPopulation(schema, files.geoids, counts.starts, counts.cells, counts.counts.astype(np.int32))
         return _aligned(released, self.population)
 

@@ -201,7 +201,8 @@ def schema_of(path: Path) -> Schema:
         path /= f"{next(iter(states_of(path)), '')}.parquet"
     mark = read_mark(path, _REMEDY)
     with as_written(path, _REMEDY):
-        return load_schema(str(mark["schema"]))
+        name = str(mark["schema"])
+    return load_schema(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

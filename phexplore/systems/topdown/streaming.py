@@ -434,10 +434,12 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         released = trial_directory(self._directory, 0).parent.is_dir() if self.options.microdata else True
         if not file.exists() or not released:
             return None
-        with suppress(RunUnreadableError, LookupError, TypeError):
+        with suppress(RunUnreadableError):
             mark = read_mark(file)
-            _, files = self.prepared.store.load(state, self.prepared.top.first[state.code])
-            if mark["top"] == stamp and len(mark["outcome"]) == 5 and len(mark["failures"]) == len(CHECKS):
+            numbers = [mark.get("outcome"), mark.get("failures")]
+            lengths = [len(each) for each in numbers if isinstance(each, list)]
+            if mark.get("top") == stamp and lengths == [5, len(CHECKS)]:
+                _, files = self.prepared.store.load(state, self.prepared.top.first[state.code])
                 files.read(file)
                 return mark
         return None
