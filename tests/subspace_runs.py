@@ -56,11 +56,11 @@ TWO_RELEASES = Scenario(
 def counts_file(directory):
     """Write the counts of `TWO_RELEASES` and return the file."""
     rows = [
-        f"{county},{sex},{100 + 17 * place}"
+        f"{county},{sex},{100 + 17 * place},synthetic"
         for place, (county, sex) in enumerate((c, s) for c in "abcd" for s in (0, 1))
     ]
     path = directory / "counts.csv"
-    path.write_text("county,sex,count\n" + "\n".join(rows) + "\n")
+    path.write_text("county,sex,count,provenance\n" + "\n".join(rows) + "\n")
     return path
 
 

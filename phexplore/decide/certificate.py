@@ -216,14 +216,21 @@ def _checks(run: RunEvidence) -> str:
     if not isinstance(checks, dict) or not checks:
         return "none recorded"
     failed = failed_checks(checks)
-    return "all passed" if not failed else f"failed: {', '.join(failed)}"
+    passed = "budget spent as declared, other outcomes stay in the run" if "left_out" in run.content() else "all passed"
+    return passed if not failed else f"failed: {', '.join(failed)}"
+
+
+def _seed(run: RunEvidence) -> str:
+    is_held = run.facts["reproducible"] and run.facts["data"]["sha256"] is None
+    unknown = "stays in the run" if is_held else "system entropy"
+    return unknown if run.facts["seed"] is None else str(run.facts["seed"])
 
 
 _RUNS: tuple[Column[RunEvidence], ...] = (
     heading("Run", lambda run: run.cited.name),
     figures("Trials", lambda run: str(run.cited.trials)),
-    words("Seed", lambda run: "system entropy" if run.facts["seed"] is None else str(run.facts["seed"])),
-    words("Data (SHA-256)", lambda run: run.facts["data"]["sha256"]),
+    words("Seed", _seed),
+    words("Data (SHA-256)", lambda run: run.facts["data"]["sha256"] or "not stated: confidential"),
     words("Provenance", lambda run: f"{run.provenance.kind.value}: {run.provenance.source}"),
     words("Checks", _checks),
 )

@@ -19,7 +19,7 @@ from phexplore.model.issues import InputProblemsError
 from phexplore.model.provenance import Provenance
 from phexplore.model.scenario import Scenario
 from phexplore.opening import read_bytes
-from phexplore.runs.confidentiality import is_confidential
+from phexplore.runs.confidentiality import is_confidential, spec_to_leave
 from phexplore.runs.disclosure import shared_summary
 from phexplore.runs.spec import RunSpec
 from phexplore.runs.states import RunState
@@ -48,9 +48,10 @@ class RunEvidence:
 
     Attributes:
         cited: name, identity and number of trials.
-        facts: what the run did, without the place its data lay in: the content of ``run.json`` in the bundle.
+        facts: what the run did, without the place its data lay in: the content of ``run.json`` in the bundle. Of a run on confidential
+            records, what its noise can be drawn again from and what confirms a guess of its data are null.
         summary: the bytes of its ``summary.json``, of a run on confidential records those of ``summary-shared.json``.
-        manifest: the bytes of its ``manifest.json``: check sums of every file of the run.
+        manifest: the bytes of its ``manifest.json``: check sums of every file of the run, on confidential records that of the summary.
     """
 
     cited: CitedRun
@@ -90,6 +91,8 @@ class RunEvidence:
 _FACT_KEYS = frozenset({"name", "identity", "fingerprint", "trials", "seed", "mode", "reproducible", "program", "data"})
 _DATA_KEYS = frozenset({"sha256", "bytes", "provenance"})
 """Keys of ``run.json`` in a bundle."""
+_STATED = ((str, int), (type(None), type(None)))
+"""What ``run.json`` says of data: their check sum and size, or of confidential data neither."""
 
 
 def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
@@ -98,13 +101,13 @@ def _facts(spec: RunSpec, name: str) -> dict[str, Any]:
         "identity": spec.identity,
         "fingerprint": fingerprint(spec.scenario),
         "trials": spec.trials,
-        "seed": spec.seed,
+        "seed": None if spec.salt else spec.seed,
         "mode": spec.mode.value,
         "reproducible": spec.is_reproducible,
         "program": spec.code_version,
         "data": {
-            "sha256": spec.data.sha256,
-            "bytes": spec.data.size_bytes,
+            "sha256": None if spec.salt else spec.data.sha256,
+            "bytes": None if spec.salt else spec.data.size_bytes,
             "provenance": spec.provenance.json(),
         },
     }
@@ -133,25 +136,26 @@ def evidence_of(directory: Path, scenario: Scenario) -> RunEvidence:
     if issues := verify_run(directory):
         raise CitationError(f"{issues[0].place}: {issues[0].sentence}", "A run that was altered proves nothing.")
     return RunEvidence(
-        CitedRun(name, spec.identity, spec.trials),
-        _facts(spec, name),
-        _summary_to_show(directory, spec),
-        read_bytes(directory / MANIFEST_FILE),
+        CitedRun(name, spec.identity, spec.trials), _facts(spec, name), *_summary_to_show(directory, spec)
     )
 
 
-def _summary_to_show(directory: Path, spec: RunSpec) -> bytes:
-    """Return the bytes of the summary that others may read.
+def _summary_to_show(directory: Path, spec: RunSpec) -> tuple[bytes, bytes]:
+    """Return the bytes of the summary and of the manifest that others may read.
 
     Raises:
         CitationError: only one with exact counts of records that are treated as confidential is there.
     """
+    manifest = read_bytes(directory / MANIFEST_FILE)
     if not is_confidential(spec, load_summary(directory)):
-        return read_bytes(directory / SUMMARY_FILE)
+        return read_bytes(directory / SUMMARY_FILE), manifest
+    spec_to_leave(directory)
     with suppress(InputProblemsError, ValueError):
         content = read_bytes(directory / SHARED_SUMMARY_FILE)
         if json.loads(content) == shared_summary(load_summary(directory) or {}):
-            return content
+            sums = json.loads(manifest)
+            shared = {SHARED_SUMMARY_FILE: sums["files"][SHARED_SUMMARY_FILE]}
+            return content, json.dumps({**sums, "files": shared}, indent=1).encode()
     raise CitationError(
         f"The summary of {directory} holds exact counts or errors of records that are treated as confidential.",
         "Simulate again with this version, which writes a summary without them, or on synthetic data.",
@@ -198,9 +202,9 @@ def cited_in_bundle(name: str, files: Mapping[str, bytes], parameters: str) -> R
     facts = json.loads(files[_FACTS])
     data = facts["data"]
     seed, trials = facts["seed"], facts["trials"]
-    texts = (facts["name"], facts["identity"], facts["fingerprint"], facts["mode"], facts["program"], data["sha256"])
+    texts = (facts["name"], facts["identity"], facts["fingerprint"], facts["mode"], facts["program"])
     well_formed = all(isinstance(text, str) for text in texts) and facts["name"] == name and type(trials) is int
-    well_formed &= (seed is None or type(seed) is int) and type(data["bytes"]) is int
+    well_formed &= (seed is None or type(seed) is int) and (type(data["sha256"]), type(data["bytes"])) in _STATED
     well_formed &= (facts.keys(), data.keys()) == (_FACT_KEYS, _DATA_KEYS)
     run = RunEvidence(CitedRun(name, facts["identity"], trials), facts, files[_SUMMARY], files[_MANIFEST])
     if not well_formed or run.files()[_FACTS] != files[_FACTS]:

@@ -221,8 +221,9 @@ def _error(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
 
 def _checks(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     checks = summary.get("checks")
-    if not isinstance(checks, dict):
-        return not_judged(rule, "the run was not checked")
+    if not isinstance(checks, dict) or "left_out" in summary:
+        held = "the outcomes of checks stay in a run on confidential records"
+        return not_judged(rule, held if "left_out" in summary else "the run was not checked")
     failed = failed_checks(checks)
     return judged(rule, float(len(failed)), ", ".join(failed))
 

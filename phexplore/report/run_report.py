@@ -26,9 +26,8 @@ from phexplore.report.run_sections import (
     noise_caution,
     run_document_of,
     specification_section,
-    unfinished_warning,
 )
-from phexplore.runs.confidentiality import is_confidential_run, summary_to_leave
+from phexplore.runs.confidentiality import is_confidential_run, spec_to_leave, summary_to_leave
 from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.store import confirm_counts, load_spec, present_trials, state_of
 
@@ -111,33 +110,32 @@ def _written(report: RunReport, provenance: Provenance, form: str, out: Path, no
 
 
 def report_without_errors(run: Path, now: datetime) -> RunReport:
-    """Return what may leave of a run on confidential records, of whatever system: checks and specification.
+    """Return what may leave of a run on confidential records, of whatever system: its specification.
 
     Args:
         run: a run directory.
         now: printed in the report, with its zone.
 
     Raises:
-        PhexploreError: the run cannot be read, or holds no trial.
+        PhexploreError: the run cannot be read, holds no trial, or has an identity without salt.
     """
-    spec, trials, state = load_spec(run), len(present_trials(run)), state_of(run)
-    if not trials:
+    if not present_trials(run):
         raise PhexploreError("The run has no finished trial yet.", "Wait for the first one, or resume the run.")
+    spec, state = spec_to_leave(run), state_of(run)
     checks = check_entries((summary_to_leave(run) or {}).get("checks", {}))
     table = csv_bytes([("CHECK", "OUTCOME"), *checks])
     sections = (
         Section("Checks", checks or (("Checks", "not yet: the run is not complete"),)),
-        specification_section(spec, trials),
+        specification_section(spec, spec.trials),
     )
-    warning = " ".join((LEFT_OUT, *unfinished_warning(state, trials)))
     document = run_document_of(
         spec,
         now,
         "Simulated run on confidential records",
-        (Tile("Trials", f"{trials:,}", state.value),),
+        (Tile("Trials asked for", f"{spec.trials:,}", state.value),),
         (Part("method", "Checks and specification", (noise_caution(spec),), sections=sections),),
-        trials=trials,
-        warning=warning,
+        trials=spec.trials,
+        warning=LEFT_OUT,
         keywords=("differential privacy",),
     )
     tables = (("checks.csv", table), ("left-out.txt", f"{LEFT_OUT}\n".encode()))

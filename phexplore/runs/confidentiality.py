@@ -1,14 +1,15 @@
 """In front of every reader of records: what looks like confidential census input is said and recorded.
 
 Parameters chosen by looking at runs on confidential records reveal something about these records, outside every
-accounting. The program cannot know what is confidential. It assumes so for data that have one line per person, household or
-housing unit and whose provenance is real; whether a table of counts is published cannot be derived from it.
+accounting. The program cannot know what is confidential. It assumes so for all data whose provenance is real, except tables of
+counts per block: these are what the Bureau publishes, and nothing in such a file tells the published one from another.
 """
 
 from __future__ import annotations
 
 import getpass
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,10 +21,10 @@ from phexplore.model.data_kinds import DataKind
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.provenance import ProvenanceKind
 from phexplore.model.scenario import Scenario
-from phexplore.runs.disclosure import HELD_BACK, shared_summary
+from phexplore.runs.disclosure import HELD_BACK, SEEDED, shared_summary
 from phexplore.runs.events import Note
 from phexplore.runs.journal import EventJournal
-from phexplore.runs.spec import RunData, RunSpec
+from phexplore.runs.spec import RunData, RunMode, RunSpec
 from phexplore.runs.store import EVENTS_FILE, load_spec, load_summary
 from phexplore.runs.writing import write_error
 
@@ -34,7 +35,9 @@ UNMARKED = (
     "them: tune on synthetic or public data. That the run went on all the same is written into its log."
 )
 
-_COUNTS = "These data are a table of counts, not records; whether it is published cannot be seen from it."
+COMPARED = f"Runs of a sweep are compared by their errors, which never leave a run on confidential data. {TREATED_AS_CONFIDENTIAL}"
+
+_COUNTS = "These data are a table of counts by block, not records; whether it is published cannot be seen from it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class ConfidentialityWarning:
     def sentence(self) -> str:
         """What a person should know before a run on these data starts."""
         return (
-            f"{self.path} holds records of persons or housing units. {TREATED_AS_CONFIDENTIAL} Every parameter chosen by looking at "
+            f"{self.path} holds records of persons or housing units, or counts of them. {TREATED_AS_CONFIDENTIAL} Every parameter chosen by looking at "
             "results on them reveals something about them, and no privacy accounting covers that. Tune on synthetic or public data."
         )
 
@@ -94,16 +97,29 @@ def answer_about_records(data: RunData) -> Answer:
 
 def warning_about_blocks(path: Path) -> str:
     """Return what to say before block data are read without a run, "" for tables of counts."""
+    return ConfidentialityWarning(str(path), "").sentence if _is_real(path) and _has_block_records(path) else ""
+
+
+def open_table(path: Path) -> Path:
+    """Return the path of a table that releases are compared with, unless its counts are confidential: what is printed holds the noise.
+
+    Raises:
+        PhexploreError: it has no mark.
+    """
+    if _is_real(path):
+        raise PhexploreError(f"{path}: {TREATED_AS_CONFIDENTIAL}", "Name a synthetic or published table.")
+    return path
+
+
+def _is_real(path: Path) -> bool:
     from phexplore.published.origins import provenance_of  # noqa: PLC0415 - brings numpy
 
-    is_real = provenance_of(path).kind is ProvenanceKind.REAL
-    return ConfidentialityWarning(str(path), "").sentence if is_real and _has_block_records(path) else ""
+    return provenance_of(path).kind is ProvenanceKind.REAL
 
 
-def is_recorded_as_confidential(summary: Mapping[str, Any]) -> bool:
-    """Return whether the summary of a run says that its data were treated as confidential."""
-    recorded = summary.get("confidentiality")
-    return isinstance(recorded, Mapping) and recorded.get("treated_as_confidential") is True
+def salt_for(doubt: ConfidentialityWarning | None) -> str:
+    """Return random digits that stay in a run on doubted data, so that its identity confirms no guess of them; "" for others."""
+    return "" if doubt is None else secrets.token_hex(16)
 
 
 def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
@@ -113,11 +129,12 @@ def is_confidential(spec: RunSpec, summary: Mapping[str, Any] | None) -> bool:
         spec: what the run does.
         summary: content of its ``summary.json``; None or one of an earlier version says nothing.
     """
-    if spec.data.is_open or spec.scenario.method.data_kind is DataKind.COUNTS:
+    if spec.data.is_open:
         return False
-    if is_recorded_as_confidential(summary or {}):
+    recorded = (summary or {}).get("confidentiality")
+    if spec.salt or (isinstance(recorded, Mapping) and recorded.get("treated_as_confidential") is True):
         return True
-    if "confidentiality" not in (summary or {}) and not Path(spec.data.path).exists():
+    if recorded is None and not Path(spec.data.path).exists():
         return True
     return warning_about(spec.scenario, spec.data) is not None
 
@@ -137,22 +154,50 @@ def refuse_confidential(directory: Path) -> None:
         raise PhexploreError(HELD_BACK, "Name a run on synthetic or published data.")
 
 
+def refuse_release(directory: Path) -> None:
+    """Refuse to write the counts of a run on confidential records that no noise protects.
+
+    Raises:
+        PhexploreError: they have no noise, or noise that can be drawn again.
+    """
+    spec = load_spec(directory)
+    if not spec.is_releasable and is_confidential_run(directory):
+        exact = f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}"
+        sentence = SEEDED if spec.mode is RunMode.PRIVATE else exact
+        raise PhexploreError(sentence, "Name a run with noise and without a seed.")
+
+
+def spec_to_leave(directory: Path) -> RunSpec:
+    """Return the specification of a run on confidential records.
+
+    Raises:
+        PhexploreError: its identity has no salt, so that it confirms a guess of the data.
+    """
+    if not (spec := load_spec(directory)).salt:
+        raise PhexploreError(
+            f"The identity of the run {directory} was computed from the exact counts of confidential data, without a salt.",
+            "Simulate again with this version.",
+        )
+    return spec
+
+
 def summary_to_leave(directory: Path) -> dict[str, Any] | None:
     """Return the summary of a run as it may leave the program; None before the run is complete."""
     summary = load_summary(directory)
-    if summary is None or not is_confidential(load_spec(directory), summary):
+    if summary is None or not is_confidential_run(directory):
         return summary
+    spec_to_leave(directory)
     return shared_summary(summary)
 
 
 def warning_about(scenario: Scenario, data: RunData) -> ConfidentialityWarning | None:
-    """Return what speaks against using these data, None for marked data and for tables of counts.
+    """Return what speaks against using these data, None for marked data and for tables of counts by block.
 
     Args:
         scenario: that is to be run.
         data: input of the run.
     """
-    if data.is_open or not _has_records(scenario, Path(data.path)):
+    if data.is_open or not _may_be_confidential(scenario, Path(data.path)):
         return None
     return ConfidentialityWarning(data.path, data.sha256)
 
@@ -195,16 +240,9 @@ def record_override(directory: Path, warning: ConfidentialityWarning, who: str, 
         raise write_error(directory / EVENTS_FILE, error) from error
 
 
-def _has_records(scenario: Scenario, path: Path) -> bool:
-    """Return whether data have one line per person, household or unit; what cannot be read is refused later, by its reader."""
-    match scenario.method.data_kind:
-        case DataKind.POPULATION:
-            return True
-        case DataKind.BLOCKS:
-            return _has_block_records(path)
-        case DataKind.GROUPS:
-            return path.is_dir() or _has_columns(path)
-    return False
+def _may_be_confidential(scenario: Scenario, path: Path) -> bool:
+    """Return whether unmarked data can be confidential: all but tables by block; what cannot be read is refused by its reader."""
+    return scenario.method.data_kind is not DataKind.BLOCKS or _has_block_records(path)
 
 
 def _has_block_records(path: Path) -> bool:
@@ -216,15 +254,5 @@ def _has_block_records(path: Path) -> bool:
         return any(_has_block_records(file) for file in sorted(path.iterdir()) if file.is_file())
     try:
         return looks_like_1940(read_head(path)) or recognise(read_header(path)) is not None
-    except InputProblemsError:
-        return False
-
-
-def _has_columns(path: Path) -> bool:
-    from phexplore.data.blocks.delimited import read_header  # noqa: PLC0415 - brings numpy
-    from phexplore.data.regions.group_records import COLUMNS  # noqa: PLC0415 - as above
-
-    try:
-        return set(COLUMNS) <= set(read_header(path).names)
     except InputProblemsError:
         return False

@@ -15,27 +15,25 @@ LEFT_OUT = (
 )
 
 HELD_BACK = (
-    "This holds errors or exact counts of records that carry no mark of synthetic or published origin: they are treated as "
+    "This holds errors or exact counts of data that carry no mark of synthetic or published origin: they are treated as "
     "confidential and can be looked at, not copied or saved."
 )
 
 SEEDED = "The noise can be drawn again from the run's seed, so its counts are as confidential as the data."
 
 _SHARED = (
-    "version", "identity", "fingerprint", "scenario", "mode", "seed", "reproducible", "releasable", "synthetic_data", "provenance",
-    "trials", "trials_asked", "code_version", "seconds", "failsafe", "relaxed", "unfinished", "privacy", "conventions", "design",
-    "confidentiality",
+    "version", "identity", "fingerprint", "scenario", "mode", "reproducible", "releasable", "synthetic_data", "provenance",
+    "trials_asked", "code_version", "privacy", "conventions", "confidentiality",
 )  # fmt: skip
+"""All of it follows from the parameters; the identity is salted."""
+_CHECKED = "budget_spent_equals_declared"
+"""The one check of parameters alone. All others look at records or noise, so their outcomes stay in the run."""
 
 
 def shared_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of ``summary.json`` that holds nothing of errors and exact counts, and the names of what is left out."""
     kept = {name: summary[name] for name in _SHARED if name in summary}
-    left_out = sorted(set(summary) - set(kept) - {"checks"})
-    checks = _passed(summary.get("checks", {}))
-    return {**kept, "checks": checks, "metrics": [], "left_out": left_out, "remark": LEFT_OUT}
-
-
-def _passed(checks: Mapping[str, Any]) -> dict[str, Any]:
-    """Return whether each check passed, without how many failures there were."""
-    return {name: _passed(value) if isinstance(value, Mapping) else value is True for name, value in checks.items()}
+    left_out = sorted(set(summary) - set(kept) - {"checks", "seed", "trials"})
+    checks = {name: passed for name, passed in summary.get("checks", {}).items() if name == _CHECKED}
+    asked = {"seed": None, "trials": summary.get("trials_asked")}
+    return {**kept, **asked, "checks": checks, "metrics": [], "left_out": left_out, "remark": LEFT_OUT}

@@ -288,6 +288,7 @@ class RunSpec:
         code_version: of the program that made the run.
         options: what the run is asked beyond its scenario, of the class its system declares; None for nothing.
         version: of the specification's format, which decides what its identity covers.
+        salt: random digits that keep the identity of a run on confidential records from confirming a guess of them; "" for others.
     """
 
     scenario: Scenario
@@ -300,6 +301,7 @@ class RunSpec:
     code_version: str = __version__
     options: Declared | None = None
     version: int = SPEC_VERSION
+    salt: str = ""
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
@@ -347,7 +349,7 @@ class RunSpec:
 
     def repeats(self, other: RunSpec) -> bool:
         """Return whether this run does what `other` does, which an earlier version of the format may describe."""
-        return replace(self, version=other.version).identity == other.identity
+        return replace(self, version=other.version, salt=other.salt).identity == other.identity
 
     def extends(self, other: RunSpec) -> bool:
         """Return whether this run only asks for more trials of `other`, so the other's trials can be kept.
@@ -370,6 +372,7 @@ def _identifying(spec: RunSpec) -> Mapping[str, Any]:
         "code_version": spec.code_version,
         **({} if spec.options is None else {_options_of(spec.scenario).word: spec.options.canonical()}),
         **_identifying_data(spec),
+        **({"salt": spec.salt} if spec.salt else {}),
     }
 
 
@@ -403,6 +406,7 @@ def encode_spec(spec: RunSpec) -> dict[str, Any]:
         "fingerprint": fingerprint(spec.scenario),
         "scenario": _encode_scenario(spec.scenario),
         **({} if spec.options is None else {_options_of(spec.scenario).word: encode(spec.options)}),
+        **({"salt": spec.salt} if spec.salt else {}),
     }
     return content if spec.version == 1 else content | {"seal": _digest(content)}
 
@@ -459,6 +463,7 @@ def decode_spec(content: Any, place: str = "spec.json") -> RunSpec:
             code_version=str(content["code_version"]),
             options=_decode_options(scenario, content),
             version=version,
+            salt=Text().read(content.get("salt", "")),
         )
         unsealed = {name: value for name, value in content.items() if name != "seal"}
         intact = content["identity"] == spec.identity and (version == 1 or content["seal"] == _digest(unsealed))

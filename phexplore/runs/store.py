@@ -177,7 +177,7 @@ def state_of(directory: Path) -> RunState:
             return RunState.INTERRUPTED
 
 
-def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False, private: bool = False) -> Path:
+def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False) -> Path:
     """Make a directory ready for a worker and return it.
 
     A new or empty directory gets the specification. One that holds the same run is left as it is: its finished trials
@@ -185,9 +185,8 @@ def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False, 
 
     Args:
         directory: made if it is missing; beside a run, files that belong to none are left alone.
-        spec: what to do.
+        spec: what to do; with a salt, only the owner may read the directory.
         replace: whether another run in the directory may be removed.
-        private: whether only its owner may read it: the records are treated as confidential.
 
     Raises:
         RunExistsError: another run is there and may not be removed, or something that is no run.
@@ -209,7 +208,7 @@ def prepare_directory(directory: Path, spec: RunSpec, *, replace: bool = False, 
         raise RunExistsError(
             f"{directory} holds another run.", "Choose another directory, or allow that run to be replaced."
         )
-    if private:
+    if spec.salt:
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             directory.chmod(0o700)
@@ -425,7 +424,7 @@ class RunStore:
 
     root: Path
 
-    def create(self, spec: RunSpec, now: datetime, *, private: bool = False) -> Path:
+    def create(self, spec: RunSpec, now: datetime) -> Path:
         """Return a new directory with the specification, ready for a worker.
 
         Lists show the newest name first, so a run is always named after those that are there: a clock that was set
@@ -434,7 +433,6 @@ class RunStore:
         Args:
             spec: what to do.
             now: with a time zone.
-            private: as for `prepare_directory`.
 
         Raises:
             WriteError: the file system refuses.
@@ -442,7 +440,7 @@ class RunStore:
         moment = now.astimezone(UTC)
         if (newest := self._newest()) is not None and newest >= moment.replace(microsecond=0):
             moment = newest + timedelta(seconds=1)
-        return prepare_directory(self.root / f"{moment:{_STAMP}}-{spec.identity[:8]}", spec, private=private)
+        return prepare_directory(self.root / f"{moment:{_STAMP}}-{spec.identity[:8]}", spec)
 
     def _newest(self) -> datetime | None:
         """Return the latest time in the name of a run, None when there is none."""

@@ -231,6 +231,7 @@ RUN = Form(
     },
     {
         **{system.id: Record(system.run_options) for system in systems().values() if system.run_options},
+        "salt": Noted(TEXT, "Random, of a run on confidential data: its identity confirms no guess of them."),
         "seal": Noted(SHA256, "SHA-256 over all the rest, name for name; from version 2 on."),
     },
 )

@@ -46,8 +46,10 @@ def simulate(
     show: Callable[[Event], None],
     say: Callable[[str], object],
     options: Declared | None = None,
+    *,
+    is_compared: bool = False,
 ) -> dict[str, Any] | None:
-    """Run a scenario in a worker process and return its summary; a directory with the same run is resumed.
+    """Run a scenario in a worker process and return what of its summary may leave; a directory with the same run is resumed.
 
     Args:
         scenario: to run.
@@ -57,6 +59,7 @@ def simulate(
         show: is given every event of the worker.
         say: is given what a person should know before it starts.
         options: of the system.
+        is_compared: whether the run is wanted for its errors alone, which never leave a run on confidential records.
 
     Raises:
         DataProblemsError: the data hold problems.
@@ -64,10 +67,10 @@ def simulate(
         CancelledError: it was cancelled; finished trials are kept.
     """
     from phexplore.data.source import find_source  # noqa: PLC0415 - loads readers; a command line without a run does not
-    from phexplore.runs.confidentiality import person_here, record_override, warning_about  # noqa: PLC0415 - as above
+    from phexplore.runs import confidentiality as guard  # noqa: PLC0415 - as above
     from phexplore.runs.launch import run_worker  # noqa: PLC0415 - as above
     from phexplore.runs.states import RunState  # noqa: PLC0415 - as above
-    from phexplore.runs.store import load_summary, prepare_directory, state_of  # noqa: PLC0415 - as above
+    from phexplore.runs.store import prepare_directory, state_of  # noqa: PLC0415 - as above
 
     refuse_errors(scenario)
     if scenario.method.data_kind is DataKind.POPULATION:
@@ -84,13 +87,15 @@ def simulate(
         options=options,
     )
     spec = system_of(scenario).complete_run(spec)
-    if (warning := warning_about(scenario, spec.data)) is not None:
+    if (warning := guard.warning_about(scenario, spec.data)) is not None:
+        if is_compared:
+            raise PhexploreError(guard.COMPARED, "Use synthetic or published data, or run and look at one scenario.")
         say(warning.sentence)
-    directory = prepare_directory(out, spec, replace=True, private=warning is not None)
+    directory = prepare_directory(out, replace(spec, salt=guard.salt_for(warning)), replace=True)
     if warning is not None and state_of(directory) is not RunState.COMPLETE:
-        record_override(directory, warning, person_here())
+        guard.record_override(directory, warning, guard.person_here())
     confirm_finished(run_worker(directory, show, place=replace(settings.where, workers=settings.workers)))
-    return load_summary(directory)
+    return guard.summary_to_leave(directory)
 
 
 def data_read_with(options: Declared | None) -> Path | None:
@@ -191,6 +196,6 @@ def run_quietly(
 
     def run(scenario: Scenario, directory: Path, show: Callable[[Event], None]) -> dict[str, Any] | None:
         path = own_data(scenario) if data is None else data
-        return simulate(scenario, path, directory, settings, show, lambda _: None, options)
+        return simulate(scenario, path, directory, settings, show, lambda _: None, options, is_compared=True)
 
     return run

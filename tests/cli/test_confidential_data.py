@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import json
 import shutil
 import stat
@@ -121,12 +122,19 @@ def test_that_what_tune_finds_says_on_which_data_and_that_they_are_treated_as_co
     monkeypatch.setattr(SimulatedCriterion, "__call__", lambda *_: (1.0, True))
     probes = tmp_path / "probes.jsonl"
     arguments = ("tune", "ppmf-2021-04-high-persons-us", "--judge", "Tract", "--out", probes, "--json")
-    status, out, _ = call(capsys, *arguments, "--data", block_records)
-    found = json.loads(out)
+    status, out, err = call(capsys, *arguments, "--data", block_records)
+    found, (head, *lines) = json.loads(out), map(json.loads, probes.read_text().splitlines())
     assert status == DONE
     assert found["confidentiality"]["sentence"] == TREATED_AS_CONFIDENTIAL
-    assert len(found["data"]["sha256"]) == 64
-    assert json.loads(probes.read_text().partition("\n")[0])["confidentiality"]["treated_as_confidential"] is True
+    assert head["confidentiality"]["treated_as_confidential"] is True
+    # The digest has a salt that stays with the probes, whose shares near the truth stay with their owner.
+    content = head["salt"] + head["asked"]["data"]
+    assert found["data"]["sha256"] == hashlib.sha256(content.encode()).hexdigest()
+    assert head["asked"]["data"] not in out + err
+    assert all({"value", "meets"} <= line.keys() for line in lines)
+    assert not any({"value", "meets"} & smaller.keys() for smaller in found["smaller"])
+    assert "%" not in err
+    assert stat.S_IMODE(probes.stat().st_mode) == 0o600
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phexplore.data.blocks.marks import MARK_COLUMN, SYNTHETIC
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.data.regions.group_size_table import GroupSizeTable
 from phexplore.data.regions.region_tree import tree_of_paths
@@ -64,7 +65,7 @@ def taxi_shaped(seed: int, groups: int = GROUPS, largest: int = LARGEST) -> Grou
 
 
 def write_size_counts(table: GroupSizeTable, path: Path) -> None:
-    """Write a table as ``region,size,count``, which `group_size_reading.read_size_counts` reads.
+    """Write a made-up table as ``region,size,count`` with the mark of synthetic data, as `group_size_reading.read_size_counts` reads.
 
     Zeros are left out, but for one line of every region that would have none.
 
@@ -79,7 +80,7 @@ def write_size_counts(table: GroupSizeTable, path: Path) -> None:
     shown[:, 0] |= ~shown.any(axis=1)
     regions, sizes = np.nonzero(shown)
     with whole_file(path) as file:
-        file.write(b"region,size,count\n")
+        file.write(f"region,size,count,{MARK_COLUMN}\n".encode())
         for region, size in zip(regions.tolist(), sizes.tolist(), strict=True):
-            line = f"{table.tree.codes[-1][region]},{size + 1},{table.counts[region, size]}\n"
+            line = f"{table.tree.codes[-1][region]},{size + 1},{table.counts[region, size]},{SYNTHETIC}\n"
             file.write(line.encode())

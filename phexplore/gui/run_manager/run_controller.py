@@ -19,7 +19,7 @@ from phexplore.gui.run_manager.run_list import RunList
 from phexplore.gui.run_manager.run_rows import RunAction, RunRow, refusal
 from phexplore.gui.run_manager.run_workers import MakeProcess, RunWorkers
 from phexplore.model.scenario import Scenario
-from phexplore.runs.confidentiality import ConfidentialityWarning, person_here, record_override, warning_about
+from phexplore.runs.confidentiality import ConfidentialityWarning, person_here, record_override, salt_for, warning_about
 from phexplore.runs.events import Failed, Finished
 from phexplore.runs.place import HERE, Place
 from phexplore.runs.spec import RunSpec, data_of
@@ -262,12 +262,13 @@ class RunController(QObject):
 
 
 def _examined(spec: RunSpec, store: RunStore, place: Place) -> DoubtedRun:
-    return DoubtedRun(spec, store, warning_about(spec.scenario, spec.data), place)
+    doubt = warning_about(spec.scenario, spec.data)
+    return DoubtedRun(replace(spec, salt=salt_for(doubt)), store, doubt, place)
 
 
 def _made(run: DoubtedRun, now: datetime) -> RunRow:
     """Make the directory of a run, with the name of whoever overruled the guard."""
-    directory = run.store.create(run.spec, now, private=run.doubt is not None)
+    directory = run.store.create(run.spec, now)
     if run.doubt is not None:
         record_override(directory, run.doubt, person_here(), now)
     return described(describe_run(directory))

@@ -34,7 +34,6 @@ from phexplore.model.diff import value_text
 from phexplore.model.numbers import exact_text
 from phexplore.model.paths import parameters
 from phexplore.model.scenario import Scenario
-from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.runs.spec import DEMONSTRATION
 from phexplore.systems.registry import system_of
 
@@ -135,7 +134,6 @@ class VaryView(QWidget):
         super().__init__()
         self._session, self._home, self._of_project = session, home, data
         self._offered = ""
-        self._answered_for = ""
         self._answer: SweepAnswer | None = None
         self.first, self.second = Varied("First", is_needed=True), Varied("Second", is_needed=False)
         self.measure = Chooser("Margins to look at", letters=_LETTERS)
@@ -174,8 +172,8 @@ class VaryView(QWidget):
             remedy = error.remedy if isinstance(error, PhexploreError) else "Correct it and press Vary again."
             self.reason.say(f"{error}".rstrip(".") + f". {remedy}")
             return
-        if not self.reason.say(self._doubt(request)):
-            self.service.request(request)
+        self.reason.say("")
+        self.service.request(request)
 
     def cancel(self) -> None:
         """End the sweep; finished points stay on disk, and Vary goes on from them."""
@@ -202,14 +200,6 @@ class VaryView(QWidget):
             data = Path(typed) if typed else None
             runs = PointRuns(self._home(), data, self.trials.read(), self.seed.read(), self.workers.read())
         return SweepRequest(self._session.scenario, grid | other, (asked,) if asked else (), runs)
-
-    def _doubt(self, request: SweepRequest) -> str:
-        """Return what is to be said before data are read that may be confidential; "" once somebody has answered for them."""
-        data = request.runs.data if request.runs is not None else None
-        if data is None or str(data) == self._answered_for or not (warning := warning_about_blocks(data)):
-            return ""
-        self._answered_for = str(data)
-        return f"{warning} Press Vary again to run on them; the runs record that they are treated as confidential."
 
     def _lay_out(self) -> None:
         def browse() -> None:

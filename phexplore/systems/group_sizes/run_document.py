@@ -103,11 +103,9 @@ def run_document(spec: RunSpec, summary: Summary, charts: tuple[Chart, ...], now
             attention=violations > 0,
         ),
     )
-    exact = "Errors are differences to the exact counts, which are as confidential as the data."
-    warning = "" if spec.data.is_open else exact
     subtitle, keywords = "Simulated run of hierarchical group sizes", ("group sizes", "differential privacy")
     trials = summary["trials"]
-    return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords)
+    return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, keywords=keywords)
 
 
 _LEVELS: tuple[Column[Mapping[str, Any]], ...] = (

@@ -70,16 +70,15 @@ def truncation(
 
     Example: phexplore truncation sdhc-2020-us --query PH3/state_A-G --state 44
     """
-    from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
-    from phexplore.runs.store import load_spec, load_summary
+    from phexplore.runs.confidentiality import refuse_confidential
     from phexplore.systems.phsafe.truncation import print_study, study_request
     from phexplore.systems.phsafe.truncation_sources import study_of
 
     request = study_request(
         context.obj(scenario), query, sizes=sizes, run=run, state=state, part=part, share=share, keep_margin=keep_margin
     )
-    if run is not None and is_confidential(load_spec(run), load_summary(run) or {}):
-        say(TREATED_AS_CONFIDENTIAL)
+    if run is not None:
+        refuse_confidential(run)
     print_study(study_of(request), request, as_json=as_json)
 
 

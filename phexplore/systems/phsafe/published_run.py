@@ -17,15 +17,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from phexplore.errors import PhexploreError
 from phexplore.files.atomic_files import write_atomically
 from phexplore.metrics.coverage import Coverage
 from phexplore.model.rounded import percent
 from phexplore.report.terminal import print_json, print_table, say, tell
-from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
-from phexplore.runs.disclosure import SEEDED
+from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential, refuse_release
 from phexplore.runs.release_note import NOTE_FILE, release_note
-from phexplore.runs.spec import RunMode
 from phexplore.systems.phsafe.published_coverage import comparison_file, coverage_by_room, rooms_of
 from phexplore.systems.phsafe.publishing import coverage, publish_trial, published_files, truth_of
 from phexplore.systems.phsafe.results import RunResults
@@ -54,13 +51,7 @@ def publish_run(
     results = RunResults.open(run)
     require_phsafe(results.spec.scenario, "Publishing")
     confidential = is_confidential(results.spec, results.summary)
-    if confidential and results.spec.mode is not RunMode.PRIVATE:
-        raise PhexploreError(
-            f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}",
-            "Publish a run with noise.",
-        )
-    if confidential and results.spec.is_reproducible:
-        raise PhexploreError(SEEDED, "Publish a run without a seed.")
+    refuse_release(run)
     published = publish_trial(results, trial, seed, draws)
     files = published_files(published) | {NOTE_FILE: release_note(results.spec).encode()}
     is_compared = results.has_truth and not confidential

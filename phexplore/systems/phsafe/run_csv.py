@@ -12,7 +12,6 @@ from phexplore.catalog.tables import table, tables
 from phexplore.files.spreadsheet import csv_bytes
 from phexplore.metrics.accuracy_report import AccuracyRow
 from phexplore.model.keys import TableId
-from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.spec import RunMode
 from phexplore.simulate.phsafe_output import PART_FILE, header
 from phexplore.systems.phsafe.results import RunResults
@@ -179,8 +178,7 @@ def measurement_files(results: RunResults, trial: int) -> Iterator[tuple[str, by
 def run_csv_files(results: RunResults, snapshot: RunSnapshot) -> Iterator[tuple[str, bytes]]:
     """Yield all CSV files of a run, one after the other: relative path and content.
 
-    ``metrics.csv``, ``truncation.csv``, then per trial ``trial-00000/<TABLE>/part-00000.csv``. Of records that are treated as
-    confidential nothing counted exactly; ``left-out.txt`` says so.
+    ``metrics.csv``, ``truncation.csv``, then per trial ``trial-00000/<TABLE>/part-00000.csv``.
 
     Args:
         results: of the run, for the measurements.
@@ -192,10 +190,6 @@ def run_csv_files(results: RunResults, snapshot: RunSnapshot) -> Iterator[tuple[
     yield "metrics.csv", run_metrics_csv(snapshot)
     if snapshot.truncation:
         yield "truncation.csv", truncation_csv(snapshot)
-    if snapshot.is_confidential:
-        yield "left-out.txt", f"{LEFT_OUT}\n".encode()
-        if results.spec.mode is not RunMode.PRIVATE:
-            return
     for trial in results.trials:
         for path, content in measurement_files(results, trial):
             yield f"trial-{trial:05d}/{path}", content

@@ -34,7 +34,6 @@ from phexplore.report.run_sections import (
     specification_section,
     unfinished_warning,
 )
-from phexplore.runs.disclosure import LEFT_OUT
 from phexplore.runs.spec import RunMode
 from phexplore.systems.phsafe.provenance import (
     KEYWORDS,
@@ -83,7 +82,6 @@ def run_report(run: Path, now: datetime, choices: Mapping[str, Choice] | None = 
         charts=charts,
         table=lambda: run_metrics_csv(snapshot),
         tables=lambda: run_csv_files(results, snapshot),
-        private=snapshot.is_confidential,
     )
 
 
@@ -122,8 +120,6 @@ def run_document(snapshot: RunSnapshot, charts: tuple[Chart, ...] = ()) -> Docum
 
 def _warning(snapshot: RunSnapshot) -> str:
     sentences = [*unfinished_warning(snapshot.state, snapshot.trials)]
-    if snapshot.is_confidential:
-        sentences.insert(0, f"{LEFT_OUT} What is shown is the noise, which tells nothing about the records.")
     if snapshot.problems:
         sentences.append("Some parts of the run could not be read; they are listed under checks.")
     return " ".join(sentences)

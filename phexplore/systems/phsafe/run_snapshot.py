@@ -284,17 +284,9 @@ class RunSnapshot:
         """Whether there is noise to judge."""
         return bool(self.queries)
 
-    @property
-    def is_confidential(self) -> bool:
-        """Whether the records carry no mark, so that everything compared with exact counts is left out."""
-        return not self.spec.data.is_open
-
 
 def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
     """Read a run as far as it is there and compute the figures of its report.
-
-    Of records that are treated as confidential only the noise is reported: what is compared with exact counts is left
-    out.
 
     Args:
         results: of the run.
@@ -305,8 +297,6 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
     """
     figures = forecast(results.spec.scenario)
     queries = tuple(each for each in query_results(results, figures) if not isinstance(each.noise, NoNoise))
-    levels = level_results(results, figures)
-    is_open = results.spec.data.is_open
     return RunSnapshot(
         spec=results.spec,
         state=results.state,
@@ -314,12 +304,12 @@ def run_snapshot(results: RunResults, now: datetime) -> RunSnapshot:
         now=now,
         forecast=figures,
         queries=queries,
-        levels=levels if is_open else tuple(map(_noise_alone, levels)),
-        cells=_cells(results) if is_open else (),
-        worst=worst_numbers(results, WORST) if is_open else (),
-        most_biased=_most_biased(results) if is_open else (),
+        levels=level_results(results, figures),
+        cells=_cells(results),
+        worst=worst_numbers(results, WORST),
+        most_biased=_most_biased(results),
         overall=overall_of(queries),
-        truncation=tuple(results.truncation) if is_open else (),
+        truncation=tuple(results.truncation),
         summary=results.summary,
         problems=tuple(results.problems),
     )
@@ -390,11 +380,6 @@ def _level_result(query: QueryKey, errors: Errors, figures: Forecast) -> LevelRe
         total_me=_mean(errors.total),
         sigma=(figures.query(query).sigma or 0.0) if table(query.table).measured else 0.0,
     )
-
-
-def _noise_alone(level: LevelResult) -> LevelResult:
-    nothing = math.nan
-    return replace(level, bias_mean=nothing, bias_rmse=nothing, total_mae=nothing, total_rmse=nothing, total_me=nothing)
 
 
 def _rms(values: Any) -> float:

@@ -10,11 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from phexplore.catalog.expected_counts import AVERAGES
-from phexplore.errors import PhexploreError
 from phexplore.model.scenario import Scenario
-from phexplore.runs.confidentiality import is_confidential
-from phexplore.runs.disclosure import HELD_BACK
-from phexplore.runs.store import load_spec, load_summary
+from phexplore.runs.confidentiality import refuse_confidential
 from phexplore.systems.experiments import Studied
 from phexplore.systems.phsafe.published_figure import cell_words, coverage_bars, published_figure, read_release
 from phexplore.systems.phsafe.published_run import publish_run
@@ -54,8 +51,8 @@ def truncation(
         share=str(share),
         keep_margin=keep_margin,
     )
-    if run is not None and is_confidential(load_spec(Path(run)), load_summary(Path(run)) or {}):
-        raise PhexploreError(HELD_BACK, "Take data that may be shown.")
+    if run is not None:
+        refuse_confidential(Path(run))
     found = study_of(request)
     return Studied(
         printed_study(found, request.present), (threshold_figure(found, request.query.title, request.present),)

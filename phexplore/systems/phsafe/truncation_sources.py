@@ -27,7 +27,7 @@ from phexplore.model.keys import Iteration, QueryKey, Region, TableId
 from phexplore.model.numbers import Unlimited
 from phexplore.model.scenario import Scenario
 from phexplore.noise.distributions import noise_for
-from phexplore.runs.confidentiality import is_recorded_as_confidential
+from phexplore.runs.confidentiality import is_confidential_run
 from phexplore.runs.store import load_summary
 from phexplore.systems.phsafe.budget_edits import Keep
 from phexplore.systems.phsafe.budget_model import reach_of
@@ -185,7 +185,7 @@ class SizeSource:
     @property
     def is_confidential(self) -> bool:
         """Whether the data of the run are treated as confidential."""
-        return self.run is not None and is_recorded_as_confidential(load_summary(self.run) or {})
+        return self.run is not None and is_confidential_run(self.run)
 
     def sizes(self, query: QueryKey) -> HouseholdSizes:
         """Return the households by the number of members that the query's table counts.

@@ -65,11 +65,13 @@ def figure1(
     """
     from phexplore.data.regions.counties import read_counties_2010
     from phexplore.resources import resource
+    from phexplore.runs.confidentiality import open_table
     from phexplore.simulate.subspace.counties import LEAST_COUNTIES, county_errors
     from phexplore.systems.experiments import answer, write_pictures, write_table
     from phexplore.systems.subspace.experiment_pictures import FIGURE_1
 
-    table = read_counties_2010(counties or resource("tables/illinois_counties_2010.csv"))
+    shipped = resource("tables/illinois_counties_2010.csv")
+    table = read_counties_2010(shipped if counties is None else open_table(counties))
     states = []
     for state in county_errors(table, trials, seed):
         states.append(state)
@@ -161,6 +163,7 @@ def compare(
     """
     from phexplore.catalog.states import parse_states
     from phexplore.data.regions.household_sizes import read_household_sizes, shipped_household_sizes
+    from phexplore.runs.confidentiality import open_table
     from phexplore.simulate.subspace.households import compare_systems
     from phexplore.systems.experiments import COMPARE, answer, write_pictures, write_table
 
@@ -173,7 +176,7 @@ def compare(
         raise typer.BadParameter(str(error)) from error
     if budget <= 0:
         raise typer.BadParameter(f"ε is more than 0, got {epsilon}.")
-    table = shipped_household_sizes() if households is None else read_household_sizes(households)
+    table = shipped_household_sizes() if households is None else read_household_sizes(open_table(households))
     found = compare_systems(table, chosen[0], budget, trials, seed)
     lines: list[list[object]] = [["COUNTY", "HOUSEHOLDS", *(f"MAE {system.name}" for system in found.systems)]]
     for place, name in enumerate(found.names):

@@ -108,11 +108,9 @@ def run_document(run: ReleaseRun, charts: Sequence[Chart], now: datetime) -> Doc
         Tile("ε", exact_text(method.epsilon), f"δ = {float(method.delta):g}, replace one record"),
         Tile("Exact totals broken", count, "compared as fractions, to the last bit", attention=is_broken),
     )
-    exact = "The exact answers in this report are those of the data, without any protection."
-    subtitle, warning = "Simulated run under subspace privacy", "" if spec.data.is_open else exact
-    keywords = ("subspace differential privacy", "invariants")
+    subtitle, keywords = "Simulated run under subspace privacy", ("subspace differential privacy", "invariants")
     trials = len(run.trials)
-    return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, warning=warning, keywords=keywords)
+    return run_document_of(spec, now, subtitle, tiles, parts, trials=trials, keywords=keywords)
 
 
 def _squared_error(each: ReleaseErrors) -> str:

@@ -43,7 +43,6 @@ from phexplore.report.run_sections import (
     specification_section,
     unfinished_warning,
 )
-from phexplore.runs.confidentiality import is_confidential
 from phexplore.runs.summary_shape import failed_checks
 from phexplore.systems.run_pictures import run_figures
 from phexplore.systems.run_results import Choice
@@ -56,11 +55,6 @@ from phexplore.systems.topdown.wording import counted, level_title, query_title,
 
 Entry = Mapping[str, Any]
 """An entry of ``metrics`` or ``redistricting`` of a summary."""
-
-_LEFT_OUT = (
-    "True counts of units, their classes by size and the worst units were left out: the records carry no mark of synthetic or "
-    "published origin and are treated as confidential. Nothing in this report is protected by noise."
-)
 
 _ERRORS = "Errors are published minus true counts, in people (housing units for the unit schema), over units, answers and trials."
 _WORST = 5
@@ -98,10 +92,6 @@ def csv_files(results: TopDownResults, pictures: Iterable[Figure]) -> Iterable[t
         pictures: of the run.
     """
     yield "figures.csv", figures_csv(results.metrics)
-    if _is_confidential(results):
-        yield from _picture_tables(pictures)
-        yield "left-out.txt", f"{_LEFT_OUT}\n".encode()
-        return
     yield (
         "sizes.csv",
         _csv(
@@ -145,11 +135,7 @@ def csv_files(results: TopDownResults, pictures: Iterable[Figure]) -> Iterable[t
             ),
         ),
     )
-    yield from _picture_tables(pictures)
-
-
-def _picture_tables(pictures: Iterable[Figure]) -> Iterable[tuple[str, bytes]]:
-    return ((f"picture-{figure.id}.csv", table_csv(figure.table)) for figure in pictures)
+    yield from ((f"picture-{figure.id}.csv", table_csv(figure.table)) for figure in pictures)
 
 
 def figures_csv(metrics: Sequence[Entry]) -> bytes:
@@ -189,8 +175,8 @@ def run_document(results: TopDownResults, charts: tuple[Chart, ...], now: dateti
 
 
 def _confidence(results: TopDownResults) -> Part:
-    """Return how far figures of the program agree with the Bureau's; of records treated as confidential, no error is read."""
-    found = comparisons((), () if _is_confidential(results) else (results.run,))
+    """Return how far figures of the program agree with the Bureau's."""
+    found = comparisons((), (results.run,))
     missed = sum(each.verdict == "misses" for each in found)
     compared = sum(each.verdict != "not compared" for each in found)
     table = table_of(
@@ -201,9 +187,7 @@ def _confidence(results: TopDownResults) -> Part:
 
 def _warning(results: TopDownResults) -> str:
     sentences = [*unfinished_warning(results.state, len(results.trials))]
-    if _is_confidential(results):
-        sentences.insert(0, _LEFT_OUT)
-    elif not results.spec.data.is_open:
+    if not results.spec.data.is_open:
         sentences.insert(
             0,
             "This report contains errors computed from the exact counts of the data. It does not protect them.",
@@ -272,8 +256,6 @@ def _tables(results: TopDownResults) -> tuple[TableView, ...]:
         "MAPE: where the truth is 0, an estimate above 0 counts as 200 %. Largest: mean over trials of the largest error."
         + _reported(results),
     )
-    if _is_confidential(results):
-        return (errors,)
     totals = [entry for entry in results.metrics if entry["query"] == "total"]
     classes = [(entry["level"], *each) for entry in totals for each in entry.get("by_size", {}).items()]
     sizes = table_of("sizes", "Errors of the total population by the size of the unit", _SIZES, classes)
@@ -301,10 +283,6 @@ def _reported(results: TopDownResults) -> str:
         return ""
     unknown = f" How it counts {', '.join(told['unknown'])} is not published." if told["unknown"] else ""
     return f" Production reports above blocks: {', '.join(told['queries'])}.{unknown}"
-
-
-def _is_confidential(results: TopDownResults) -> bool:
-    return is_confidential(results.spec, results.summary)
 
 
 def _level(entry: Entry) -> str:

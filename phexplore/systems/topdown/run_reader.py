@@ -17,8 +17,6 @@ from phexplore.metrics.coverage import Coverage, Judgement, coverage_of
 from phexplore.metrics.topdown.redistricting import LEAST_PEOPLE, REQUIRED
 from phexplore.metrics.topdown.reliability import reliable_from
 from phexplore.model.rounded import Toward, percent
-from phexplore.runs.confidentiality import is_confidential
-from phexplore.runs.disclosure import HELD_BACK
 from phexplore.runs.run_files import read_mark
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import TRUTH_FILE, load_spec, load_summary, present_trials, state_of, trial_file
@@ -108,8 +106,6 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "spine": spine_figure,
 }
 """The pictures of a run by tab: of the window, of the report and of files."""
-ERRORS_ALONE = frozenset({"errors", "shape", "compare"})
-"""Pictures that show how large errors are, and nothing about single places or true counts."""
 ESTIMATED = frozenset({"tables", "place"})
 """Pictures that show the estimates of a run whose true counts are not known."""
 _ALONE = Holding(np.zeros(1, np.int64), 0)
@@ -164,7 +160,6 @@ class TopDownRunReader:
         tiles, headline = _tiles_of_estimates(spec, run) if is_estimated else tiles_of(spec, directory, run)
         trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
         picture = _of_its_state(tab, PICTURES[tab](run, choice), run) if tab and trials else None
-        is_held = tab not in ERRORS_ALONE and is_confidential(spec, run.summary)
         return RunAnswer(
             request,
             trials,
@@ -175,9 +170,8 @@ class TopDownRunReader:
             COUNTING if trials else without_trials(directory),
             choice.level if tab in {"errors", "criterion"} else _unit_on_map(run, choice) if choice.on_map else None,
             _JUMPS.get(tab),
-            HELD_BACK if is_held else "",
-            tuple(run.problems),
-            max(each.waiting for each in (run, *choice.others)),
+            problems=tuple(run.problems),
+            waiting=max(each.waiting for each in (run, *choice.others)),
         )
 
     def open(self, directory: Path) -> TopDownRun:
@@ -347,7 +341,6 @@ def _answer_of_nation(
     marks = [read_mark(request.directory / trial_file(index)) for index in present_trials(request.directory)]
     state = state_of(request.directory).value
     tiles, headline = _with_headline(level, judged, error, _trials_tile(spec, state, marks, len(marks)), coverage)
-    is_held = request.tab not in ERRORS_ALONE and not spec.data.is_open and is_confidential(spec, summary)
     return RunAnswer(
         request,
         len(marks),
@@ -356,7 +349,6 @@ def _answer_of_nation(
         nation_choosers(summary, request.tab, query, states),
         picture,
         marked=level,
-        held_back=HELD_BACK if is_held else "",
     )
 
 

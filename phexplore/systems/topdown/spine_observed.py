@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from phexplore.data.digest import digest_blocks
 from phexplore.model.topdown import TopDown
+from phexplore.runs.confidentiality import is_confidential_run
 from phexplore.runs.spec import RunMode, RunSpec
 from phexplore.runs.store import started_words
 from phexplore.spine.geodict import same_spine
@@ -66,6 +67,10 @@ class ObservedErrors:
         spec, options = run.spec, topdown_options(run.spec)
         codes = np.sort(run.files.geoids)
         reasons = (
+            (
+                is_confidential_run(run.directory),
+                "was made on data that are treated as confidential: its errors stay in it",
+            ),
             (not run.present, "has no trial yet; its errors appear here with the first one"),
             (spec.mode is not RunMode.PRIVATE, "was made without noise: it has no errors of measurement"),
             (options.mechanism is not Mechanism.TOP_DOWN, "was estimated block by block, not along a spine"),

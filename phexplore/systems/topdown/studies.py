@@ -46,7 +46,8 @@ def search(  # noqa: PLR0913 - what a search is asked
     found = tune(
         scenario, Path(data), judge, Path(out), strategy, seed, trials, rule, is_pooled=is_pooled, tell=_quietly
     )
-    return Studied(printed_tuning(found), (probe_figure(found.result.probes, float(rule.limit)),))
+    pictures = () if found.answer.confidential else (probe_figure(found.result.probes, float(rule.limit)),)
+    return Studied(printed_tuning(found), pictures)
 
 
 def _quietly(*_: Any) -> None:

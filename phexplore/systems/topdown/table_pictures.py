@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from phexplore.data.blocks.geocodes import layout_of
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.published_tables import PublishedTable, published_tables, write_tables
-from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.errors import UnknownNameError
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, nothing, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import Mean, Table, Value
 from phexplore.figures.wording import mean_text, people
 from phexplore.model.topdown import TopDown
-from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential
-from phexplore.runs.disclosure import SEEDED
-from phexplore.runs.spec import RunMode
+from phexplore.runs.confidentiality import refuse_release
 from phexplore.runs.store import RunUnreadableError, load_spec
 from phexplore.systems.topdown.error_pictures import trials_words
 from phexplore.systems.topdown.estimate_pictures import Line, estimates_figure
@@ -153,14 +151,7 @@ def write_run_tables(directory: Path, trial: int, out: Path) -> tuple[Path, ...]
             f"{directory} is no run of TopDown.", "phexplore publish writes the tables of the S-DHC."
         )
     run = TopDownRun(directory)
-    confidential = is_confidential(spec, run.summary)
-    if confidential and spec.mode is RunMode.NO_NOISE:
-        raise PhexploreError(
-            f"The run added no noise, so its tables would be exact counts. {TREATED_AS_CONFIDENTIAL}",
-            "Name a run with noise.",
-        )
-    if confidential and spec.is_reproducible:
-        raise PhexploreError(SEEDED, "Name a run without a seed.")
+    refuse_release(directory)
     run.refresh()
     if trial not in run.present:
         raise UnknownNameError("trial", str(trial), list(map(str, run.present)))
@@ -172,6 +163,6 @@ def write_run_tables(directory: Path, trial: int, out: Path) -> tuple[Path, ...]
     layout = layout_of(run.schema)
     released = BlockPopulation(run.schema, run.files.geoids, leaves.starts, leaves.cells, counts, layout=layout)
     written = write_tables([released], out)
-    for path in written if confidential else ():
+    for path in written if spec.salt else ():
         path.chmod(0o600)
     return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,13 +39,16 @@ class Tuned:
         result: of the procedure.
         data: that were simulated on, nailed to their content.
         answer: whether they are treated as confidential.
+        content: SHA-256 of the data, of confidential ones with the salt of the probes before it: it confirms no guess of them.
     """
 
     result: TuningResult
     data: RunData
     answer: Answer
+    content: str
 
 
+STAYS = "The shares of areas that met the criterion stay in the file of probes, which must not leave. The budgets reveal which met it."
 _OUTDATING = ("data", "program")
 """What can change under the same question without anybody asking otherwise."""
 
@@ -86,6 +90,7 @@ def tune(  # noqa: PLR0913 - what a search is asked
         raise TuningError(f"{scenario.name!r} is no TopDown scenario.", "Choose one, e.g. pl94-2020-persons-us.")
     method = scenario.method
     described = data_of(scenario, data)
+    answer = answer_about(scenario, described)
     if (warning := warning_about(scenario, described)) is not None:
         tell(warning.sentence)
     if strategy:
@@ -113,20 +118,26 @@ def tune(  # noqa: PLR0913 - what a search is asked
         # What an interruption cut off goes, so that the next probe begins a line.
         write_atomically(probes, kept[: kept.rfind("\n") + 1].encode())
     with _writing(probes), probes.open("a", encoding="utf-8") as file:
+        if answer.confidential:
+            probes.chmod(0o600)
         if not before and not probes.stat().st_size:
-            answer = answer_about(scenario, described)
-            file.write(json.dumps({"asked": asked, "confidentiality": answer.json()}) + "\n")
+            own = {"salt": secrets.token_hex(16), "remark": STAYS} if answer.confidential else {}
+            file.write(json.dumps({"asked": asked, "confidentiality": answer.json(), **own}) + "\n")
+            file.flush()
 
         def store(probe: Probe) -> None:
             file.write(json.dumps(probe_json(probe)) + "\n")
             file.flush()
-            tell(
-                f"{percent(probe.value, toward=Toward.DOWN)} {'meets' if probe.meets else 'misses'}  {_budgets_text(probe)}"
-            )
+            share = f"{percent(probe.value, toward=Toward.DOWN)} {'meets' if probe.meets else 'misses'}  "
+            tell(f"{'' if answer.confidential else share}{_budgets_text(probe)}")
 
         tuner = Tuner(criterion.levels, criterion, on_probe=store)
         tuner.resume(before)
-        return Tuned(tuner.run(), described, answer_about(scenario, described))
+        found, content = tuner.run(), described.sha256
+        if answer.confidential:
+            salt = json.loads(read_text(probes).partition("\n")[0]).get("salt") or secrets.token_hex(16)
+            content = hashlib.sha256(f"{salt}{content}".encode()).hexdigest()
+        return Tuned(found, described, answer, content)
 
 
 @contextmanager
@@ -229,16 +240,23 @@ def read_probes(path: Path, asked: dict[str, Any]) -> list[Probe]:
 
 
 def printed_tuning(tuned: Tuned) -> dict[str, Any]:
-    """Return what was found, and what it was found on, as JSON."""
-    found = tuned.result
+    """Return what was found, and what it was found on, as JSON; of confidential data no share of areas near the truth."""
+    found, held = tuned.result, {"value", "meets"} if tuned.answer.confidential else set()
     return {
-        "data": {"path": tuned.data.path, "sha256": tuned.data.sha256},
+        "data": {"path": tuned.data.path, "sha256": tuned.content},
         "confidentiality": tuned.answer.json(),
         "alone": {level: str(budget) for level, budget in found.alone.items()},
         "budgets": {level: str(budget) for level, budget in found.budgets.items()},
         "total": str(found.total),
         "probes": len(found.probes),
-        "smaller": [{**probe_json(probe), "total": str(probe.total)} for probe in found.smaller],
+        "smaller": [
+            {
+                name: value
+                for name, value in {**probe_json(probe), "total": str(probe.total)}.items()
+                if name not in held
+            }
+            for probe in found.smaller
+        ],
     }
 
 
@@ -259,4 +277,4 @@ def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
     for probe in found.smaller[:1]:
         tell(f"A smaller total of {float(probe.total or 0):.6g} met the same criterion: {_budgets_text(probe)}")
     if tuned.answer.confidential:
-        tell(tuned.answer.sentence)
+        tell(f"{tuned.answer.sentence} {STAYS}")

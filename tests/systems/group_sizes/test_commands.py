@@ -80,7 +80,7 @@ def test_that_a_run_is_made_and_reported(capsys, tmp_path, small):
 def test_that_bad_data_are_listed_with_their_places(capsys, tmp_path, small):
     scenario, _ = small
     bad = tmp_path / "bad.csv"
-    bad.write_text("region,size,count\nA/1,0,3\nA,2,3\nB/1,x,4\n")
+    bad.write_text("region,size,count,provenance\nA/1,0,3,synthetic\nA,2,3,synthetic\nB/1,x,4,synthetic\n")
     status, _, err = call(capsys, "run", scenario, "--data", bad, "--out", tmp_path / "run")
     assert status == BAD_INPUT
     assert "bad.csv:3:1" in err
@@ -95,7 +95,7 @@ def test_that_taxis_can_be_made_and_run(capsys, tmp_path):
     status, _, err = call(capsys, "group-sizes", "taxis", "--out", out, "--groups", 100, "--seed", 4)
     assert status == DONE
     assert "100 groups" in err
-    assert out.read_text().startswith("region,size,count\n")
+    assert out.read_text().startswith("region,size,count,provenance\n")
 
 
 def test_that_the_experiment_is_one_command(capsys, tmp_path):

@@ -248,7 +248,9 @@ def test_that_a_comparison_of_nothing_is_refused(capsys, tmp_path, arguments):
 
 def test_that_a_state_without_known_sizes_is_refused(capsys, tmp_path):
     table = tmp_path / "h.csv"
-    table.write_text("fips,name,hh1,hh2,hh3,hh4,hh5,hh6,hh7plus\n44001,Bristol County,1,2,3,4,5,6,7\n")
+    table.write_text(
+        "fips,name,hh1,hh2,hh3,hh4,hh5,hh6,hh7plus,provenance\n44001,Bristol County,1,2,3,4,5,6,7,synthetic\n"
+    )
     status, _, err = call(
         capsys, "subspace", "compare", "--state", "RI", "--households", table, "--out", tmp_path / "out"
     )

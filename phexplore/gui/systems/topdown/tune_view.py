@@ -34,6 +34,7 @@ from phexplore.model.scenario import Scenario
 from phexplore.model.topdown import TopDown
 from phexplore.model.workbook import Workbook, add_scenario
 from phexplore.runs.confidentiality import warning_about_blocks
+from phexplore.runs.disclosure import HELD_BACK
 from phexplore.systems.topdown.tune_answers import (
     FoundBudgets,
     as_scenario,
@@ -237,6 +238,7 @@ class TuneView(QWidget):
         if (warning := warning_about_blocks(path)) and path != self._answered_for:
             self.doubted.emit(warning)
             return
+        self.chart.hold_back(HELD_BACK if warning else "")
         self._scenario, self._waiting, self.found = scenario, self.settings.chosen, []
         self._show_found()
         self._next()

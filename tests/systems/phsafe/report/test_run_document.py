@@ -92,13 +92,6 @@ def test_that_the_first_page_counts_the_trials_that_are_there(tmp_path, us):
     assert document.parts[0].paragraphs[0].startswith("What was run: 2 simulated releases, of 3 asked for, of exactly")
 
 
-def test_that_confidential_figures_are_marked_first(tmp_path, us):
-    directory = made_run(tmp_path / "r", us, trials=1, synthetic=False)
-    document = run_document(run_snapshot(RunResults.open(directory), NOW))
-    assert "confidential" in document.warning
-    assert run_document(run_snapshot(RunResults.open(made_run(tmp_path / "s", us, trials=1)), NOW)).warning == ""
-
-
 def test_that_an_unfinished_run_and_an_unreadable_trial_are_named(tmp_path, us):
     directory = made_run(tmp_path / "r", us, trials=3, complete=False)
     (directory / trial_file(1)).write_bytes(b"no Parquet")
