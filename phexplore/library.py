@@ -21,6 +21,7 @@ from typing import TypeVar
 from phexplore.errors import PhexploreError
 from phexplore.platforms import user_folder
 from phexplore.resources import resource
+from phexplore.text.messages import Quoted, msg
 from phexplore.text.quoted import quote
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -95,13 +96,20 @@ def own_files(kind: str) -> Mapping[str, Path]:
         for path in files:
             like = next((name for name in found if name != path.name and name.lower() == path.name.lower()), "")
             if reason := _no_name(kind, path.name):
-                _refused[path] = LibraryError(reason, "Rename the file.")
+                _refused[path] = LibraryError(reason, msg("Rename the file."))
             elif like:
                 _refused[path] = LibraryError(
-                    f"{path.name} and {like} are one name to some systems.", "Rename the file."
+                    msg(
+                        "Some systems cannot distinguish the names {name} and {like}.",
+                        name=Quoted(path.name),
+                        like=Quoted(like),
+                    ),
+                    msg("Rename one of the files."),
                 )
             elif is_link or path.is_symlink():
-                _refused[path] = LibraryError(f"{path} is a link.", "Put the file itself into the library.")
+                _refused[path] = LibraryError(
+                    msg("{path} is a link.", path=Quoted(path)), msg("Copy the file itself into the library.")
+                )
             else:
                 found[path.name] = path
                 quote(path.stem)
@@ -110,7 +118,7 @@ def own_files(kind: str) -> Mapping[str, Path]:
 
 def _no_name(kind: str, name: str) -> str:
     if not _NAME.fullmatch(name):
-        return "A name in the library is of letters, digits, - and _."
+        return msg("A name in the library must consist of letters, digits, - and _.")
     if name.lower() not in _shipped(kind):
         return ""
     return f"The program ships {kind}/{name} itself, which nothing replaces."
@@ -152,17 +160,21 @@ def text_of(path: Path) -> str:
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise LibraryError(f"{path} is no file.", "Move it out of the library.")
+                raise LibraryError(msg("{path} is not a file.", path=Quoted(path)), msg("Move it out of the library."))
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise LibraryError(
-                f"{path} is larger than {LARGEST // 2**20} MB.", "A library holds definitions, not data."
+                msg("{path} is larger than {limit} MB.", path=Quoted(path), limit=LARGEST // 2**20),
+                msg("Move data out of the library, which contains only definitions."),
             )
         text = content.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise LibraryError(f"{path} cannot be read: {error}.", "Correct it, or move it out of the library.") from error
+        raise LibraryError(
+            msg("{path} cannot be read: {error}.", path=Quoted(path), error=str(error)),
+            msg("Correct the file, or move it out of the library."),
+        ) from error
     if reason := _too_much(path.name, text):
-        raise LibraryError(f"{path} {reason}.", "Divide it, or take out what is no definition.")
+        raise LibraryError(f"{path} {reason}.", msg("Divide the file, or remove anything that is not a definition."))
     return text
 
 
@@ -206,7 +218,9 @@ def own_entries(kind: str, read: Callable[[Path], Read | None], ending: str = ""
             _refused[path] = error
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
             message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
-            _refused[path] = LibraryError(f"{message}.", "Correct it; the shipped ones show every entry.")
+            _refused[path] = LibraryError(
+                f"{message}.", msg("Correct the file. The shipped files contain every entry.")
+            )
         else:
             if value is not None:  # else it is for another reader of this kind
                 _refused.pop(path, None)
@@ -215,7 +229,7 @@ def own_entries(kind: str, read: Callable[[Path], Read | None], ending: str = ""
 
 def own_title(title: str) -> str:
     """Return a title marked as the user's."""
-    return f"{title} (your library)"
+    return msg("{title} (your library)", title=Quoted(title))
 
 
 def refused(kind: str = "") -> Mapping[Path, PhexploreError]:
@@ -282,17 +296,25 @@ def bring(files: Mapping[str, str]) -> None:
     for place, text in files.items():
         kind, _, name = place.partition("/")
         if not isinstance(text, str) or len(text) > LARGEST or Path(name).suffix not in CARRIED.get(kind, ()):
-            raise LibraryError(f"{place!r} is no file of a library.", "Ask for the file again.")
+            raise LibraryError(
+                msg("{place!r} is not a file of a library.", place=place), msg("Ask the sender for the file again.")
+            )
         if reason := _no_name(kind, name):
-            raise LibraryError(f"{place!r}: {reason}", "Ask for the file again, with another name in it.")
+            raise LibraryError(f"{place!r}: {reason}", msg("Ask the sender for the file with another name in it."))
         if reason := _too_much(name, text):
-            raise LibraryError(f"{place!r} {reason}.", "Ask for the file again.")
+            raise LibraryError(f"{place!r} {reason}.", msg("Ask the sender for the file again."))
         if (known := own_text(kind, name)) is None:
             new[place] = text
         elif known != text:
             raise LibraryError(
-                f"The file brings its own {place}, but here that name stands for something else.",
-                f"Rename {own_files(kind)[name]}, or close what brought it, then open the file again.",
+                msg(
+                    "The file contains its own {place}, but on this computer the name has another definition.",
+                    place=place,
+                ),
+                msg(
+                    "Rename {own}, or close the file that defined it, then open the file again.",
+                    own=Quoted(own_files(kind)[name]),
+                ),
             )
     if not new:
         return

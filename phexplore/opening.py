@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from phexplore.model.issues import InputProblemsError, Issue
+from phexplore.text.messages import msg
 
 LARGEST_FILE = 64 * 2**20
 """Bytes of the largest parameter or project file that is read: about 60,000 steps of the edit log."""
 
 _NOT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _KINDS = (
-    (stat.S_ISDIR, "This is a directory, not a file.", "Name the file itself."),
-    (stat.S_ISFIFO, "This is a pipe, not a file.", "Write what comes out of it to a file, and name that."),
-    (stat.S_ISSOCK, "This is a socket, not a file.", "Name a file."),
-    (lambda mode: not stat.S_ISREG(mode), "This is a device, not a file.", "Name a file."),
+    (stat.S_ISDIR, msg("This is a directory, not a file."), msg("Name the file itself.")),
+    (stat.S_ISFIFO, msg("This is a pipe, not a file."), msg("Write its content to a file, and name that file.")),
+    (stat.S_ISSOCK, msg("This is a socket, not a file."), msg("Name a file.")),
+    (lambda mode: not stat.S_ISREG(mode), msg("This is a device, not a file."), msg("Name a file.")),
 )
 
 
@@ -112,7 +113,9 @@ def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
                 return content
         except OSError as error:
             raise _unreadable(path, error) from error
-    raise unreadable(path, f"The file is larger than {limit // 2**20} MB.", "This is not a parameter file.")
+    raise unreadable(
+        path, msg("The file is larger than {limit} MB.", limit=limit // 2**20), msg("Choose a parameter file.")
+    )
 
 
 def unreadable(path: Path, sentence: str, remedy: str, *, line: int = 0, column: int = 0) -> InputProblemsError:
@@ -136,4 +139,6 @@ def _refuse_kind(path: Path, mode: int) -> None:
 
 def _unreadable(path: Path, error: OSError | ValueError) -> InputProblemsError:
     reason = error.strerror if isinstance(error, OSError) else None
-    return unreadable(path, f"The file cannot be read: {reason or error}.", "Check the name.")
+    return unreadable(
+        path, msg("The file cannot be read: {reason}.", reason=reason or str(error)), msg("Check the name.")
+    )

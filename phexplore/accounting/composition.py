@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from phexplore.errors import BudgetMismatchError
 from phexplore.model.numbers import Budget, Unlimited, exact_text, total_budget
+from phexplore.text.messages import Number, msg
 
 
 class Part(NamedTuple):
@@ -73,11 +74,16 @@ def confirm_spent(declared: Budget, budgets: Iterable[Budget]) -> None:
     total = spent(budgets)
     if total == declared:
         return
-    difference = ""
-    if not isinstance(total, Unlimited) and not isinstance(declared, Unlimited):
-        way = "more" if total > declared else "less"
-        difference = f", {exact_text(abs(total - declared))} {way}"
+    sums = {"declared": Number(exact_text(declared)), "total": Number(exact_text(total))}
+    if isinstance(total, Unlimited) or isinstance(declared, Unlimited):
+        sentence = msg("The declared budget is {declared}, but the queries use {total}.", **sums)
+    elif total > declared:
+        sums["more"] = Number(exact_text(total - declared))
+        sentence = msg("The declared budget is {declared}, but the queries use {total}, which is {more} more.", **sums)
+    else:
+        sums["less"] = Number(exact_text(declared - total))
+        sentence = msg("The declared budget is {declared}, but the queries use {total}, which is {less} less.", **sums)
     raise BudgetMismatchError(
-        f"The declared budget is {exact_text(declared)}, but {exact_text(total)} was spent{difference}.",
-        "The result must not be released. Declare what the queries spend, or change the queries.",
+        sentence,
+        msg("Do not release the result. Declare the budget that the queries use, or change the queries."),
     )

@@ -23,6 +23,7 @@ from phexplore.accounting.zcdp import rho_for_epsilon
 from phexplore.errors import PhexploreError
 from phexplore.model.conventions import Conversion
 from phexplore.noise.enclosure import Enclosure, exp_negative, pi
+from phexplore.text.messages import msg
 
 SIGNIFICANT_DIGITS = 12
 """v is rounded up at this digit: at most 1e-11 of it is given away."""
@@ -132,10 +133,13 @@ def exact_delta(epsilon: Fraction, v: Fraction, bits: int) -> Enclosure:
     """
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise CalibrationError(
-            f"ε = {float(epsilon):g} is out of range.", f"Choose an ε above 0 up to {LARGEST_EPSILON}."
+            msg("ε = {epsilon:g} is out of range.", epsilon=float(epsilon)),
+            msg("Choose an ε above 0 and at most {largest}.", largest=LARGEST_EPSILON),
         )
     if not Fraction(1, 10**9) <= v <= 10**40:
-        raise CalibrationError(f"A variance of {float(v):g} Δ² is out of range.", "Choose another ε or δ.")
+        raise CalibrationError(
+            msg("A variance of {v:g} Δ² is out of range.", v=float(v)), msg("Choose another ε or δ.")
+        )
     # e^ε multiplies one of the two tails; their arguments are sums of two quotients.
     working = bits + 32 + int(_LOG2_E * float(epsilon)) + v.numerator.bit_length()
     root = _square_root(v, working)
@@ -173,12 +177,13 @@ def paper_constant(epsilon: Fraction, delta: Fraction) -> PaperConstant:
 def _require(epsilon: Fraction, delta: Fraction) -> None:
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise CalibrationError(
-            f"ε = {float(epsilon):g} is out of range.", f"Choose an ε above 0 up to {LARGEST_EPSILON}."
+            msg("ε = {epsilon:g} is out of range.", epsilon=float(epsilon)),
+            msg("Choose an ε above 0 and at most {largest}.", largest=LARGEST_EPSILON),
         )
     if not SMALLEST_DELTA <= delta < 1:
         raise CalibrationError(
-            f"Gaussian noise needs a δ strictly between 0 and 1, got {delta}.",
-            "Choose a δ such as 1e-10, or a Laplace mechanism for δ = 0.",
+            msg("δ of Gaussian noise must be strictly between 0 and 1 (got {delta}).", delta=delta),
+            msg("Choose a δ such as 1e-10, or a Laplace mechanism for δ = 0."),
         )
 
 

@@ -32,6 +32,7 @@ from phexplore.accounting.gaussian_calibration import delta_is_at_most, paper_co
 from phexplore.errors import BudgetMismatchError, PhexploreError
 from phexplore.model.subspace import Calibration, Histogram, Mechanism, Release, Subspace, Totals
 from phexplore.noise.distributions import DiscreteGaussian, Noise, TwoSidedGeometric
+from phexplore.text.messages import msg
 from phexplore.workload.subspace.contrasts import ContrastRates, contrast_rates
 from phexplore.workload.subspace.exact import Integers
 from phexplore.workload.subspace.margin_space import MarginSpace
@@ -171,7 +172,8 @@ def noise_plan(method: Subspace, name: str) -> NoisePlan:
     space, reach = null_space(method, release), sensitivity(method, name)
     if reach.l1 == 0:
         raise NoisePlanError(
-            f"No answer of {name!r} tells two records apart, so there is nothing to protect.", "Ask another query."
+            msg("No answer of {name!r} distinguishes two records, so there is nothing to protect.", name=name),
+            msg("Choose another query."),
         )
     if release.mechanism.is_gaussian:
         return _gaussian(method, name, space, reach)
@@ -200,12 +202,21 @@ def confirm_budget(method: Subspace, plans: Sequence[NoisePlan]) -> None:
     pure = sum((_pure_loss(plan) for plan in plans if plan.squared_mu is None), Fraction(0))
     if pure + gaussian_budget(method) != method.epsilon:
         raise BudgetMismatchError(
-            f"The noise spends ε = {pure} beside {gaussian_budget(method)} for Gaussian noise, but {method.epsilon} is declared."
+            msg(
+                "The noise uses ε = {pure}, and {gaussian} for Gaussian noise, but {declared} is declared.",
+                pure=pure,
+                gaussian=gaussian_budget(method),
+                declared=method.epsilon,
+            )
         )
     gaussian = sum((_squared_reach(plan) for plan in plans if plan.squared_mu is not None), Fraction(0))
     if gaussian and not delta_is_at_most(gaussian_budget(method), 1 / gaussian, method.delta):
         raise BudgetMismatchError(
-            f"The Gaussian noise does not keep δ = {method.delta} at ε = {gaussian_budget(method)}."
+            msg(
+                "The Gaussian noise does not satisfy δ = {delta} at ε = {epsilon}.",
+                delta=method.delta,
+                epsilon=gaussian_budget(method),
+            )
         )
 
 
@@ -220,7 +231,9 @@ def _pure_loss(plan: NoisePlan) -> Fraction:
         case Contrasted():
             return plan.epsilon  # proven when the rates were made
         case _:
-            raise BudgetMismatchError(f"The noise of {plan.name!r} is not pure.")
+            raise BudgetMismatchError(
+                msg("The noise of {name!r} does not satisfy pure differential privacy.", name=plan.name)
+            )
 
 
 def _squared_reach(plan: NoisePlan) -> Fraction:
@@ -233,7 +246,7 @@ def _squared_reach(plan: NoisePlan) -> Fraction:
         case Shaped() if plan.squared_mu is not None:
             return plan.squared_mu  # proven when the shape was made
         case _:
-            raise BudgetMismatchError(f"The noise of {plan.name!r} is not Gaussian.")
+            raise BudgetMismatchError(msg("The noise of {name!r} is not Gaussian.", name=plan.name))
 
 
 def gaussian_budget(method: Subspace) -> Fraction:
@@ -260,9 +273,13 @@ def squared_mu(method: Subspace, release: Release) -> Fraction:
         printed = paper_constant(epsilon, method.delta)
         if printed.v < v:
             raise NoisePlanError(
-                f"The constant the paper prints does not keep (ε, δ) = ({float(epsilon):g}, {float(method.delta):g}): the δ of "
-                f"its noise is {printed.factor:.3g} times that.",
-                "Choose the exact calibration.",
+                msg(
+                    "The constant printed in the paper does not satisfy (ε, δ) = ({epsilon:g}, {delta:g}): its noise has {factor:.3g} times that δ.",
+                    epsilon=float(epsilon),
+                    delta=float(method.delta),
+                    factor=printed.factor,
+                ),
+                msg("Choose the exact calibration."),
             )
         v = printed.v
     return release.share / sum(shares, Fraction(0)) / v
@@ -280,8 +297,8 @@ def _gaussian(method: Subspace, name: str, space: NullSpace, reach: Sensitivity)
     squared = (reach.squared_projected if extended else reach.squared_l2) / mu2
     if squared == 0:
         raise NoisePlanError(
-            f"The invariants of {name!r} publish everything its answers tell, so no noise is left.",
-            "Take out an invariant.",
+            msg("The invariants of {name!r} publish everything in its answers, so no noise remains.", name=name),
+            msg("Remove an invariant."),
         )
     least = max(SMOOTH * FINENESS, SMOOTH * space.row_norm_bound() if extended else 0)
     steps = _steps(least / squared, common)
@@ -301,16 +318,19 @@ def _steps(least_squared: Fraction, common: int) -> int:
     while steps * steps < least_squared:
         steps *= 2
         if steps > _LARGEST_STEPS:
-            raise NoisePlanError("The noise of this budget is too narrow.", "Choose a smaller ε or a larger δ.")
+            raise NoisePlanError(
+                msg("The noise of this budget is too narrow."), msg("Choose a smaller ε or a larger δ.")
+            )
     return steps
 
 
 def _contrasted(release: Release, space: NullSpace, epsilon: Fraction) -> Contrasted:
     if not isinstance(space, MarginSpace) or not space.is_one_partition:
         raise NoisePlanError(
-            "The extended Laplace mechanism is made for a histogram with disjoint totals (one of the invariants implies "
-            "all others).",
-            "Choose the projected Laplace mechanism, whose error is smaller as well.",
+            msg(
+                "The extended Laplace mechanism requires a histogram with disjoint totals (one of the invariants implies all others)."
+            ),
+            msg("Choose the projected Laplace mechanism, whose error is also smaller."),
         )
     blocks = space.finest_blocks()
     return Contrasted(contrast_rates(np.bincount(blocks).tolist(), release.basis, epsilon), blocks)
@@ -319,15 +339,19 @@ def _contrasted(release: Release, space: NullSpace, epsilon: Fraction) -> Contra
 def _conditioned(release: Release, space: NullSpace, epsilon: Fraction) -> Conditioned:
     if not isinstance(release.query, Histogram) or release.invariants != (Totals(),):
         raise NoisePlanError(
-            "The k-norm mechanism is drawn exactly for a histogram whose grand total is its only invariant; for other "
-            "invariants the paper gives a sketch whose sampling is only approximate.",
-            "Keep the grand total only, or choose the projected Laplace mechanism.",
+            msg(
+                "The k-norm mechanism is sampled exactly only for a histogram whose grand total is its only invariant. For other invariants, the paper sketches an approximate sampler."
+            ),
+            msg("Use the grand total as the only invariant, or choose the projected Laplace mechanism."),
         )
     if space.size > _MOST_CONDITIONED:
         raise NoisePlanError(
-            f"Noise of {space.size:,} cells that adds to 0 is drawn by rejection, which takes too long beyond "
-            f"{_MOST_CONDITIONED:,} cells.",
-            "Choose the projected Laplace mechanism.",
+            msg(
+                "Noise of {size:,} cells that adds to 0 is sampled by rejection, which is too slow above {limit:,} cells.",
+                size=space.size,
+                limit=_MOST_CONDITIONED,
+            ),
+            msg("Choose the projected Laplace mechanism."),
         )
     return Conditioned(TwoSidedGeometric(2 / epsilon))
 
@@ -350,7 +374,8 @@ def _shaped(method: Subspace, name: str, space: NullSpace, mu2: Fraction, common
     reached = reach_bound(factor, half / _SHAPE_SPREAD**2, found) / _SHAPE_SPREAD**2
     if Fraction(reached) * steps**2 > mu2:
         raise NoisePlanError(
-            "The shape of the noise could not be proven to keep the budget.", "Choose the extended Gaussian mechanism."
+            msg("The program cannot prove that this shape of the noise satisfies the budget."),
+            msg("Choose the extended Gaussian mechanism."),
         )
     outer = DiscreteGaussian(Fraction(2 * half))
     return steps, Shaped(factor, inner, outer, shape.approximation)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from phexplore.model.issues import Issue, Severity
+from phexplore.text.messages import msg
 
 MOST_EPSILON = 50.0
 """Above it an attacker's odds may change by more than e^50. The largest production release of 2020 has ε below 40."""
@@ -13,7 +14,7 @@ FAR = 10
 """A budget or margin this many times the reference's, or its tenth, looks like a slip: production's proposals moved by less."""
 LEAST_MARGIN = 1
 """A margin below one person publishes the count itself, or nearly so."""
-_REMEDY = "Look for a slip of the decimal point; leave it if it is meant."
+_REMEDY = msg("Check the decimal point. If the value is intended, ignore this warning.")
 
 
 def far_apart(now: Fraction | float, then: Fraction | float) -> str:
@@ -26,8 +27,8 @@ def far_apart(now: Fraction | float, then: Fraction | float) -> str:
     if now <= 0 or then <= 0:
         return ""
     if now >= FAR * then:
-        return f"{float(now / then):,.0f} times"
-    return f"1/{float(then / now):,.0f} of" if then >= FAR * now else ""
+        return msg("{times:,.0f} times", times=float(now / then))
+    return msg("1/{times:,.0f} of", times=float(then / now)) if then >= FAR * now else ""
 
 
 def total_warnings(now: Fraction, then: Fraction) -> Iterator[Issue]:
@@ -38,7 +39,10 @@ def total_warnings(now: Fraction, then: Fraction) -> Iterator[Issue]:
         then: total budget of the reference, of the same framework.
     """
     if ratio := far_apart(now, then):
-        yield hardly_meant(("total",), f"The total budget looks like a slip: it is {ratio} that of the reference.")
+        yield hardly_meant(
+            ("total",),
+            msg("The total budget may contain a typing error: it is {ratio} that of the baseline.", ratio=ratio),
+        )
 
 
 def hardly_meant(path: tuple[str, ...], sentence: str) -> Issue:

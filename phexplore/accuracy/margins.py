@@ -15,6 +15,7 @@ from phexplore.model.numbers import Rounding, exact_text, round_exact
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise.distributions import DiscreteGaussian, Noise, TwoSidedGeometric, noise_for
 from phexplore.noise.sums import sum_margin
+from phexplore.text.messages import Number, msg
 
 PAPER_Z = Fraction(164, 100)
 """The factor printed in the PHSafe paper, §7.1. The published budgets were computed with 1.645 (see errata)."""
@@ -182,9 +183,13 @@ def budget_for_margin(
     budget = round_exact(needed, conventions.rounding_step, conventions.rounding)
     if budget == 0:
         raise MarginError(
-            f"A margin of {exact_text(margin)} {unit} needs a budget below the rounding step "
-            f"{exact_text(conventions.rounding_step)}, which would round to 0 (not published).",
-            "Choose a smaller margin or step, or publish nothing by entering a budget of 0.",
+            msg(
+                "A margin of error of {margin} {unit} needs a budget below the rounding step {step}, which would round to 0 (not published).",
+                margin=Number(exact_text(margin)),
+                unit=unit,
+                step=Number(exact_text(conventions.rounding_step)),
+            ),
+            msg("Choose a smaller margin or step, or enter a budget of 0 to publish nothing."),
         )
     return budget
 
@@ -208,7 +213,10 @@ def unrounded_budget(
         MarginError: the margin is not positive, or below 1 for a whole-number convention.
     """
     if margin <= 0:
-        raise MarginError(f"A margin of error is more than 0, got {exact_text(margin)}.", "Enter a positive number.")
+        raise MarginError(
+            msg("A margin of error must be more than 0 (got {margin}).", margin=Number(exact_text(margin))),
+            msg("Enter a positive number."),
+        )
     if framework is PrivacyFramework.PURE_DP or conventions.margin is MarginConvention.EXACT:
         return _search_budget(margin, sensitivity, framework, conventions)
     return _gaussian_budget(margin, sensitivity, conventions)
@@ -226,7 +234,11 @@ def _gaussian_budget(margin: Fraction, sensitivity: int, conventions: Convention
 def _whole(margin: Fraction) -> Fraction:
     if margin < 1:
         raise MarginError(
-            f"This convention counts in whole numbers; a margin of {exact_text(margin)} is below 1.", "Enter 1 or more."
+            msg(
+                "This convention uses whole numbers; a margin of error of {margin} is below 1.",
+                margin=Number(exact_text(margin)),
+            ),
+            msg("Enter 1 or more."),
         )
     return Fraction(math.floor(margin))
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from phexplore.accuracy.budget_model import BudgetModel
 from phexplore.accuracy.margins import is_met
@@ -17,6 +18,7 @@ from phexplore.accuracy.solving_groups import Group, Member, Separated, sum_unde
 from phexplore.errors import PhexploreError
 from phexplore.model.goals import Cap, CapOn, Goals, Key, title_of
 from phexplore.model.numbers import exact_text
+from phexplore.text.messages import Number, listed, msg, plural, series
 
 _NAMED = 5
 """So many targets fit a sentence; the rest is counted there and listed in full beside it."""
@@ -50,11 +52,11 @@ class ConflictPart:
 class RelaxationKind(enum.Enum):
     """A way out of a conflict."""
 
-    ONE_TARGET = "one target"
-    LEVEL = "one level"
-    FEWEST_PEOPLE = "fewest people in all"
-    IN_PROPORTION = "all in proportion"
-    UNPUBLISHED = "left unpublished"
+    ONE_TARGET = msg("one target")
+    LEVEL = msg("one level")
+    FEWEST_PEOPLE = msg("fewest people in all")
+    IN_PROPORTION = msg("all in proportion")
+    UNPUBLISHED = msg("left unpublished")
     UNLOCK = "unlock"
 
 
@@ -99,9 +101,11 @@ class InfeasibleError(PhexploreError):
         needed: Fraction | None = None,
         allowed: Fraction | None = None,
     ) -> None:
-        remedy = f"Cheapest ways out: {'; '.join(r.text for r in relaxations[:3])}." if relaxations else (
-            "Raise the cap, unlock a query or leave one out."
-        )  # fmt: skip
+        remedy = (
+            msg("Suggested resolutions: {ways}.", ways=series(*(way.text for way in relaxations[:3]), between="; "))
+            if relaxations
+            else msg("Raise the cap, unlock a query, or leave a query unpublished.")
+        )
         super().__init__(sentence, remedy)
         self.conflict = conflict
         self.relaxations = relaxations
@@ -154,19 +158,25 @@ def lock_conflict(system: BudgetModel, goals: Goals, group: Group) -> Infeasible
     if not locks:
         return None
     first, held = locks[0]
-    lock = ConflictPart(ConflictKind.LOCK, f"{title_of(first.query)} is locked at {exact_text(held)}", first.query)
+    lock = ConflictPart(
+        ConflictKind.LOCK,
+        msg("{query} is locked at {budget}", query=title_of(first.query), budget=Number(exact_text(held))),
+        first.query,
+    )
     tie = _tie_of(goals, first.query)
     scale = held / first.weight
     for member, locked in locks[1:]:
         if locked / member.weight != scale:
-            text = f"{title_of(member.query)} is locked at {exact_text(locked)}"
+            text = msg("{query} is locked at {budget}", query=title_of(member.query), budget=Number(exact_text(locked)))
             parts = (lock, ConflictPart(ConflictKind.LOCK, text, member.query), *tie)
-            return InfeasibleError("Two locked queries are tied but do not agree.", parts, ())
+            return InfeasibleError(msg("Two tied queries are locked at different budgets."), parts, ())
     for member in group.members:
         if member.floor > scale * member.weight:
-            text = f"{title_of(member.query)} has a floor of {exact_text(member.floor)}"
+            text = msg(
+                "{query} has a floor of {budget}", query=title_of(member.query), budget=Number(exact_text(member.floor))
+            )
             parts = (lock, ConflictPart(ConflictKind.FLOOR, text, member.query), *_linking(tie, member, first))
-            return InfeasibleError(f"{lock.text}, below a floor.", parts, ())
+            return InfeasibleError(msg("{lock}, below a floor.", lock=lock.text), parts, ())
     return _lock_against_target(system, goals, group, lock, first, scale)
 
 
@@ -174,7 +184,7 @@ def _lock_against_target(
     system: BudgetModel, goals: Goals, group: Group, lock: ConflictPart, first: Member, scale: Fraction
 ) -> InfeasibleError | None:
     # Without its budget: a committee reads bounded ones, a budget is kept unbounded, and here only the margin counts.
-    lock = replace(lock, text=f"{title_of(first.query)} is locked")
+    lock = replace(lock, text=msg("{query} is locked", query=title_of(first.query)))
     for member in group.members:
         if (target := goals.margins.get(member.query)) is None:
             continue
@@ -182,26 +192,39 @@ def _lock_against_target(
         margin = system.margin(member.query, budget) if budget else math.inf
         if not is_met(margin, target):
             counted = system.counted_in(member.query)
-            text = f"{title_of(member.query)} aims at {exact_text(target)} {counted}"
+            query, wanted = title_of(member.query), Number(exact_text(target))
+            text = msg("{query} has the target {margin} {unit}", query=query, margin=wanted, unit=counted)
             parts = (lock, ConflictPart(ConflictKind.TARGET, text, member.query),
                      *_linking(_tie_of(goals, first.query), member, first))  # fmt: skip
-            reached = "which is not published" if margin == math.inf else f"which gives {margin:.1f} {counted}"
+            sentence = (
+                msg("{target}, but {lock} and is not published.", target=text, lock=lock.text)
+                if margin == math.inf
+                else msg(
+                    "{target}, but {lock}, which gives {reached:.1f} {unit}.",
+                    target=text,
+                    lock=lock.text,
+                    reached=margin,
+                    unit=counted,
+                )
+            )
             ways = [] if margin == math.inf else [_accept(member.query, target, Fraction(math.ceil(margin)))]
             unlock = Relaxation(
                 RelaxationKind.UNLOCK,
-                f"unlock {title_of(first.query)}",
+                msg("unlock {query}", query=title_of(first.query)),
                 {},
                 Fraction(0),
                 Fraction(0),
                 1.0,
                 first.query,
             )
-            return InfeasibleError(f"{text}, but {lock.text}, {reached}.", parts, (*ways, unlock))
+            return InfeasibleError(sentence, parts, (*ways, unlock))
     return None
 
 
 def _accept(query: Key, target: Fraction, margin: Fraction) -> Relaxation:
-    text = f"{title_of(query)} {exact_text(target)} → {exact_text(margin)}"
+    text = msg(
+        "{query} {old} → {new}", query=title_of(query), old=Number(exact_text(target)), new=Number(exact_text(margin))
+    )
     return Relaxation(
         RelaxationKind.ONE_TARGET, text, {query: (target, margin)}, Fraction(0), margin - target, float(margin / target)
     )
@@ -246,8 +269,9 @@ def cap_conflict(
     if base > allowed:
         parts = (*_fixed_parts(separated, cap, allowed), cap_part)
         return InfeasibleError(
-            f"Locks, floors and untouched queries alone need {short_text(times * base)}, the cap allows {short_text(times * allowed)} "
-            f"({cap.title}).", parts, (), base, allowed,
+            msg("Locks, floors, and unchanged queries alone need {needed}; the cap allows {allowed} ({cap}).",
+                needed=Number(short_text(times * base)), allowed=Number(short_text(times * allowed)), cap=cap.title),
+            parts, (), base, allowed,
         )  # fmt: skip
     leading = sorted(
         ((ledger.group_sum(cap, group, {m.query: needs[m.query]}) - ledger.group_sum(cap, group, {}), m)
@@ -261,24 +285,38 @@ def cap_conflict(
         parts_list.append(_asked_by(system, goals, member.query))
         if total > allowed:
             break
-    symbol = (
-        f"{'a bounded' if is_bounded else 'an unbounded' if system.doubles else 'a total'} {system.framework.symbol}"
+    amounts: dict[str, Any] = {
+        "symbol": system.framework.symbol,
+        "needed": Number(short_text(times * needed)),
+        "cap": cap.title,
+        "allowed": Number(short_text(times * allowed)),
+    }
+    needs_more = (
+        msg("The targets need a bounded {symbol} of {needed}, but {cap} allows {allowed}.", **amounts)
+        if is_bounded
+        else msg("The targets need an unbounded {symbol} of {needed}, but {cap} allows {allowed}.", **amounts)
+        if system.doubles
+        else msg("The targets need a total {symbol} of {needed}, but {cap} allows {allowed}.", **amounts)
     )
-    named = ", ".join(part.text for part in parts_list[:_NAMED])
-    named += f" and {len(parts_list) - _NAMED} more" if len(parts_list) > _NAMED else ""
-    word = "target" if all(part.kind is ConflictKind.TARGET for part in parts_list) else "goal"
-    sentence = (
-        f"The {word}s need {symbol} of {short_text(times * needed)}, but {cap.title} allows {short_text(times * allowed)}. "
-        f"The smallest set in conflict has {len(parts_list)} {word}{'' if len(parts_list) == 1 else 's'}: {named}."
+    smallest = plural(
+        "The smallest set in conflict has {n} member: {named}.",
+        "The smallest set in conflict has {n} members: {named}.",
+        n=len(parts_list),
+        named=listed((part.text for part in parts_list), _NAMED),
     )
-    return InfeasibleError(sentence, (*parts_list, cap_part), (), needed, allowed)
+    return InfeasibleError(series(needs_more, smallest), (*parts_list, cap_part), (), needed, allowed)
 
 
 def _asked_by(system: BudgetModel, goals: Goals, query: Key) -> ConflictPart:
     """Return what asks for the budget of a query: its target, or the tie to the most accurate of queries without one."""
     if (margin := goals.margins.get(query)) is None:
         return _tie_of(goals, query)[0]
-    text = f"{title_of(query)} within {exact_text(margin)} {system.counted_in(query)}"
+    text = msg(
+        "{query} at most {margin} {unit}",
+        query=title_of(query),
+        margin=Number(exact_text(margin)),
+        unit=system.counted_in(query),
+    )
     return ConflictPart(ConflictKind.TARGET, text, query)
 
 
@@ -293,8 +331,13 @@ def _fixed_parts(separated: Separated, cap: Cap, allowed: Fraction) -> list[Conf
     total = Fraction(0)
     for query, budget in sorted(counted, key=lambda pair: -pair[1]):
         kind = ConflictKind.FLOOR if query in floors else ConflictKind.LOCK
-        word = "has a floor of" if query in floors else "stays at"
-        parts.append(ConflictPart(kind, f"{title_of(query)} {word} {exact_text(budget)}", query))
+        named: dict[str, str] = {"query": title_of(query), "budget": Number(exact_text(budget))}
+        text = (
+            msg("{query} has a floor of {budget}", **named)
+            if query in floors
+            else msg("{query} remains at {budget}", **named)
+        )
+        parts.append(ConflictPart(kind, text, query))
         total += budget
         if total > allowed:
             break

@@ -16,6 +16,7 @@ from phexplore.model.conventions import Conventions
 from phexplore.model.goals import Cap, GoalError, Goals, Key, TiedBy, title_of
 from phexplore.model.numbers import Budget, Unlimited, round_exact
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.text.messages import msg
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +143,28 @@ def _confirm_known(present: Mapping[Key, Budget], goals: Goals) -> None:
     asked = {*goals.margins, *goals.floors, *goals.locks, *(q for tie in goals.ties for q in tie.queries)}
     asked |= {query for cap in goals.caps for query in cap.queries or ()}
     if unknown := sorted(asked - set(present), key=lambda query: query.text):
-        raise GoalError(f"{unknown[0].text} is not a measured query.", "phexplore forecast lists the measured ones.")
+        raise GoalError(
+            msg("{text} is not a measured query.", text=unknown[0].text),
+            msg("List the measured queries with `phexplore forecast`."),
+        )
     if not goals.margins and not goals.floors and not goals.ties:
         raise GoalError(
-            "No margin of error is asked for, so there is nothing to solve.",
-            "Enter the largest margin of error that is acceptable for at least one query.",
+            msg("No query has a target, so there is nothing to solve."),
+            msg("Enter the largest acceptable margin of error for at least one query."),
         )
     tied = {query for tie in goals.ties for query in tie.queries}
     for query, budget in present.items():
         if not isinstance(budget, Unlimited):
             continue
         if query in tied and (query in goals.locks or not goals.margins):
-            raise GoalError(f"{title_of(query)} has no noise, so nothing can be tied to it.", "Take it out of the tie.")
+            raise GoalError(
+                msg("{query} has no noise, so no query can be tied to it.", query=title_of(query)),
+                msg("Remove the query from the tie."),
+            )
         if goals.caps and (query in goals.locks or query not in asked):
             raise GoalError(
-                f"{title_of(query)} is published without noise, so no cap can be kept.",
-                "Give it a target or a budget, or leave out the cap.",
+                msg("{query} is published without noise, so no cap can be met.", query=title_of(query)),
+                msg("Give the query a target or a budget, or remove the cap."),
             )
 
 

@@ -25,6 +25,7 @@ from phexplore.model.goals import Cap, CapOn, Goals, Key, level_title, title_of
 from phexplore.model.keys import QueryKey
 from phexplore.model.numbers import Budget, exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.text.messages import Number, msg, plural
 
 _WidthsAt = Callable[[float], Mapping[Key, float]]
 
@@ -243,8 +244,12 @@ def _one_for_all(
     if settled is None:
         return []
     margins: dict[Key, Fraction | None] = dict.fromkeys(queries, settled)
-    things = "tables" if isinstance(queries[0], QueryKey) else "queries"
-    name = title_of(queries[0]) if level is None else f"{level[0]} in {len(queries)} {things}"
+    if level is None:
+        name = title_of(queries[0])
+    elif isinstance(queries[0], QueryKey):
+        name = plural("{level} in {n} table", "{level} in {n} tables", n=len(queries), level=level[0])
+    else:
+        name = plural("{level} in {n} query", "{level} in {n} queries", n=len(queries), level=level[0])
     return [_relaxation(trial, kind, name, margins)]
 
 
@@ -277,28 +282,44 @@ def _relaxation(trial: _Trial, kind: RelaxationKind, name: str, margins: Mapping
     people = sum((new - old for old, new in moved.values() if new is not None), Fraction(0))
     widening = max((float(new / old) if new is not None else math.inf for old, new in moved.values()), default=1.0)
     freed = trial.freed(margins)
-    frees = f"frees {_freed_text(trial, freed)}"
+    freed_text = _freed_text(trial, freed)
     first = next(iter(moved.values()))
     match kind:
         case RelaxationKind.ONE_TARGET | RelaxationKind.LEVEL:
             old, new = first
-            text = f"{name} {exact_text(old)} → {exact_text(new or old)} {frees}"
+            text = msg(
+                "{name} {old} → {new} frees {freed}",
+                name=name,
+                old=Number(exact_text(old)),
+                new=Number(exact_text(new or old)),
+                freed=freed_text,
+            )
         case RelaxationKind.UNPUBLISHED:
-            text = f"leave {name} unpublished, which {frees}"
+            text = msg("leave {name} unpublished, which frees {freed}", name=name, freed=freed_text)
         case _:
-            targets = "1 target" if len(moved) == 1 else f"{len(moved)} targets"
-            size = f"{targets}, {math.ceil(people):,} {unit_of(trial.system, moved)} together, at most × {widening:.3f}"
-            text = f"{name} ({size}) {frees}"
+            text = plural(
+                "{name} ({n} target, {people:,} {unit} together, at most × {widening:.3f}) frees {freed}",
+                "{name} ({n} targets, {people:,} {unit} together, at most × {widening:.3f}) frees {freed}",
+                n=len(moved),
+                name=name,
+                people=math.ceil(people),
+                unit=unit_of(trial.system, moved),
+                widening=widening,
+                freed=freed_text,
+            )
     return Relaxation(kind, text, moved, freed, people, widening)
 
 
 def _freed_text(trial: _Trial, freed: Fraction) -> str:
     """Return a freed budget as the caps count it: whoever caps the bounded loss is answered in it."""
     if not trial.system.doubles:
-        return short_text(freed)
+        return Number(short_text(freed))
     is_bounded = any(cap.on is CapOn.BOUNDED for cap, _ in trial.separated.caps)
-    name = f"{'bounded' if is_bounded else 'unbounded'} {trial.system.framework.symbol}"
-    return f"{name} {short_text(2 * freed if is_bounded else freed)}"
+    named: dict[str, str] = {
+        "symbol": trial.system.framework.symbol,
+        "budget": Number(short_text(2 * freed if is_bounded else freed)),
+    }
+    return msg("bounded {symbol} {budget}", **named) if is_bounded else msg("unbounded {symbol} {budget}", **named)
 
 
 def _joint_targets(trial: _Trial) -> dict[Key, Fraction]:
@@ -314,7 +335,7 @@ def _in_proportion(trial: _Trial) -> list[Relaxation]:
         trial,
         targets,
         lambda factor: {query: trial.widths[query] * factor for query in targets},
-        "all targets by one factor",
+        msg("all targets by one factor"),
         RelaxationKind.IN_PROPORTION,
     )
 
@@ -328,7 +349,7 @@ def _fewest_people(trial: _Trial) -> list[Relaxation]:
         trial,
         targets,
         lambda factor: {query: max(trial.widths[query], factor * unit * root) for query, root in roots.items()},
-        f"the fewest {unit_of(trial.system, targets)} in all",
+        msg("the fewest {unit} in all", unit=unit_of(trial.system, targets)),
         RelaxationKind.FEWEST_PEOPLE,
     )
 

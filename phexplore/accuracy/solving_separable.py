@@ -22,6 +22,7 @@ from phexplore.model.conventions import Conventions, MarginConvention
 from phexplore.model.goals import Cap, CapOn, GoalError, Goals, Key, title_of
 from phexplore.model.numbers import Budget, Rounding, Unlimited, exact_text
 from phexplore.model.scenario import Scenario
+from phexplore.text.messages import Number, msg
 
 
 class Reason(enum.Enum):
@@ -198,7 +199,9 @@ def _solved(
     try:
         solved = model.with_solved(budgets, asked.margins, most)
     except ValueError as error:
-        raise GoalError(f"The goals need what no scenario can have: {error}.", "Allow wider margins.") from error
+        raise GoalError(
+            msg("No scenario can meet the targets: {error}.", error=str(error)), msg("Allow wider margins of error.")
+        ) from error
     return SolvedGoals(solved, asked, entries, caps)
 
 
@@ -233,7 +236,10 @@ def making_way(separated: Separated, needs: Mapping[Key, Fraction]) -> Separated
 def _spent(separated: Separated, needs: Mapping[Key, Fraction]) -> dict[Key, Fraction]:
     """Return the needs raised by the largest factor, a multiple of 1e-6, that keeps every cap."""
     if not separated.caps:
-        raise GoalError("Without a cap there is no rest to spend.", "Give a cap, or leave the rest alone.")
+        raise GoalError(
+            msg("Without a cap, there is no remaining budget to use."),
+            msg("Enter a cap, or do not ask to use the remaining budget."),
+        )
 
     def fits(millionths: int) -> bool:
         budgets = separated.budgets({query: need * millionths / 10**6 for query, need in needs.items()})
@@ -252,9 +258,14 @@ def _confirm_published(model: BudgetModel, goals: Goals, budgets: Mapping[Key, B
     for query, margin in goals.margins.items():
         if budgets[query] == 0:
             raise MarginError(
-                f"{title_of(query)}: a margin of {exact_text(margin)} {model.counted_in(query)} needs a budget below the rounding step "
-                f"{exact_text(model.conventions.rounding_step)}, which would round to 0 (not published).",
-                "Choose a smaller margin or step, or leave the query out.",
+                msg(
+                    "{query}: a margin of error of {margin} {unit} needs a budget below the rounding step {step}, which would round to 0 (not published).",
+                    query=title_of(query),
+                    margin=Number(exact_text(margin)),
+                    unit=model.counted_in(query),
+                    step=Number(exact_text(model.conventions.rounding_step)),
+                ),
+                msg("Choose a smaller margin or step, or leave the query unpublished."),
             )
 
 

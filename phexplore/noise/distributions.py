@@ -15,6 +15,7 @@ from phexplore.model.numbers import Budget, Unlimited
 from phexplore.model.phsafe import PrivacyFramework
 from phexplore.noise import gaussian_tail, geometric_tail
 from phexplore.noise.certified_quantile import require_confidence, smallest_margin
+from phexplore.text.messages import msg
 
 WIDEST = 2**96
 """Bound of σ² and of b²: a spread of 2^48 people is beyond any count, and its noise still fits an int64."""
@@ -25,8 +26,12 @@ class NoiseOutOfRangeError(PhexploreError):
 
     def __init__(self, quantity: str, value: Fraction) -> None:
         super().__init__(
-            f"The noise of this budget is out of range: {quantity} = {_magnitude(value)}.",
-            "Use a budget whose noise lies between 2^-48 and 2^48 people.",
+            msg(
+                "The noise of this budget is out of range: {quantity} = {magnitude}.",
+                quantity=quantity,
+                magnitude=_magnitude(value),
+            ),
+            msg("Use a budget whose noise is between 2^-48 and 2^48 people."),
         )
 
 

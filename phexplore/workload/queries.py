@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from phexplore.errors import PhexploreError, UnknownNameError
+from phexplore.text.messages import msg
 from phexplore.workload.schema import Attribute, Recode, Schema, load_schema
 
 if TYPE_CHECKING:
@@ -44,8 +45,11 @@ class MarginalQuery:
         positions = [self.schema.position(_attribute(factor)) for factor in self.factors]
         if positions != sorted(set(positions)):
             raise QueryError(
-                f"The query {' * '.join(factor.name for factor in self.factors)} uses an attribute twice or out of order.",
-                "Use each attribute once, itself or one recode of it.",
+                msg(
+                    "The query {query} uses an attribute twice or out of order.",
+                    query=" * ".join(factor.name for factor in self.factors),
+                ),
+                msg("Use each attribute once, itself or one recode of it."),
             )
 
     @property
@@ -155,7 +159,9 @@ def parse_query(schema: Schema, name: str) -> MarginalQuery:
     if missing and schema.companion is not None and len(missing) == len(names):
         return parse_query(load_schema(schema.companion), name)
     if missing:
-        raise UnknownNameError(f"attribute or recode of {schema.id}", missing[0], [*known, "total", "detailed"])
+        raise UnknownNameError(
+            msg("attribute or recode of {schema}", schema=schema.id), missing[0], [*known, "total", "detailed"]
+        )
     factors = sorted((known[part] for part in names), key=lambda factor: schema.position(_attribute(factor)))
     return MarginalQuery(schema, tuple(factors))
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.library import bring, carried, confirm_id, own_entries, own_files, text_of
 from phexplore.resources import resource
+from phexplore.text.messages import msg
 from phexplore.text.quoted import quote
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class Schema:
         """
         names = [attribute.name for attribute in self.attributes]
         if name not in names:
-            raise UnknownNameError(f"attribute of {self.id}", name, names)
+            raise UnknownNameError(msg("attribute of {schema}", schema=self.id), name, names)
         return names.index(name)
 
     def attribute(self, name: str) -> Attribute:
@@ -236,7 +237,7 @@ class Schema:
         empty = np.zeros(self.shape, dtype=bool)
         for name in known if names is None else names:
             if name not in known:
-                raise UnknownNameError(f"structural zero of {self.id}", name, list(known))
+                raise UnknownNameError(msg("structural zero of {schema}", schema=self.id), name, list(known))
             where = known[name].where
             levels = [where.get(each.name, range(size)) for each, size in zip(self.attributes, self.shape, strict=True)]
             empty[np.ix_(*map(list, levels))] = True
@@ -314,7 +315,9 @@ def read_schema(path: Path) -> Schema:
         ValueError,
     ) as error:
         message = f"entry {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise SchemaError(f"{path.name}: {message}.", "Correct the file; the shipped ones show every entry.") from error
+        raise SchemaError(
+            f"{path.name}: {message}.", msg("Correct the file. The shipped files contain every entry.")
+        ) from error
     return found
 
 

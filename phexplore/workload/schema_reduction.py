@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phexplore.errors import PhexploreError
+from phexplore.text.messages import msg
 from phexplore.workload.queries import OMITTED, Factor, MarginalQuery, detailed_query
 from phexplore.workload.schema import Schema
 
@@ -100,8 +101,11 @@ def image_of(query: MarginalQuery, onto: Schema) -> MarginalQuery:
         return query
     if query.schema.id not in onto.images:
         raise NoImageError(
-            f"The schema {onto.id!r} does not say how its cells arise from {query.schema.id!r}.",
-            f"Add an [[images]] entry of {query.schema.id!r} to its file, or expand the data to the full schema.",
+            msg("The schema {onto!r} does not define its cells from {schema!r}.", onto=onto.id, schema=query.schema.id),
+            msg(
+                "Add an [[images]] entry of {schema!r} to its file, or expand the data to the full schema.",
+                schema=query.schema.id,
+            ),
         )
     return _image_of(query, onto)
 
@@ -117,7 +121,13 @@ def cell_image(larger: Schema, smaller: Schema) -> npt.NDArray[np.int32]:
         NoImageError: no image is declared, or it does not give every cell exactly one place.
     """
     if larger.id not in smaller.images:
-        raise NoImageError(f"The schema {smaller.id!r} does not say how its cells arise from {larger.id!r}.")
+        raise NoImageError(
+            msg(
+                "The schema {smaller!r} does not define its cells from {larger!r}.",
+                smaller=smaller.id,
+                larger=larger.id,
+            )
+        )
     image = np.zeros(larger.cells, dtype=np.int32)
     for attribute in smaller.attributes:
         level_of = np.full(larger.cells, OMITTED, dtype=np.int32)
@@ -125,11 +135,23 @@ def cell_image(larger: Schema, smaller: Schema) -> npt.NDArray[np.int32]:
             chosen = larger.selection(where)
             if (level_of[chosen] != OMITTED).any():
                 raise NoImageError(
-                    f"Two levels of {attribute.name!r} in {smaller.id!r} claim the same cell of {larger.id!r}."
+                    msg(
+                        "Two levels of {name!r} in {smaller!r} contain the same cell of {larger!r}.",
+                        name=attribute.name,
+                        smaller=smaller.id,
+                        larger=larger.id,
+                    )
                 )
             level_of[chosen] = level
         if (level_of == OMITTED).any():
-            raise NoImageError(f"Some cells of {larger.id!r} have no level of {attribute.name!r} in {smaller.id!r}.")
+            raise NoImageError(
+                msg(
+                    "Some cells of {larger!r} have no level of {name!r} in {smaller!r}.",
+                    larger=larger.id,
+                    name=attribute.name,
+                    smaller=smaller.id,
+                )
+            )
         image = image * attribute.levels + level_of
     return image
 

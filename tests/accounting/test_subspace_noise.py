@@ -190,14 +190,14 @@ def test_that_noise_too_narrow_for_its_budget_is_refused():
     chosen = method(Mechanism.PROJECTED_GAUSSIAN)
     (plan,) = noise_plans(chosen)
     narrow = replace(plan, form=Spherical(DiscreteGaussian(plan.form.noise.sigma2 * Fraction(99, 100))))
-    with pytest.raises(BudgetMismatchError, match="does not keep"):
+    with pytest.raises(BudgetMismatchError, match="does not satisfy δ"):
         confirm_budget(chosen, [narrow])
 
 
 def test_that_noise_of_the_wrong_kind_is_refused():
     laplace, gaussian = method(Mechanism.PROJECTED_LAPLACE), method(Mechanism.PROJECTED_GAUSSIAN)
     (pure,), (wide,) = noise_plans(laplace), noise_plans(gaussian)
-    with pytest.raises(BudgetMismatchError, match="not pure"):
+    with pytest.raises(BudgetMismatchError, match="pure differential privacy"):
         confirm_budget(laplace, [replace(pure, form=wide.form)])
     with pytest.raises(BudgetMismatchError, match="not Gaussian"):
         confirm_budget(gaussian, [replace(wide, form=pure.form)])
@@ -232,14 +232,14 @@ REFUSED = {
         method(Mechanism.EXTENDED_LAPLACE, (Axis("a", 2), Axis("b", 2)), (Totals(("a",)), Totals(("b",)))), "disjoint totals",
     ),
     "k-norm of states": (method(Mechanism.K_NORM, invariants=(Totals(("state",)),)), "grand total"),
-    "k-norm of many cells": (method(Mechanism.K_NORM, (Axis("cell", 30_000),)), "takes too long"),
+    "k-norm of many cells": (method(Mechanism.K_NORM, (Axis("cell", 30_000),)), "30,000 cells"),
     "answers that tell nothing": (
         Subspace(
             (Axis("cell", 2),),
             {"only": Release(LinearQuery((LinearCount("all", ((0, Fraction(1)), (1, Fraction(1)))),)), (), Mechanism.PROJECTED_LAPLACE)},
             Fraction(1),
         ),
-        "tells two records apart",
+        "distinguishes two records",
     ),
 }  # fmt: skip
 
@@ -260,5 +260,5 @@ def test_that_invariants_that_publish_all_answers_leave_no_gaussian_noise():
 
 
 def test_that_a_delta_of_zero_is_refused_for_gaussian_noise():
-    with pytest.raises(CalibrationError, match="δ strictly between 0 and 1"):
+    with pytest.raises(CalibrationError, match="strictly between 0 and 1"):
         noise_plan(method(Mechanism.PROJECTED_GAUSSIAN, delta=Fraction(0)), "only")

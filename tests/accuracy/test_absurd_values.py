@@ -91,7 +91,7 @@ def test_that_topdown_is_judged_by_total_level_and_query():
 
 def test_that_group_sizes_and_releases_are_judged_by_their_total():
     sizes = preset("group-sizes-census-2010").scenario
-    assert "total budget looks like a slip" in _said(set_field(sizes, "total", sizes.method.total * 10))["total",]
+    assert "10 times that of the baseline" in _said(set_field(sizes, "total", sizes.method.total * 10))["total",]
     releases = preset("counties-invariant-2010").scenario
     assert (
         "above 50"

@@ -113,7 +113,7 @@ def test_that_a_slightly_low_cap_is_cured_by_one_level_in_people(us):
     error = conflict_of(us, Goals(caps=(Cap(CapOn.BOUNDED, Fraction("2.5")),)))
     assert error.relaxations[0].text == "State, A-G in 6 tables 68 → 69 frees bounded ρ 0.024654"
     assert "need a bounded ρ of 2.514616, but bounded budget ≤ 2.5 allows 2.5." in error.sentence
-    assert error.remedy.startswith("Cheapest ways out: State, A-G in 6 tables 68 → 69")
+    assert error.remedy.startswith("Suggested resolutions: State, A-G in 6 tables 68 → 69")
 
 
 def test_that_the_joint_way_with_the_fewest_people_beats_a_common_factor(us):
@@ -126,7 +126,8 @@ def test_that_a_lock_against_a_target_is_named_with_the_margin_it_gives(us):
     error = conflict_of(locked, Goals())
     assert {part.kind for part in error.conflict} == {ConflictKind.LOCK, ConflictKind.TARGET}
     assert (
-        "PH3 (State, A-G) aims at 20 people, but PH3 (State, A-G) is locked, which gives 25.7 people." in error.sentence
+        "PH3 (State, A-G) has the target 20 people, but PH3 (State, A-G) is locked, which gives 25.7 people."
+        in error.sentence
     )
     accepted = error.relaxations[0].margins[CHILDREN][1]
     assert accepted == 26
@@ -155,7 +156,7 @@ def test_that_locked_budgets_above_a_cap_are_named_without_targets(us):
         locked = set_item(locked, "locks", query, value=True)
     error = conflict_of(locked, Goals(caps=(Cap(CapOn.UNBOUNDED, Fraction("0.7")),)))
     assert [part.kind for part in error.conflict] == [ConflictKind.LOCK, ConflictKind.LOCK, ConflictKind.CAP]
-    assert error.remedy == "Raise the cap, unlock a query or leave one out."
+    assert error.remedy == "Raise the cap, unlock a query, or leave a query unpublished."
 
 
 def test_that_a_cap_on_some_queries_counts_only_those(us):
@@ -204,8 +205,8 @@ def texts_of(scenario, margins, cap):
 
 def test_that_goals_in_conflict_are_worded_in_what_each_table_counts(us):
     sentence, _ = texts_of(bare(us), {HOUSEHOLDS: Fraction(3), FAMILIES: Fraction(3)}, "1")
-    assert "PH1_denom (State, A-G) within 3 households, PH5_denom (State, A-G) within 3 families." in sentence
-    assert "PH3 (State, A-G) within 9 people." in texts_of(bare(us), {CHILDREN: Fraction(9)}, "0.1")[0]
+    assert "PH1_denom (State, A-G) at most 3 households and PH5_denom (State, A-G) at most 3 families." in sentence
+    assert "PH3 (State, A-G) at most 9 people." in texts_of(bare(us), {CHILDREN: Fraction(9)}, "0.1")[0]
 
 
 @pytest.mark.parametrize(
@@ -231,19 +232,19 @@ def test_that_goals_of_a_census_are_worded_in_what_its_schema_counts(what, unit)
     scenario = preset(f"pl94-2020-{what}-us").scenario
     goals = dict.fromkeys(budgets_of(scenario).budgets, Fraction(3))
     sentence, ways = texts_of(scenario, goals, "0.1")
-    assert f" within 3 {unit}." in sentence
+    assert f" at most 3 {unit}." in sentence
     assert f" {unit} together" in ways[RelaxationKind.IN_PROPORTION]
 
 
 def test_that_a_lock_and_a_missing_budget_name_what_is_counted(us):
     locked = set_item(set_budget(us, HOUSEHOLDS, Fraction("0.0001")), "locks", HOUSEHOLDS, value=True)
     error = conflict_of(locked, Goals(margins={HOUSEHOLDS: Fraction(2)}))
-    assert "PH1_denom (State, A-G) aims at 2 households, but" in error.sentence
+    assert "PH1_denom (State, A-G) has the target 2 households, but" in error.sentence
     us = replace(us, conventions=replace(us.conventions, rounding=Rounding.NEAREST))
-    with pytest.raises(MarginError, match="a margin of 100000000 households needs a budget below"):
+    with pytest.raises(MarginError, match="a margin of error of 100000000 households needs a budget below"):
         solve(budgets_of(bare(us)), Goals(margins={HOUSEHOLDS: Fraction(10**8)}))
     for refused, words in ((Fraction(0), "more than 0 households"), (Fraction(-1), "got -1")):
         with pytest.raises(EditRefusedError, match=words):
             set_target(us, HOUSEHOLDS, refused)
-    with pytest.raises(MarginError, match="A margin of 100000000 families needs"):
+    with pytest.raises(MarginError, match="A margin of error of 100000000 families needs"):
         edit_margin(us, FAMILIES, Fraction(10**8))

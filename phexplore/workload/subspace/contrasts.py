@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from phexplore.model.subspace import Basis
+from phexplore.text.messages import msg
 from phexplore.workload.subspace.exact import Integers
 from phexplore.workload.subspace.spaces import Floats, InvariantError
 
@@ -108,21 +109,31 @@ def contrast_rates(sizes: Sequence[int], basis: Basis, epsilon: Fraction) -> Con
     """
     if max(sizes) > LARGEST_BLOCK:
         raise InvariantError(
-            f"A total over {max(sizes):,} cells is too large for the extended Laplace mechanism (at most {LARGEST_BLOCK:,}).",
-            "Choose the projected Laplace mechanism, whose error is smaller as well.",
+            msg(
+                "A total over {cells:,} cells is too large for the extended Laplace mechanism (at most {limit:,}).",
+                cells=max(sizes),
+                limit=LARGEST_BLOCK,
+            ),
+            msg("Choose the projected Laplace mechanism, whose error is also smaller."),
         )
     distinct = sorted(set(sizes))
     weights = {size: 1 / np.sqrt(contrasts(size, basis).norms) for size in distinct}
     delta = float(_most_spent(sizes, basis, weights)) * (1 + 1e-10)
     if delta == 0:
-        raise InvariantError("Every total has a single cell, so nothing is left to protect.", "Take out the invariant.")
+        raise InvariantError(
+            msg("Every total has a single cell, so nothing remains to protect."), msg("Remove the invariant.")
+        )
     limit = int(epsilon * (1 << RATE_BITS))
     exact = {size: float(epsilon) / delta * (1 << RATE_BITS) * weights[size] for size in distinct}
     if any(own.size and own.max() >= 2**62 for own in exact.values()):
-        raise InvariantError(f"ε = {float(epsilon):g} is too large for this mechanism.", "Choose a smaller ε.")
+        raise InvariantError(
+            msg("ε = {epsilon:g} is too large for this mechanism.", epsilon=float(epsilon)), msg("Choose a smaller ε.")
+        )
     rates = {size: np.floor(own).astype(np.int64) for size, own in exact.items()}
     if any(own.size and own.min() < 1 << 10 for own in rates.values()):
-        raise InvariantError(f"ε = {float(epsilon):g} is too small for this basis.", "Choose a larger ε.")
+        raise InvariantError(
+            msg("ε = {epsilon:g} is too small for this basis.", epsilon=float(epsilon)), msg("Choose a larger ε.")
+        )
     if int(_most_spent(sizes, basis, rates)) > limit:
         raise ArithmeticError(f"the rates of {basis} spend more than ε = {epsilon}")
     return ContrastRates(rates, delta)

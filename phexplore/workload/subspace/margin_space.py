@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from phexplore.model.subspace import Axis, Totals
+from phexplore.text.messages import Quoted, listed, msg
 from phexplore.workload.subspace.exact import Exact, Integers, Rationals, integers, largest
 from phexplore.workload.subspace.spaces import Floats, InvariantError, RowReport
 
@@ -93,8 +94,8 @@ class MarginSpace:
         self._terms = _moebius(self._covered)
         if self.rank >= self.size:
             raise InvariantError(
-                f"The invariants fix all {self.size:,} answers exactly, so nothing is left to protect.",
-                "Take out an invariant, or publish the counts as they are and claim no privacy.",
+                msg("The invariants fix all {size:,} answers exactly, so nothing remains to protect.", size=self.size),
+                msg("Remove an invariant, or publish the counts exactly and claim no privacy."),
             )
 
     @property
@@ -131,8 +132,8 @@ class MarginSpace:
             if all(_below(other, choice) for other in self._choices):
                 return _block_numbers(self._chains, choice)
         raise InvariantError(
-            "No invariant implies all others, so the cells do not fall into separate totals.",
-            "Keep disjoint totals only, or choose a projected mechanism.",
+            msg("No invariant implies all others, so the cells do not form separate totals."),
+            msg("Use only disjoint totals, or choose a projected mechanism."),
         )
 
     @cached_property
@@ -357,8 +358,13 @@ def _chain(axis: Axis, used: set[str]) -> list[Partition]:
     for coarse, fine in itertools.pairwise(chain):
         if not fine.refines(coarse):
             raise NotNestedError(
-                f"The groupings {coarse.name} and {fine.name} of {axis.name} cross each other.",
-                "Keep totals by one of them, or give the totals as rows of a matrix.",
+                msg(
+                    "The groupings {coarse} and {fine} of {axis} overlap.",
+                    coarse=Quoted(coarse.name),
+                    fine=Quoted(fine.name),
+                    axis=Quoted(axis.name),
+                ),
+                msg("Use totals by one of the groupings, or give the totals as rows of a matrix."),
             )
     return chain
 
@@ -370,15 +376,20 @@ def _choice(total: Totals, axes: Sequence[Axis], chains: Sequence[Sequence[Parti
         if len(own) > 1:
             names = " and ".join(chain[place].name for place in own)
             raise InvariantError(
-                f"The totals by {names} name the axis {axis.name} twice.",
-                f"Keep {chain[own[-1]].name}: it is the finer one.",
+                msg(
+                    "The totals by {names} contain the axis {axis} twice.", names=Quoted(names), axis=Quoted(axis.name)
+                ),
+                msg("Use only {finest}, which is finer.", finest=Quoted(chain[own[-1]].name)),
             )
         places.append(own[0] if own else 0)
         for place in own:
             wanted.remove(chain[place].name)
     if wanted:
         known = [name for axis in axes for name in (axis.name, *(grouping.name for grouping in axis.groupings))]
-        raise InvariantError(f"No axis or grouping is called {wanted[0]!r}.", f"Known: {', '.join(known)}.")
+        raise InvariantError(
+            msg("No axis or grouping is called {wanted!r}.", wanted=wanted[0]),
+            msg("Known: {known}.", known=listed(known)),
+        )
     return tuple(places)
 
 

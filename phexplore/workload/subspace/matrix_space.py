@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phexplore.model.subspace import LinearCount
+from phexplore.text.messages import msg
 from phexplore.workload.subspace.exact import (
     Exact,
     Integers,
@@ -92,8 +93,13 @@ class MatrixSpace:
         for each in sums:
             if (most := max(number for number, _ in each.coefficients)) >= size:
                 raise InvariantError(
-                    f"The invariant {each.name!r} names answer {most}, but the query has {size:,} (numbered from 0).",
-                    "Name answers that exist.",
+                    msg(
+                        "The invariant {name!r} uses answer {number}, but the query has {size:,} answers (numbered from 0).",
+                        name=each.name,
+                        number=most,
+                        size=size,
+                    ),
+                    msg("Use the numbers of existing answers."),
                 )
         self._rows = whole_rows([each.coefficients for each in sums])
         singles: list[int] = []
@@ -109,17 +115,20 @@ class MatrixSpace:
         self._singles = self._flat(singles)
         if self._rank >= size:
             raise InvariantError(
-                f"The invariants fix all {size:,} answers exactly, so nothing is left to protect.",
-                "Take out an invariant, or publish the counts as they are and claim no privacy.",
+                msg("The invariants fix all {size:,} answers exactly, so nothing remains to protect.", size=size),
+                msg("Remove an invariant, or publish the counts exactly and claim no privacy."),
             )
 
     def _part(self, members: Sequence[int]) -> _Part:
         found = eliminate([self._rows[number] for number in members])
         if len(found.independent) > LARGEST_PART:
             raise InvariantError(
-                f"{len(found.independent):,} invariants are connected through shared answers; as rows of a matrix at most "
-                f"{LARGEST_PART} are projected exactly.",
-                "Give them as totals over axes and groupings, which have no such limit.",
+                msg(
+                    "{count:,} invariants share answers. As rows of a matrix, at most {limit} can be projected exactly.",
+                    count=len(found.independent),
+                    limit=LARGEST_PART,
+                ),
+                msg("Give the invariants as totals over axes and groupings, which have no such limit."),
             )
         for place, combination in found.combinations.items():
             terms = sorted(combination.items())

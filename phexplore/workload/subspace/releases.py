@@ -25,6 +25,7 @@ from phexplore.model.subspace import (
     Subspace,
     Totals,
 )
+from phexplore.text.messages import Quoted, msg
 from phexplore.workload.subspace.exact import Integers
 from phexplore.workload.subspace.margin_space import MarginSpace, NotNestedError, total_blocks
 from phexplore.workload.subspace.matrix_space import MatrixSpace
@@ -70,8 +71,12 @@ def _null_space(axes: tuple[Axis, ...], query: Query, invariants: tuple[Invarian
     if isinstance(query, LinearQuery):
         if totals:
             raise InvariantError(
-                f"The invariant “{totals[0]}” speaks of cells, but this query answers {query}.",
-                "Give what is exact as weighted sums of its answers.",
+                msg(
+                    "The invariant “{total}” refers to cells, but this query answers {query}.",
+                    total=Quoted(str(totals[0])),
+                    query=Quoted(str(query)),
+                ),
+                msg("Give the invariant as a weighted sum of answers."),
             )
         return MatrixSpace(len(query.answers), [each for each in invariants if isinstance(each, LinearCount)])
     if len(totals) == len(invariants):

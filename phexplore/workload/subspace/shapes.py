@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from phexplore.model.subspace import Histogram, LinearQuery, Query, Subspace
+from phexplore.text.messages import msg
 from phexplore.workload.subspace.exact import Integers
 from phexplore.workload.subspace.releases import null_space
 from phexplore.workload.subspace.spaces import Floats, InvariantError
@@ -69,8 +70,12 @@ def differences(method: Subspace, name: str) -> Floats:
     answers = method.answers(release)
     if answers > MOST_ANSWERS:
         raise InvariantError(
-            f"Noise is shaped for at most {MOST_ANSWERS} answers; this query has {answers:,}.",
-            "Choose the extended Gaussian mechanism.",
+            msg(
+                "Noise can be shaped for at most {limit} answers; this query has {answers:,}.",
+                limit=MOST_ANSWERS,
+                answers=answers,
+            ),
+            msg("Choose the extended Gaussian mechanism."),
         )
     return _differences(method, name)
 
@@ -82,14 +87,20 @@ def _differences(method: Subspace, name: str) -> Floats:
     columns = np.array([space.project_floats(column) for column in _columns(release.query, space.size, method.cells)])
     if len(columns) > MOST_ANSWERS:
         raise InvariantError(
-            f"Noise is shaped for at most {MOST_ANSWERS} kinds of records; this query tells {len(columns):,} apart.",
-            "Choose the extended Gaussian mechanism.",
+            msg(
+                "Noise can be shaped for at most {limit} kinds of records; this query distinguishes {count:,}.",
+                limit=MOST_ANSWERS,
+                count=len(columns),
+            ),
+            msg("Choose the extended Gaussian mechanism."),
         )
     first, second = np.triu_indices(len(columns), 1)
     found = columns[first] - columns[second]
     found = found[(found**2).sum(axis=1) > 1e-12]
     if not len(found):
-        raise InvariantError("No answer tells two records apart beyond the invariants.", "Ask another query.")
+        raise InvariantError(
+            msg("No answer distinguishes two records beyond the invariants."), msg("Choose another query.")
+        )
     return np.asarray(found, dtype=np.float64)
 
 

@@ -80,7 +80,7 @@ def test_that_a_total_over_too_many_cells_is_refused():
 
 
 def test_that_totals_of_single_cells_are_refused():
-    with pytest.raises(InvariantError, match="nothing is left"):
+    with pytest.raises(InvariantError, match="nothing remains"):
         contrast_rates([1, 1], Basis.HALVES, Fraction(1))
 
 

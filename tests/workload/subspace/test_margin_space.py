@@ -129,7 +129,7 @@ def test_that_an_unknown_name_is_refused():
 
 
 def test_that_an_axis_named_twice_is_refused():
-    with pytest.raises(InvariantError, match="name the axis county twice"):
+    with pytest.raises(InvariantError, match="contain the axis county twice"):
         MarginSpace((COUNTIES,), [Totals(("state", "county"))])
 
 

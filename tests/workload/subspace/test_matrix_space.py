@@ -118,7 +118,7 @@ def test_that_many_disjoint_sums_need_no_matrix():
 
 
 def test_that_an_answer_that_does_not_exist_is_refused():
-    with pytest.raises(InvariantError, match="names answer 4"):
+    with pytest.raises(InvariantError, match="uses answer 4"):
         MatrixSpace(4, sums([{4: 1}]))
 
 

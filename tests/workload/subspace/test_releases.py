@@ -75,7 +75,7 @@ def test_that_a_row_beside_totals_makes_a_matrix():
 
 def test_that_totals_are_refused_for_a_linear_query():
     release = linear([[1, 1, 0, 0]], Totals())
-    with pytest.raises(InvariantError, match="speaks of cells"):
+    with pytest.raises(InvariantError, match="refers to cells"):
         null_space(method(release), release)
 
 

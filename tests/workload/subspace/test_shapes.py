@@ -127,5 +127,5 @@ def test_that_too_many_kinds_of_records_are_refused():
 def test_that_answers_alike_for_all_records_are_refused():
     row = LinearCount("all", ((0, Fraction(1)), (1, Fraction(1))))
     release = Release(LinearQuery((row,)), (), Mechanism.CORRELATED_GAUSSIAN)
-    with pytest.raises(InvariantError, match="tells two records apart"):
+    with pytest.raises(InvariantError, match="distinguishes two records"):
         differences(method(release, Axis("cell", 2)), "only")
