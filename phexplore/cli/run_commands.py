@@ -67,7 +67,7 @@ def run(
         try:
             simulate(loaded, data, out, RunSettings(**settings), line.show, say, options)
         except DataProblemsError as error:
-            say(error.listed)
+            say(*error.listed.splitlines())
             raise typer.Exit(2) from error
     if as_json:
         print_json(summary_to_leave(out))

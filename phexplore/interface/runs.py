@@ -76,7 +76,14 @@ class Run:
     @property
     def is_complete(self) -> bool:
         """Whether it ended as it should."""
-        return self.summary() is not None
+        return self.state == "complete"
+
+    @property
+    def state(self) -> str:
+        """The state of the run: ``complete``, ``cancelled``, ``interrupted``, ``failed``, ``running`` or ``queued``."""
+        from phexplore.runs.store import state_of
+
+        return state_of(self.directory).value
 
     def summary(self) -> dict[str, Any] | None:
         """Return ``summary.json``: checks, metrics, seconds; None before the run is complete. Of confidential records no metrics.

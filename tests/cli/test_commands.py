@@ -216,8 +216,7 @@ def test_that_a_worker_lists_bad_data_as_well(capsys, tmp_path):
     data = write_csv(tmp_path / "data", with_value("units", 0, "CPLT", "5", with_value("units", 1, "TEN", "0")))
     status, _, err = call(capsys, "run", "sdhc-2020-us", "--data", data, "--out", tmp_path / "run")
     assert status == BAD_INPUT
-    assert "units.csv, column 10: 1 problem, line 2." in err  # of unmarked records, places alone are told
-    assert "units.csv, column 7: 1 problem, line 3." in err
+    assert {line.partition(": ")[0] for line in err.splitlines()} >= {"units.csv:2:10", "units.csv:3:7"}
 
 
 def test_that_an_unknown_preset_proposes_the_nearest(capsys):

@@ -115,7 +115,7 @@ def test_that_an_unfinished_run_is_resumed(blocks, tmp_path) -> None:
     with pytest.raises(KeyboardInterrupt):
         px.run("pl94-2020-persons-us", blocks, out=tmp_path / "r", trials=4, seed=1, progress=stop)
     found = px.open_run(tmp_path / "r")
-    assert not found.is_complete
+    assert (found.is_complete, found.state) == (False, "interrupted")
     found.resume(progress=False)
     assert found.is_complete
     whole = px.run("pl94-2020-persons-us", blocks, out=tmp_path / "w", trials=4, seed=1, progress=False)
@@ -262,7 +262,7 @@ except px.PhexploreError as error:
     assert said.strip().splitlines()[-1] == "CancelledError"
     found = px.open_run(tmp_path / "r")
     assert 1 <= found.trials < 12
-    assert not found.is_complete
+    assert (found.is_complete, found.state) == (False, "cancelled")
     assert found.resume(progress=False).trials == 12
 
 

@@ -142,14 +142,9 @@ class StateStore:
                     future.cancel()
         found.sort(key=lambda entry: entry.code)
         codes = [entry.code for entry in found]
-        if twice := next((code for code in codes if codes.count(code) > 1), ""):
-            raise InputProblemsError(
-                [
-                    Issue(
-                        (path.name,), f"The blocks of state {twice} stand in several files.", "Keep one file per state."
-                    )
-                ]
-            )
+        if len(set(codes)) < len(codes):
+            sentence = "The blocks of one state are in several files."
+            raise InputProblemsError([Issue((path.name,), sentence, "Keep one file per state.")])
         confirm_one_root(map(int, codes))
         return found
 

@@ -238,4 +238,5 @@ def test_that_a_late_failure_is_not_said_of_a_scenario_without_runs(qtbot, us, w
 def test_that_a_run_with_all_trials_that_was_stopped_says_what_is_missing(us):
     assert state_words(row(us, "1", trials=5, state=RunState.CANCELLED)) == "stopped before the summary"
     assert state_words(row(us, "1", trials=4, state=RunState.CANCELLED)) == "cancelled"
+    assert state_words(row(us, "1", trials=4, state=RunState.INTERRUPTED)) == "interrupted"
     assert state_words(row(us, "1", trials=5)) == "complete"

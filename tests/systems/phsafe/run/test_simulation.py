@@ -268,7 +268,9 @@ def test_that_a_record_that_fits_no_cell_fails_a_private_run_and_counts_in_an_ex
         pq.write_table(content, tmp_path / f"{frame}.parquet")
     (tmp_path / "run").mkdir()
     simulation = make_simulation(RunSpec(us, describe_data(tmp_path), 1, 7), tmp_path / "run")
-    with pytest.raises(InputProblemsError, match=r"units\.parquet:\d+:10: CPLT is 5") as refused:
+    with pytest.raises(
+        InputProblemsError, match=r"units\.parquet:\d+:10: HHT2 is the code of a married couple"
+    ) as refused:
         simulation.prepare(SilentWatch())
     assert isinstance(refused.value.__cause__, UnclassifiableRecordError)
     summary = run(tmp_path / "exact", us, trials=1, data=tmp_path, mode=RunMode.NON_PRIVATE)
