@@ -18,6 +18,7 @@ from phexplore.model.approval import Decision
 from phexplore.model.issues import has_errors
 from phexplore.model.scenario import Scenario
 from phexplore.report.export_formats import Occasion
+from phexplore.systems.protocol import UnsupportedError
 from phexplore.systems.registry import formats_of, system_of, systems
 
 if TYPE_CHECKING:
@@ -84,10 +85,8 @@ def write_file(order: Order) -> Exported:
     Raises:
         PhexploreError: the scenario has errors, or the format cannot hold it.
     """
-    _require_sound(order.shown)
-    scenario = order.shown.scenario
-    name = order.form.formats[system_of(scenario).id]
-    return write_scenario(scenario, _reference(order), name, order.path, order.now, Occasion())
+    name = _format(order.form, order.shown)
+    return write_scenario(order.shown.scenario, _reference(order), name, order.path, order.now, Occasion())
 
 
 def _reference(order: Order) -> Scenario | None:
@@ -136,11 +135,10 @@ class Exports(QObject):
             self._work.request(order)
             return
         try:
-            _require_sound(shown)
+            name = _format(form, shown)
         except PhexploreError as error:
             self.failed.emit(error)
             return
-        name = form.formats[system_of(shown.scenario).id]
         self._beside.start(export_order(shown.scenario, _reference(order), name, path, order.now, decisions))
 
     def cancel(self) -> None:
@@ -166,7 +164,15 @@ class Exports(QObject):
         return self._process
 
 
-def _require_sound(shown: ScenarioView) -> None:
+def _format(form: ExportFormat, shown: ScenarioView) -> str:
+    """Return what the system of a scenario calls a format; another one may be active since the file was asked for."""
+    system = system_of(shown.scenario)
+    if (name := form.formats.get(system.id)) is None:
+        raise UnsupportedError(
+            f"A scenario of {system.title} cannot be written as {form.title}.",
+            "Choose a scenario of a system that has this format, or another format.",
+        )
     if has_errors(list(shown.issues)):
         first = shown.issues[0]
         raise PhexploreError(f"The scenario cannot be handed over: {first.sentence}", first.remedy)
+    return name

@@ -15,7 +15,8 @@ from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.config_file import read_config, write_config
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.system import PHSAFE
-from phexplore.systems.registry import preset
+from phexplore.systems.protocol import UnsupportedError
+from phexplore.systems.registry import preset, system_of
 from phexplore.systems.topdown.system import TOPDOWN
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -66,6 +67,20 @@ def test_that_a_scenario_with_errors_is_not_handed_over(order, us) -> None:
         us = set_budget(us, query, Fraction(0))
     with pytest.raises(PhexploreError, match="cannot be handed over"):
         export_text(order(CONFIG, us))
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.id)
+@pytest.mark.parametrize("name", ["pl94-2020-persons-us", "counties-invariant-2010", "group-sizes-census-2010"])
+def test_that_a_format_of_another_system_is_refused_in_words(qtbot, order, tmp_path, form, name) -> None:
+    scenario = preset(name).scenario
+    if system_of(scenario).id in form.formats:
+        return
+    exports = Exports()
+    with qtbot.waitSignal(exports.failed) as failed:
+        exports.start(form, order(form, scenario).shown, tmp_path / "file")
+    assert isinstance(failed.args[0], UnsupportedError)
+    assert not (tmp_path / "file").exists()
+    exports.stop()
 
 
 def test_that_a_budget_without_a_decimal_is_refused_by_the_config(order, us, query) -> None:
