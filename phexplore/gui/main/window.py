@@ -59,6 +59,10 @@ class KeptState(QObject):
         return False
 
 
+_KEPT: set[QMainWindow] = set()
+"""Windows until Qt has deleted them: Python's collector would delete one that nobody holds while its parts are at work."""
+
+
 class MainWindow(QMainWindow):
     """Shows a project."""
 
@@ -71,6 +75,8 @@ class MainWindow(QMainWindow):
             runs_home: folder of the runs of a project that is kept in no file.
         """
         super().__init__()
+        _KEPT.add(self)
+        self.destroyed.connect(lambda: _KEPT.discard(self))
         self.settings, self.news = settings, News(self)
         self.session = Session(project, self)
         self.data = ProjectData(self.session, settings, self)
