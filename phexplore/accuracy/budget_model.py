@@ -153,14 +153,6 @@ class BudgetModel(KnownScenario, Protocol):
             budget: ρ or ε of the framework, above 0.
         """
 
-    def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
-        """Return by how many people a margin grows when a parameter beside the budget grows by one, by parameter name.
-
-        Args:
-            key: the query.
-            margin: its margin today, in people.
-        """
-
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario with these targets in people, None for none; as it is where it keeps none.
 

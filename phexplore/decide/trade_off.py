@@ -1,4 +1,4 @@
-"""The trade-off of a scenario, with its figures: curve, prices, what can be left out, leverage, risk.
+"""The trade-off of a scenario, with its figures: curve, prices, what can be left out, risk.
 
 Args:
     found: the trade-off as computed.
@@ -21,13 +21,6 @@ from phexplore.accuracy.budget_model import LeftOut, margin_of
 from phexplore.catalog.tables import counted_together
 from phexplore.decide.frontier import Frontier, FrontierError, FrontierPoint, PricedQuery, Weighting, frontier
 from phexplore.decide.risk import GuessRisk, guess_risk
-from phexplore.decide.sensitivity import (
-    Leverage,
-    left_out_levels,
-    left_out_queries,
-    leverages,
-    reliable_from,
-)
 from phexplore.errors import PhexploreError
 from phexplore.figures.axis import Axis, Scale, number_text
 from phexplore.figures.figure import Figure, bar_figure, nothing
@@ -84,7 +77,6 @@ class TradeAnswer:
         prices: what one per cent of the total buys where, most people first; likewise.
         left_out: what can be left out, most freed first.
         left_bars: the same as a picture.
-        leverage: what each parameter does to its margin.
         risk: of a worst-case guess; None without a bound.
         reliable: from how many people counts are reliable: query, words.
     """
@@ -95,7 +87,6 @@ class TradeAnswer:
     prices: Figure
     left_out: tuple[LeftOut, ...]
     left_bars: Figure
-    leverage: Figure
     risk: GuessRisk | None
     reliable: tuple[tuple[str, str], ...]
 
@@ -115,17 +106,22 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
         )
     except PhexploreError as error:
         figures = (nothing("frontier", error.full), nothing("price-bars", error.full))
-    left = (left_out_levels if request.whole_levels else left_out_queries)(scenario)
+    left = left_out(scenario, whole_levels=request.whole_levels)
     return TradeAnswer(
         request,
         curve,
         *figures,
         left,
         left_bars(left, request, loss, doubles=system.doubles),
-        leverage_bars(leverages(scenario), counted),
         _risk(request),
         reliable_lines(request),
     )
+
+
+def left_out(scenario: Scenario, *, whole_levels: bool) -> tuple[LeftOut, ...]:
+    """Return what leaving out each level of all tables, or each query, frees and loses, most freed first."""
+    leaving = budgets_of(scenario).leaving
+    return tuple(sorted(leaving.by_level() if whole_levels else leaving.by_query(), key=lambda entry: -entry.frees))
 
 
 def _risk(request: TradeRequest) -> GuessRisk | None:
@@ -294,37 +290,19 @@ def left_bars(left: tuple[LeftOut, ...], request: TradeRequest, loss: str, *, do
     )
 
 
-def leverage_bars(found: tuple[Leverage, ...], counted: Counted) -> Figure:
-    """Return what the parameters do to the margins, the strongest first.
+def reliable_from(margin: float, relative: Fraction) -> int:
+    """Return the smallest count whose margin is at most this part of it, e.g. 1/20: "reliable from N people".
 
     Args:
-        found: the leverages.
-        counted: what an answer of a query counts.
+        margin: half-width in people at the scenario's confidence.
+        relative: largest margin as a part of the count, in (0, 1].
+
+    Raises:
+        ValueError: the part is not in (0, 1].
     """
-    bars = []
-    unit = counted_together(counted(entry.query) for entry in found)
-    for entry in found[:_MOST]:
-        is_budget = entry.parameter.startswith("budget")
-        step = "1 % more budget" if is_budget else "one person more in τ"
-        name = f"{title_of(entry.query)}: {'budget' if is_budget else 'τ'}"
-        change = f"{'−' if entry.per_percent < 0 else '+'}{people(abs(entry.per_percent))}"
-        tip = f"{step} changes the margin of {title_of(entry.query)} by {change} {counted(entry.query)} (now {people(entry.margin)})."
-        bars.append(Bar(f"{entry.parameter} {entry.query.text}", "", name, abs(entry.per_percent), None, change, tip))
-    title = "No parameter moves a margin: nothing is published with noise"
-    if found:
-        step = "1 %" if "budget" in bars[0].name else "one person"
-        title = f"Most leverage: {bars[0].name} ({bars[0].text} {counted(found[0].query)} for {step})"
-    return bar_figure(
-        "leverage-bars",
-        tuple(bars),
-        f"{unit} the margin moves by",
-        title,
-        "Budgets are moved by 1 %, truncation thresholds by one person; everything else stays.",
-        Table(
-            ("Parameter", f"Margin, {unit}", f"Change for 1 % (τ: one person), {unit}"),
-            tuple((f"{title_of(e.query)}: {e.parameter.partition(' ')[0]}", e.margin, e.per_percent) for e in found),
-        ),
-    )
+    if not 0 < relative <= 1:
+        raise ValueError(f"a relative margin lies in (0, 1], got {relative}")
+    return max(1, math.ceil(Fraction(margin) / relative))
 
 
 def reliable_lines(request: TradeRequest) -> tuple[tuple[str, str], ...]:

@@ -444,7 +444,7 @@ class Forecast(Pictured):
         Example:
             >>> import phexplore as px
             >>> [figure.id for figure in px.forecast("sdhc-2020-us").figures]
-            ['margins', 'shares', 'epsilon', 'proven', 'frontier', 'price-bars', 'left-bars', 'leverage-bars']
+            ['margins', 'shares', 'epsilon', 'proven', 'frontier', 'price-bars', 'left-bars']
         """
         from phexplore.decide.trade_off import TradeRequest, trade_off
         from phexplore.systems.proven_figure import proven_figure
@@ -454,7 +454,7 @@ class Forecast(Pictured):
         found = [*self._overview(), proven_figure(self.value, value.conventions.delta)]
         if system.budgets is not None:
             traded = trade_off(TradeRequest(value))
-            found += [traded.frontier, traded.prices, traded.left_bars, traded.leverage]
+            found += [traded.frontier, traded.prices, traded.left_bars]
         return tuple(found)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""See the trade-off: the curve, what one per cent buys, what can be left out, what a parameter moves, what a guess gains."""
+"""The trade-off: the curve, what one percent buys, what can be left out, what a guess gains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QBoxLayout
 
 from phexplore.decide.frontier import FrontierPoint, Weighting
 from phexplore.decide.risk import GuessRisk
-from phexplore.decide.sensitivity import leave_out
 from phexplore.decide.trade_off import TradeAnswer, TradeRequest, trade_off
 from phexplore.gui.binding.session import Session
 from phexplore.gui.figures.view import FigureView
@@ -27,6 +26,7 @@ from phexplore.gui.widgets.pointers import PAGE
 from phexplore.gui.widgets.when_seen import WhenSeen
 from phexplore.model.rounded import percent
 from phexplore.model.workbook import add_scenario
+from phexplore.systems.registry import budgets_of
 
 _TEACHING = (
     "The smallest margins that every privacy loss can buy appear here as soon as something is published with noise."
@@ -54,8 +54,7 @@ class FrontierView(QuestionView):
         self.curve = FigureView("Trade-off", _TEACHING)
         self.prices = FigureView("Marginal price", "What one per cent more budget buys appears here.")
         self.left = FigureView("Availability", "What leaving out a level frees appears here.")
-        self.leverage = FigureView("Sensitivity", "What a parameter does to a margin appears here.")
-        self.charts = (self.curve, self.prices, self.left, self.leverage)
+        self.charts = (self.curve, self.prices, self.left)
         self._make_controls()
         self._lay_out()
         for chart in self.charts:
@@ -77,8 +76,9 @@ class FrontierView(QuestionView):
         """Leave out a level or a query, as one step."""
         entry = next((each for each in self.answer.left_out if each.name == name), None) if self.answer else None
         if entry is not None:
+            without = entry.queries
             self._session.report(
-                self._session.edit(f"Leave out {name}", lambda scenario: leave_out(scenario, entry.queries))
+                self._session.edit(f"Leave out {name}", lambda scenario: budgets_of(scenario).leaving.without(without))
             )
 
     def _make_controls(self) -> None:
@@ -111,7 +111,7 @@ class FrontierView(QuestionView):
             "The smallest count whose margin of error is at most this part of it.",
             labelled("Margin at most", self.relative), self._reliable,
         )  # fmt: skip
-        pairs = ((self.curve, self.prices), (self.left, self.leverage), (guess, reliable))
+        pairs = ((self.curve, self.prices), (self.left, stacked(guess, reliable, gap=GRID)))
         self._rows = [row((one, 1), (other, 1)) for one, other in pairs]
         content = stacked(*self._rows, 1, margins=(MARGIN, GRID, MARGIN, MARGIN))
         column(scrolling("Trade-off", content), of=self)
@@ -138,7 +138,7 @@ class FrontierView(QuestionView):
 
     def show_answer(self) -> None:
         answer: TradeAnswer = self.answer
-        figures = (answer.frontier, answer.prices, answer.left_bars, answer.leverage)
+        figures = (answer.frontier, answer.prices, answer.left_bars)
         for chart, figure in zip(self.charts, figures, strict=True):
             chart.show_figure(figure)
         self._reliable.show_lines(answer.reliable)

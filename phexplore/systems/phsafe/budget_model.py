@@ -113,11 +113,6 @@ class PhSafeBudgets(_OfPhSafe):
         answers = [(reach, noise_for(self.framework, sensitivity=reach, budget=budget)) for reach, budget in reaches]
         return Answers(noise_of_release(answers).get(neighbours, ()))
 
-    def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
-        """Return what one more person per household does: Δ = 2τ + 2 grows by 2, and the margin with it; arguments as in `BudgetModel.other_leverages`."""
-        table = _query(key).table
-        return {f"threshold {table}": margin * 2 / self.reach(key)} if table in self.method.thresholds else {}
-
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario with these targets."""
         joined: dict[QueryKey, Fraction | None] = {

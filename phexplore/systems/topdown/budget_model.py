@@ -128,16 +128,6 @@ class TopDownBudgets(ScenarioBudgets):
         halves = possible_halves(_dividing(self.method, exact, whole)) if is_whole else ()
         return Answers(parts_of(self.method, budgets), halves)
 
-    def other_leverages(self, key: Key, margin: float) -> Mapping[str, float]:
-        """Return nothing: margins follow budgets alone.
-
-        Args:
-            key: level and query group.
-            margin: of one answer, in counted units.
-        """
-        del key, margin
-        return {}
-
     def with_targets(self, changes: Mapping[Key, Fraction | None]) -> Scenario:
         """Return the scenario as it is: it keeps no targets."""
         del changes

@@ -53,7 +53,6 @@ from phexplore.systems.topdown.place_pictures import ERROR_WORDS, path_figure, p
 from phexplore.systems.topdown.plausible_pictures import plausible_figure
 from phexplore.systems.topdown.run_choice import ALL_STATES, NATION_TABS, TopDownChoice, choosers, settled, state_words
 from phexplore.systems.topdown.run_files import states_of
-from phexplore.systems.topdown.run_spine import spine_figure
 from phexplore.systems.topdown.table_pictures import tables_figure
 from phexplore.systems.topdown.wording import counted, level_title, plural_level
 
@@ -103,7 +102,6 @@ PICTURES: Mapping[str, Callable[[TopDownRun, TopDownChoice], Figure]] = {
     "plausible": plausible_figure,
     "compare": compare_figure,
     "map": _where,
-    "spine": spine_figure,
 }
 """The pictures of a run by tab: of the window, of the report and of files."""
 ESTIMATED = frozenset({"tables", "place"})
@@ -159,7 +157,7 @@ class TopDownRunReader:
         choice = self._with_runs(asked, settled(run, asked))
         tiles, headline = _tiles_of_estimates(spec, run) if is_estimated else tiles_of(spec, directory, run)
         trials = run.folded(TotalsFold, _judged_level(run)).trials if run.present else 0
-        picture = _of_its_state(tab, PICTURES[tab](run, choice), run) if tab and trials else None
+        picture = _of_its_state(PICTURES[tab](run, choice), run) if tab and trials else None
         return RunAnswer(
             request,
             trials,
@@ -239,15 +237,14 @@ class TopDownRunReader:
         return self._specs[directory]
 
 
-def _of_its_state(tab: str, picture: Figure, run: TopDownRun) -> Figure:
+def _of_its_state(picture: Figure, run: TopDownRun) -> Figure:
     """Return a picture that says of which state it is: where it is saved, no chooser of states stands above it.
 
     Args:
-        tab: of the picture; the spine is that of the whole run.
         picture: any.
         run: looked at whole, or in one state.
     """
-    if not run.state or tab == "spine" or picture.is_empty:
+    if not run.state or picture.is_empty:
         return picture
     return replace(picture, summary=f"{state_words(run.state)} alone. {picture.summary}")
 

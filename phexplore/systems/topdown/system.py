@@ -68,7 +68,6 @@ TOPDOWN: System = System(
             ResultTab("plausible", "Plausibility", "Checks of plausibility"),
             ResultTab("compare", "Compare runs", "Runs compared", question=COMPARED),
             ResultTab("map", "Map", "Map of errors"),
-            ResultTab("spine", "Spine", "Tree of the spine"),
         ),
         teaching="A run shows how far published counts are from the true ones: by level, query and size, place by place, and "
         "whether redistricting could use them. Start one on the page of runs.",

@@ -31,7 +31,7 @@ def _argument(called, name):
 
 ROUTES = {
     "dialogs/proven_curve.py": (_forecast("proven"),),
-    "targets/frontier_view.py": tuple(map(_forecast, ("frontier", "price-bars", "left-bars", "leverage-bars"))),
+    "targets/frontier_view.py": tuple(map(_forecast, ("frontier", "price-bars", "left-bars"))),
     "targets/vary_view.py": (_argument(px.sweep, "ax"),),
     "decision/compare_page.py": (_argument(px.compare, "ax"),),
     "decision/committee_page.py": (_argument(px.compare, "picture"),),

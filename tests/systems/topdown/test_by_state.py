@@ -420,9 +420,6 @@ class TestReading:
         (tmp_path / FACILITIES_FILE).mkdir()  # made before the data of the first state are read
         assert read_facilities(tmp_path, run.files.geoids) is None
 
-    def test_that_the_spine_of_all_states_is_not_called_that_of_one(self, parts):
-        assert "alone" not in ask(parts[0], "spine", state="44").picture.summary
-
     def test_that_a_state_beside_all_of_them_is_not_taken_for_the_same_data(self, parts, whole):
         picture = ask(parts[0], "compare", None, [whole[0]], state="44", others=(str(whole[0]),)).picture
         assert "not all runs have the same data" in picture.summary

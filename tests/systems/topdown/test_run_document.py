@@ -32,7 +32,7 @@ from phexplore.systems.topdown.system import TOPDOWN
 from phexplore.workload.schema import load_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-PICTURES = ["errors", "shape", "bias", "worst", "place", "groups", "tables", "criterion", "plausible", "spine"]
+PICTURES = ["errors", "shape", "bias", "worst", "place", "groups", "tables", "criterion", "plausible"]
 """What can be drawn of a run alone that kept no noisy answers."""
 
 
@@ -60,8 +60,6 @@ def test_that_csv_fills_a_folder(finished, tmp_path):
     tables, pictures = [path.name for path in written[:4]], [path.name for path in written[4:]]
     assert tables == ["figures.csv", "sizes.csv", "distributions.csv", "redistricting.csv"]
     assert pictures == [*(f"picture-{name}.csv" for name in PICTURES), "provenance.json"]
-    levels = {row["Level"]: row["Units"] for row in rows((tmp_path / "picture-spine.csv").read_text())}
-    assert levels["Block"] == "150"  # of the file that was run
 
 
 def test_that_figures_are_those_of_the_files(finished, tmp_path):
@@ -196,7 +194,7 @@ def test_that_the_report_holds_all_pictures_of_the_page_of_results(tmp_path):
     chosen = {"shapes": str(tmp_path / "shapes.geojson"), "others": str(tmp_path / "other")}
     charts = run_charts(TOPDOWN, tmp_path / "run", chosen)
     assert [chart.id for chart in charts] == [tab.id for tab in TOPDOWN.results.tabs]
-    assert len(charts) == 13
+    assert len(charts) == 12
     with pytest.raises(UnknownNameError, match="shape"):
         run_charts(TOPDOWN, tmp_path / "run", {"shape": "x"})
 

@@ -99,8 +99,8 @@ def test_that_every_picture_is_filled(page):
         page.tabs.show_tab(tab.id)
         assert page.answer.request.tab == tab.id
         assert page.charts[tab.id].is_empty == (
-            tab.id in {"map", "path", "compare", "spine"}
-        )  # no shapes, nothing kept, one run, no file of its data
+            tab.id in {"map", "path", "compare"}
+        )  # no shapes, nothing kept, one run
 
 
 @pytest.mark.parametrize("tab", ["bias", "criterion"])
