@@ -25,9 +25,7 @@ from phexplore.data.blocks.census_1940_layout import (
     P,
     Record,
 )
-from phexplore.data.blocks.layouts import VALID_STATES, whole
 from phexplore.data.blocks.whole_file import whole_file
-from phexplore.errors import PhexploreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-MOST_DISTRICTS = 20_000
 PEOPLE_PER_DISTRICT, SPREAD = 850, 0.5
 """Median of a district, and the standard deviation of its logarithm."""
 
@@ -74,20 +71,7 @@ def synthesize_census_1940(districts: int, seed: int, states: Sequence[str] = ("
         districts: at least one per state.
         seed: any whole number of 0 or more; equal arguments give equal records.
         states: codes of two digits.
-
-    Raises:
-        PhexploreError: a number of districts, a seed or a state that cannot be.
     """
-    if not max(1, len(states)) <= districts <= MOST_DISTRICTS:
-        raise PhexploreError(
-            f"There are {max(1, len(states))} to {MOST_DISTRICTS:,} districts, got {districts:,}.",
-            "Choose a number between.",
-        )
-    if seed < 0:
-        raise PhexploreError(f"A seed is a whole number of 0 or more, got {seed}.", "Leave out the sign.")
-    for state in states:
-        if len(state) != 2 or whole(state, 2) not in VALID_STATES:
-            raise PhexploreError(f"A state is a code of two digits, got {state!r}.", "Write e.g. 44 for Rhode Island.")
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(districts, YEAR))))
     place = _places(districts, sorted({int(state) for state in states}), rng)
     people = np.ceil(rng.lognormal(np.log(PEOPLE_PER_DISTRICT), SPREAD, districts)).astype(np.int64)
@@ -149,9 +133,6 @@ def write_census_1940(records: Census1940Records, path: Path, *, delimited: bool
         records: to be written.
         path: of the file, gzip-compressed when its name ends in ``.gz``.
         delimited: with bars between the values instead of fixed width.
-
-    Raises:
-        PhexploreError: it cannot be written.
     """
     serial = 1 + np.arange(len(records.size))
     year = np.full(len(serial), YEAR)

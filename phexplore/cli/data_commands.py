@@ -22,7 +22,6 @@ def register(app: typer.Typer) -> None:
     synth.command("sdhc")(synth_sdhc)
     synth.command("pl94")(synth_pl94)
     synth.command("demonstration-2010")(synth_demonstration)
-    synth.command("census-1940")(synth_census_1940)
     app.add_typer(synth, name="synth")
     convert = typer.Typer(help="Turn other records into a population.", no_args_is_help=True)
     convert.command("pums")(convert_pums)
@@ -142,24 +141,6 @@ def synth_demonstration(
     made = with_ages(expand(synthesize_states(blocks, seed, parse_states(states) or ("44",)), seed), seed)
     records = write_persons_with_ages(made, out, [MARK_LINE])
     say(f"Wrote {out} ({records:,} persons in {made.blocks:,} blocks; no record describes anybody)")
-
-
-def synth_census_1940(
-    districts: int = typer.Option(..., "--districts", min=1, help="How many enumeration districts."),
-    seed: int = typer.Option(..., "--seed", min=0, help="Any whole number of 0 or more; equal seeds make equal files."),
-    out: Path = typer.Option(..., "--out", help="File (.dat or .dat.gz); replaced if it exists."),
-    states: str = typer.Option("44", "--states", help="One or several states, e.g. 44,09."),
-    delimited: bool = typer.Option(False, "--delimited", help="Bars between the values instead of fixed width."),
-) -> None:
-    """Make households and persons in the layout of the 1940 full count (IPUMS): records H and P.
-
-    Example: phexplore synth census-1940 --districts 40 --seed 1 --out census.dat.gz
-    """
-    from phexplore.data.blocks.census_1940_generator import synthesize_census_1940, write_census_1940
-
-    records = synthesize_census_1940(districts, seed, parse_states(states) or ("44",))
-    persons = write_census_1940(records, out, delimited=delimited)
-    say(f"Wrote {out} ({persons:,} persons in {districts:,} districts; no record describes anybody)")
 
 
 @writes_into_out("data convert pums")

@@ -73,7 +73,6 @@ PATHS = {
     "synth sdhc": ["--persons 100 --seed 1 --states 44 --out {}"],
     "synth pl94": ["--blocks 20 --seed 1 --out {}"],
     "synth demonstration-2010": ["--blocks 20 --seed 1 --out {}"],
-    "synth census-1940": ["--districts 1 --seed 1 --out {}"],
     "data check": ["{}"],
     "data describe": ["{}"],
     "data convert pums": ["{} --out o", "PUMS --out {}"],

@@ -18,8 +18,6 @@ def call(capsys, *arguments):
     [
         (("demonstration-2010", "--blocks", 30), "persons.txt", "demonstration_2010_persons"),
         (("demonstration-2010", "--blocks", 30, "--states", "44,09"), "persons.txt.gz", "demonstration_2010_persons"),
-        (("census-1940", "--districts", 3), "census.dat", "census_1940"),
-        (("census-1940", "--districts", 4, "--states", "RI,CT", "--delimited"), "census.dat.gz", "census_1940"),
         (("pl94", "--blocks", 30, "--states", "04,35", "--tribal", 0.5), "blocks.csv.gz", "pl94_reduced16"),
         (("pl94", "--blocks", 30, "--state", "06"), "blocks.csv", "pl94_reduced16"),
     ],

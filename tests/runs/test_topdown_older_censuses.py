@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from census_1940_files import synthesize_census_1940, write_census_1940
 from topdown_runs import EXPANDED, run, spec_of
 
 from phexplore.data.blocks.age_microdata_writing import write_persons_with_ages
 from phexplore.data.blocks.ages import with_ages
-from phexplore.data.blocks.census_1940_generator import synthesize_census_1940, write_census_1940
 from phexplore.data.blocks.expansion import expand
 from phexplore.data.blocks.generator import synthesize_states, write_block_file
 from phexplore.data.blocks.source import read_population

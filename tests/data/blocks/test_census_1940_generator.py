@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from census_1940_files import synthesize_census_1940, write_census_1940
 
-from phexplore.data.blocks.census_1940_generator import synthesize_census_1940, write_census_1940
 from phexplore.data.blocks.census_1940_reading import read_census_1940
-from phexplore.errors import PhexploreError
 
 
 @pytest.mark.parametrize("delimited", [False, True])
@@ -26,11 +25,3 @@ def test_that_records_read_back_person_by_person(tmp_path, delimited, name):
     assert read.counts[age == 30].sum() == (records.persons[:, 1] == 30).sum()
     assert read.counts[hispanic == 1].sum() == (records.persons[:, 3] > 0).sum()
     assert read.counts[citizen == 1].sum() == (records.persons[:, 4] < 3).sum()
-
-
-@pytest.mark.parametrize(
-    ("districts", "seed", "states"), [(0, 1, ("44",)), (1, 1, ("44", "09")), (5, -1, ("44",)), (5, 1, ("99",))]
-)
-def test_that_impossible_requests_are_refused(districts, seed, states):
-    with pytest.raises(PhexploreError):
-        synthesize_census_1940(districts, seed, states)
