@@ -119,7 +119,12 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
 
 
 def left_out(scenario: Scenario, *, whole_levels: bool) -> tuple[LeftOut, ...]:
-    """Return what leaving out each level of all tables, or each query, frees and loses, most freed first."""
+    """Return what leaving out parts frees and loses, most freed first.
+
+    Args:
+        scenario: with the parts.
+        whole_levels: whether a part is a level of all tables, else a single query.
+    """
     leaving = budgets_of(scenario).leaving
     return tuple(sorted(leaving.by_level() if whole_levels else leaving.by_query(), key=lambda entry: -entry.frees))
 
