@@ -232,7 +232,7 @@ def committee_of(texts: Sequence[str], baseline: str) -> tuple[CommitteeMatrix, 
 
     Args:
         texts: the members' scenarios as on the command line.
-        baseline: where all started; "" for the preset of the first proposal.
+        baseline: of the proposals; "" for the preset of the first proposal.
 
     Raises:
         PhexploreError: one of them cannot be read, or they cannot be laid over each other.
@@ -265,9 +265,9 @@ def print_matrix(matrix: CommitteeMatrix, *, as_json: bool) -> None:
             value_text(row.middle),
             value_text(row.high),
         )
-        for row in matrix.rows
+        for row in sorted(matrix.rows, key=lambda each: each.agreement)
     ]
-    header = ("", "start", *matrix.members, "min", "median", "max")
+    header = ("", "baseline", *matrix.members, "min", "median", "max")
     print_table(header, rows, right=range(1, len(header)))
     tell("A dot: unchanged.")
 

@@ -197,7 +197,7 @@ def frontier(
 def committee(
     members: list[str] = typer.Argument(help="The members' SCENARIOs."),
     baseline: str = typer.Option(
-        "", "--baseline", help="Where all started; the preset of the first proposal when left out."
+        "", "--baseline", help="Baseline of every difference; the preset of the first proposal when left out."
     ),
     out: Path | None = typer.Option(
         None, "--out", help="Save a consensus draft with all proposals as a project (.phx)."

@@ -30,7 +30,7 @@ class MatrixRow:
     Attributes:
         kind: ``budget``, ``target``, ``threshold``, ``total``, ``level share`` or ``query share``.
         path: which one.
-        baseline: where all started.
+        baseline: of the proposals.
         values: one per member; None where the member has none (no target, no noise).
         moved: per member, whether it differs from the baseline.
         low: smallest value, None when nobody has one.
@@ -73,7 +73,7 @@ class CommitteeMatrix:
 
     Attributes:
         members: their names, in order.
-        baseline: where all started.
+        baseline: of the proposals.
         rows: every number that somebody moved or has otherwise than the others, in the baseline's order.
         remarks: what people say about a scenario, a picture or a number that has no row.
     """
@@ -139,7 +139,7 @@ def _row(
 
 
 def proposes_nothing(scenario: Scenario, baseline: Scenario) -> bool:
-    """Return whether a scenario has every number as where all started has it, and no comment.
+    """Return whether a scenario has every number as the baseline has it, and no comment.
 
     Args:
         scenario: of a member, or the one that whoever merges proposals works on.

@@ -16,7 +16,7 @@ from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import Figure, row_figure
 from phexplore.figures.marks import Row
 from phexplore.figures.table import UNTOUCHED, Look, Share, Table, Value, shown
-from phexplore.figures.wording import capital, people
+from phexplore.figures.wording import capital, counted, people
 from phexplore.model.comments import in_one_line
 from phexplore.model.rounded import Toward, percent
 from phexplore.model.scenario import Scenario
@@ -39,7 +39,7 @@ class MatrixView:
         title: the finding.
         sentence: how to read the table.
         numbers: the table.
-        picture: members' values as multiples of where all started.
+        picture: members' values as multiples of the baseline.
     """
 
     title: str
@@ -55,18 +55,21 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
         matrix: who proposes what.
         proposals: the members' scenarios: a budget is shown as the margin that it gives; without them as it is.
     """
-    untold = ""
+    untold, hidden = "", 0
     if proposals and any(row.kind == "budget" for row in matrix.rows):
         stated = [replace(each, conventions=matrix.baseline.conventions) for each in proposals]
         try:
             draft = replace(consensus(matrix, proposals), conventions=matrix.baseline.conventions)
             start, middle, *margins = map(margins_of_entries, (matrix.baseline, draft, *stated))
-            matrix = replace(matrix, rows=tuple(_in_people(row, start, middle, margins) for row in matrix.rows))
+            found = [_in_people(row, start, middle, margins) for row in matrix.rows]
+            seen = [row for row in found if any(row.moved)]
+            hidden = len(found) - len(seen)
+            matrix = replace(matrix, rows=tuple(sorted(seen, key=lambda row: row.agreement)))
         except PhexploreError as error:
             untold = f" Budgets stand as they are, without margins: {error.sentence}"
     members = matrix.members
     names = tuple("\n".join(name.rsplit(" ", 1)) for name in members)
-    headers = ("Parameter", "Agreement", "Start", *names, "Median", "Min", "Max", "Left alone", "Reasons")
+    headers = ("Parameter", "Agreement", "Baseline", *names, "Median", "Min", "Max", "Unchanged", "Reasons")
     system = system_of(matrix.baseline)
     rows = (*(_row(system, row) for row in matrix.rows), *_remarks(matrix))
     looks: dict[tuple[int, int], Look] = {}
@@ -84,8 +87,8 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
     for place in range(len(matrix.rows), len(rows)):
         details |= {(place, column): "Nobody moved it; it is only spoken of." for column in range(1, len(headers) - 1)}
     sentence = (
-        f"Reference: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
-        f"by the largest.{untold}"
+        f"Baseline: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
+        f"by the largest.{untold}" + (f" {counted(hidden, 'budget')} adjusted, margins unchanged." if hidden else "")
     )
     return MatrixView(_title(matrix), sentence, Table(headers, rows, looks, details), _picture(matrix))
 
@@ -100,7 +103,7 @@ def _in_people(
 
     Args:
         row: of the matrix.
-        start: margins where all started, people, by place.
+        start: margins of the baseline, people, by place.
         middle: those of the draft: the middle of budgets with the middle of thresholds.
         margins: those of every member.
     """
@@ -108,9 +111,7 @@ def _in_people(
         return row
     values = tuple(_people(each.get(row.path)) for each in margins)
     known, began = [value for value in values if value is not None], _people(start.get(row.path))
-    moved = tuple(
-        was or value != began for was, value in zip(row.moved, values, strict=True)
-    )  # a threshold moves it, too
+    moved = tuple(value != began for value in values)  # as shown; a threshold moves it, too
     return replace(
         row, kind="margin", baseline=began, values=values, moved=moved,
         low=min(known, default=None), middle=_people(middle.get(row.path)), high=max(known, default=None),
@@ -138,7 +139,7 @@ def _absences(place: int, row: MatrixRow) -> dict[tuple[int, int], str]:
     first = _FIRST_MEMBER + len(row.values)
     found = {} if row.reasons else {(place, first + 4): "Nobody gave a reason."}
     if row.baseline is None:
-        found[place, _FIRST_MEMBER - 1] = "There was none at the start."
+        found[place, _FIRST_MEMBER - 1] = "The baseline has none."
     for number, (value, moved) in enumerate(zip(row.values, row.moved, strict=True), start=_FIRST_MEMBER):
         if not moved:
             found[place, number] = "unchanged"
@@ -215,7 +216,7 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
     system = system_of(matrix.baseline)
     marks = tuple(mark for row in matrix.rows if (mark := _mark(system, row, matrix.members)) is not None)
     numbers = Table(
-        ("Parameter", *(f"{member}, times the start" for member in matrix.members)),
+        ("Parameter", *(f"{member}, times the baseline" for member in matrix.members)),
         tuple((mark.name, *mark.dots) if len(mark.dots) == len(matrix.members) else (mark.name, *(None,) * len(matrix.members))
               for mark in marks),
     )  # fmt: skip
@@ -223,19 +224,19 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
     return row_figure(
         "picture",
         marks,
-        Axis("Proposed value, as a multiple of where all started", Scale.COUNT if far else Scale.LINEAR),
+        Axis("Proposed value, as a multiple of the baseline", Scale.COUNT if far else Scale.LINEAR),
         "Where members stand" if marks else "",
-        "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is where all started. "
+        "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is the baseline. "
         f"Amber: the smallest is less than {percent(_CLOSE, places=0)} of the largest."
         if marks
-        else "No member moved a number that has a starting value.",
+        else "No member moved a number that the baseline has.",
         numbers,
         guide=1.0,
     )
 
 
 def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | None:
-    """Return a row of the picture; None where nothing was at the start."""
+    """Return a row of the picture; None where the baseline has nothing."""
     start = row.baseline
     if not start or row.low is None or row.middle is None or row.high is None:
         return None
@@ -258,6 +259,6 @@ def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | Non
         times(row.high),
         dots=tuple(times(value) for _, value in known),
         text=f"{shown(read.low)} – {shown(read.high)}" if row.is_open else f"{shown(read.middle)}{agreed}",
-        tip=f"{words}, start {shown(read.baseline)}\n{told}",
+        tip=f"{words}, baseline {shown(read.baseline)}\n{told}",
         is_warned=row.agreement < _CLOSE,
     )

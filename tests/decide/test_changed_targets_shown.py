@@ -115,3 +115,22 @@ def test_that_every_difference_is_the_proposal_minus_the_baseline(us, proposal, 
     assert f"{-100 * CHANGE / 2.514562:.1f}" in page
     assert "less than S-DHC 2020" in page
     assert "±20.0 before, ±30.0 (+10) now" in page
+
+
+def test_that_a_matrix_lists_disagreement_first_and_folds_what_no_margin_shows(us, proposal):
+    budgets = {
+        key: budget + (Fraction(1, 10**12) if key != QUERY and budget else 0)
+        for key, budget in proposal.phsafe.budgets.items()
+    }
+    one = replace(proposal, name="One", method=replace(proposal.phsafe, budgets=budgets))
+    both = parse_query("PH2/usa_*")
+    agreed = {both: us.phsafe.budgets[both] * 4}
+    one, other = (
+        replace(each, method=replace(each.phsafe, budgets={**each.phsafe.budgets, **agreed}))
+        for each in (one, replace(us, name="Other"))
+    )
+    view = matrix_view(committee_matrix([one, other], us), [one, other])
+    rows = [row for row in view.numbers.rows if row[0].startswith("Margin")]
+    assert [shown(value) for value in rows[0][2:5]] == ["20", "30", "·"]
+    assert len(rows) == 2
+    assert "44 budgets adjusted, margins unchanged" in view.sentence

@@ -6,6 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from phexplore.accuracy.margins import equals_target, is_met
 from phexplore.accuracy.solving_separable import solve
@@ -17,6 +19,10 @@ from phexplore.model.workbook import Workbook
 from phexplore.systems.phsafe.changes import change_sentences, visible_changes
 from phexplore.systems.phsafe.forecast import forecast
 from phexplore.systems.registry import budgets_of, presets
+from phexplore.systems.topdown.solving_estimates import solve_estimates
+from phexplore.systems.topdown.spine_forecast import Fit
+
+US = presets()["sdhc-2020-us"].scenario
 
 
 def wish(scenario, old, new):
@@ -86,3 +92,46 @@ def test_that_changes_are_sorted_by_effect_and_those_not_shown_are_one_line(us):
     assert {(change.word, change.key) for change in visible} == {("budget", key), ("target", key)}
     assert hidden == 45
     assert change_sentences(changes, before, now)[-1] == "45 budgets adjusted, margins unchanged"
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    wishes=st.dictionaries(st.sampled_from(sorted(US.phsafe.targets, key=str)), st.integers(2, 3000), max_size=6),
+    rounding=st.sampled_from(Rounding),
+    spread=st.integers(0, 30),
+    is_as_in_2020=st.booleans(),
+)
+def test_that_solving_twice_changes_nothing(wishes, rounding, spread, is_as_in_2020):
+    """For all modes of rounding, from budgets that are met, missed and far off."""
+    budgets = {
+        key: budget * (1 + Fraction(number % (spread + 1), 10)) if isinstance(budget, Fraction) else budget
+        for number, (key, budget) in enumerate(US.phsafe.budgets.items())
+    }
+    start = replace(
+        US, conventions=replace(US.conventions, rounding=rounding), method=replace(US.phsafe, budgets=budgets)
+    )
+    book = with_targets(Workbook((start,), start.name), {key: Fraction(value) for key, value in wishes.items()})
+    first = answer(SolveRequest(book.scenario, goals_of(book), as_in_2020=is_as_in_2020))
+    assert first.solved is not None
+    once = applied(book, first.solved)
+    second = answer(SolveRequest(once.scenario, goals_of(once), as_in_2020=is_as_in_2020))
+    assert second.solved is not None
+    assert applied(once, second.solved).scenario == once.scenario
+    if not is_as_in_2020:
+        model, after = budgets_of(book.scenario), once.scenario.phsafe
+        for key, target in after.targets.items():
+            before = book.scenario.phsafe.budgets[key]
+            if before and equals_target(model.margin(key, before), target):
+                assert after.budgets[key] == before
+
+
+@pytest.mark.parametrize("fit", Fit)
+def test_that_solving_after_least_squares_twice_changes_nothing(fit):
+    start = presets()["pl94-2020-persons-us"].scenario
+    model = budgets_of(start)
+    keys = [key for key, budget in model.budgets.items() if budget][::9]
+    asked = {key: Fraction(max(1, round(model.margin(key, model.budgets[key])))) for key in keys}
+    once, _ = solve_estimates(start, Goals(margins=asked), None, spend=False, fit=fit.value)
+    again, _ = solve_estimates(once.scenario, Goals(margins=asked), None, spend=False, fit=fit.value)
+    assert once.scenario != start
+    assert again.scenario == once.scenario

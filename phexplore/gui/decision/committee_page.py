@@ -80,7 +80,7 @@ class CommitteePage(TickPage):
         self._work.finished.connect(self._show)
         self._work.failed.connect(self.refuse)
         tip = "What members' values are compared with"
-        self.start = Chooser("Where all started", tip=tip, letters=12, run=self.follow)
+        self.start = Chooser("Baseline", tip=tip, letters=12, run=self.follow)
         self.add = TextButton("Import files…", name="Import the members' files", symbol="import", run=self._choose)
         name = "Lay the margins of the members over each other"
         self.overlay = TextButton("Compare them", name=name, run=self._compare)
@@ -94,7 +94,7 @@ class CommitteePage(TickPage):
         self.picture = FigureView("Where members stand", "Every number that a member moved is drawn here.")
         self.picture.failed.connect(self.failed)
         self.lay_out(
-            (Text("Members", bold=True), self.list, self.add, Text("Started from", look="muted"), self.start),
+            (Text("Members", bold=True), self.list, self.add, Text("Baseline", look="muted"), self.start),
             (FlowRow(self.draft, self.overlay, gap=GRID),),
             "Proposals",
             (self.picture, stacked(self.reasons, (self.table, 1))),

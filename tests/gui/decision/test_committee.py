@@ -70,8 +70,8 @@ def test_that_the_matrix_shows_smallest_middle_largest_and_who_left_it_alone(us,
     untouched = replace(us, name="Edsger")
     view = matrix_view(committee_matrix([*proposals, untouched], us))
     found = _cells(view, f"Target of {query.title}")
-    assert (found["Start"], found["Min"], found["Max"]) == (20, 20, 40)
-    assert (found["Ada"], found["Edsger"], found["Left alone"]) == (22, "·", "1 of 4")
+    assert (found["Baseline"], found["Min"], found["Max"]) == (20, 20, 40)
+    assert (found["Ada"], found["Edsger"], found["Unchanged"]) == (22, "·", "1 of 4")
     assert found["Agreement"] == "50 %"
     place = [row[0] for row in view.numbers.rows].index(f"Target of {query.title}")
     looks = [view.numbers.looks.get((place, column)) for column in range(len(view.numbers.headers))]
@@ -100,7 +100,7 @@ def test_that_the_picture_says_what_its_bars_and_dots_are(us, proposals) -> None
 def test_that_budgets_are_shown_as_the_margins_that_they_give(us, query, proposals) -> None:
     view = matrix_view(committee_matrix(proposals, us), proposals)
     found = _cells(view, f"Margin of {query.title}")
-    assert (found["Start"], found["Min"], found["Median"], found["Max"]) == (20, 22, 25, 40)
+    assert (found["Baseline"], found["Min"], found["Median"], found["Max"]) == (20, 22, 25, 40)
     assert not [row for row in view.numbers.rows if str(row[0]).startswith("Budget")]
     empty = [place for place, row in enumerate(view.numbers.rows) if not row[-1]]
     assert all(view.numbers.details[place, len(view.numbers.headers) - 1] for place in empty)
@@ -350,7 +350,7 @@ def test_that_the_middle_is_what_the_draft_gives_where_thresholds_move_margins_t
                replace(edit_threshold(us, TableId("PH4"), 12), name="Alan")]  # fmt: skip
     matrix = committee_matrix(members, us)
     found = _cells(matrix_view(matrix, members), f"Margin of {query.title}")
-    assert [found[name] for name in ("Start", "Ada", "Grace", "Alan", "Median")] == [500, "·", 709, 591, 591]
+    assert [found[name] for name in ("Baseline", "Ada", "Grace", "Alan", "Median")] == [500, "·", 709, 591, 591]
     draft = next(each for each in forecast(consensus(matrix, members)).queries if each.query == query)
     assert wording.people(draft.margins.normal) == "591"
 
