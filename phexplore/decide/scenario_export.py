@@ -216,8 +216,7 @@ def _lost(part: Field, own: Declared, read: Sequence[Declared]) -> str:
     if part.name == "source_text" and all(others):  # an edited file is another text
         return ""
     if part.kind.keys is not None:
-        items = dict(value) if isinstance(value, Mapping) else dict.fromkeys(value, True)
-        held = [dict(other) if isinstance(other, Mapping) else dict.fromkeys(other or (), True) for other in others]
-        count = sum(any(other.get(key) != item for other in held) for key, item in items.items())
+        entries = [set(each.items() if isinstance(each, Mapping) else each or ()) for each in (value, *others)]
+        count = len(entries[0] - set.intersection(*entries))
         return counted(count, part.word) if count else ""
     return counted(len(value), "comment") if part.name == "comments" else part.phrase

@@ -22,6 +22,7 @@ from phexplore.model.scenario import Scenario as Value
 from phexplore.systems import registry
 from phexplore.systems.running import refuse_errors
 from phexplore.systems.sources import load_with_warnings
+from phexplore.text.escapes import visible
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -216,6 +217,8 @@ class Scenario:
     def export(self, form: str, path: str | PathLike[str]) -> list[Path]:
         """Write a file that production reads, or a table or report of the parameters; return what was written.
 
+        A warning in the log ``phexplore`` lists the parts of the scenario that the file has no place for.
+
         Args:
             form: as ``phexplore export --format`` takes it, e.g. ``phsafe-config`` or ``html``.
             path: file, or directory.
@@ -229,10 +232,15 @@ class Scenario:
             >>> [path.name for path in px.load("sdhc-2020-us").export("phsafe-config", "config.json")]
             ['config.json']
         """
+        import logging
+
         from phexplore.decide.scenario_export import export_files
 
         refuse_errors(self.value)
-        return list(export_files(self.value, form, Path(path)).files)
+        made = export_files(self.value, form, Path(path))
+        for note in made.said:
+            logging.getLogger("phexplore").warning(visible(note))
+        return list(made.files)
 
     @property
     def studies(self) -> dict[str, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from phexplore import load
 from phexplore.cli.app import run
 from phexplore.decide.scenario_export import export_files
 from phexplore.errors import ExportError
@@ -128,3 +129,9 @@ def test_that_the_command_line_says_it_for_people_and_programs(tmp_path, capsys)
     said = capsys.readouterr()
     assert json.loads(said.out)["left_out"] == ["the name", "the preset it started from", "46 targets"]
     assert "config.json has no place for: the name, the preset it started from, 46 targets." in said.err
+
+
+def test_that_python_says_it_in_its_log(tmp_path, caplog) -> None:
+    assert load("sdhc-2020-us").export("phsafe-config", tmp_path / "config.json") == [tmp_path / "config.json"]
+    assert [record.name for record in caplog.records] == ["phexplore"]
+    assert "config.json has no place for: the name, the preset it started from, 46 targets" in caplog.text
