@@ -155,7 +155,7 @@ def _summary_to_show(directory: Path, spec: RunSpec) -> tuple[bytes, bytes]:
         if json.loads(content) == shared_summary(load_summary(directory) or {}):
             sums = json.loads(manifest)
             shared = {SHARED_SUMMARY_FILE: sums["files"][SHARED_SUMMARY_FILE]}
-            return content, json.dumps({**sums, "files": shared}, indent=1).encode()
+            return content, (json.dumps({**sums, "files": shared}, indent=1, ensure_ascii=False) + "\n").encode()
     raise CitationError(
         f"The summary of {directory} holds exact counts or errors of records that are treated as confidential.",
         "Simulate again with this version, which writes a summary without them, or on synthetic data.",
