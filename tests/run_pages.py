@@ -53,7 +53,7 @@ class WrittenRun:
             noise = np.rint(np.random.default_rng(index).normal(0, self.sigma)).astype(np.int64)
         self.noise.append(noise)
         blank = np.full(len(self.keys), "Discrete Gaussian")
-        writer = NumberFiles(self.keys).trial_writer(blank, self.sigma**2, "a test")
+        writer = NumberFiles(self.keys).trial_writer(blank, self.sigma**2, {"label": "a test"})
         writer.write(self.directory / trial_file(index), self.truth.truncated + noise, TrialFigures(0, 0))
 
     @property

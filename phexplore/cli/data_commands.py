@@ -223,11 +223,15 @@ def describe(
 
     Example: phexplore data describe demo
     """
+    from phexplore.data.blocks.marks import mark_of_output
     from phexplore.model.provenance import together
     from phexplore.published.door import read_files
     from phexplore.published.origins import provenance_of
 
     path = paths[0]
+    if len(paths) == 1 and (mark := mark_of_output(path)) is not None:
+        _show({"kind": "simulated", "file": path.name, **mark}, as_json=as_json)
+        return
     if (described := read_files(*paths).described) is not None:
         say_if_confidential(path)
         provenance = together(provenance_of(each) for each in paths)

@@ -127,6 +127,11 @@ class GroupSizes(Declared):
         Members(Text()), default=frozenset(), word="level lock", title="share", is_identity=False, is_parameter=False
     )
 
+    @property
+    def filled_in(self) -> str:
+        """What a run adds to its data, "" for nothing."""
+        return "" if self.tail is None else "groups above an open last size drawn, and outliers added"
+
     def agree(self) -> None:
         """Refuse levels without one number of regions and one share each."""
         if not self.levels:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 
 from phexplore.model.fields import Declared, declared, parameter
 from phexplore.model.kinds import Choice, Text
@@ -82,6 +83,15 @@ class Provenance(Declared):
     def json(self) -> dict[str, str]:
         """Return the provenance as it is written into files."""
         return {"kind": self.kind.value, "source": self.source}
+
+    def listed(self, digests: Mapping[str, str]) -> bytes:
+        """Return the content of ``provenance.json`` next to tables that have no place for a mark.
+
+        Args:
+            digests: SHA-256 of each of these tables by file name.
+        """
+        content = {**self.json(), "files": dict(digests)}
+        return f"{json.dumps(content, ensure_ascii=False, indent=2)}\n".encode()
 
 
 UNMARKED = Provenance(ProvenanceKind.REAL, "the data carry no mark of their origin")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from phexplore.data.blocks.census_1940_reading import looks_like_1940
 from phexplore.data.blocks.delimited import read_head
-from phexplore.data.blocks.marks import has_synthetic_mark
+from phexplore.data.blocks.marks import SYNTHETIC, has_synthetic_mark, stated_kinds
 from phexplore.data.digest import READ_SUFFIXES, digest_files
 from phexplore.model.issues import InputProblemsError
 from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind, together
@@ -33,7 +33,7 @@ _KNOWN = {
     248163: ("b45cdc52f17ffea4d843e20450920b48894fdd38e38902547ff74f3c3c31337c", "households by size and county"),
 }
 """Published tables that the program does not ship, by their size and the digest of their bytes."""
-_MARKED = Provenance(ProvenanceKind.SYNTHETIC, "the file marks every row as synthetic; not verified")
+_MARKED = Provenance(ProvenanceKind.SYNTHETIC, "the file marks itself as synthetic; not verified")
 _CENSUS_1940 = Provenance(
     ProvenanceKind.PUBLISHED, "1940 Census full count, public since 2012, by the layout of the file; not verified"
 )
@@ -52,17 +52,29 @@ def provenance_of(path: Path) -> Provenance:
             return shipped
         found = door.recognise(path)
         if found is not None and found.kind not in _OWN_KINDS:
-            return Provenance(ProvenanceKind.PUBLISHED, f"{found.title}, by the layout of the file; not verified")
+            layout = Provenance(ProvenanceKind.PUBLISHED, f"{found.title}, by the layout of the file; not verified")
+            return together(_stated(part.path) or layout for part in found.parts)
         if path.is_dir():
             files = [file for file in sorted(path.rglob("*")) if file.suffix in READ_SUFFIXES and file.is_file()]
             parts = [part.path for group in (found.beside if found else ()) for part in group.parts]
             return together(provenance_of(file) for file in files if file not in parts)
         is_1940 = looks_like_1940(read_head(path))
-        if has_synthetic_mark(path, is_1940=is_1940):
+        stated = None if is_1940 else _stated(path)
+        if stated is None and has_synthetic_mark(path, is_1940=is_1940):
             return _MARKED
     except (InputProblemsError, OSError):
         return UNMARKED
-    return _CENSUS_1940 if is_1940 else UNMARKED
+    return _CENSUS_1940 if is_1940 else stated or UNMARKED
+
+
+def _stated(path: Path) -> Provenance | None:
+    """Return what a file states of itself; that it is published is never taken from a statement.
+
+    Raises:
+        InputProblemsError: it cannot be read as a table.
+    """
+    kinds = stated_kinds(path) - {ProvenanceKind.PUBLISHED.value}
+    return None if not kinds else _MARKED if kinds == {SYNTHETIC} else UNMARKED
 
 
 def _shipped_as(path: Path) -> Provenance | None:

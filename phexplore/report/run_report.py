@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from phexplore.catalog.names import synthetic_areas
+from phexplore.data.provenance import PROVENANCE_FILE
 from phexplore.errors import PhexploreError, UnknownNameError
 from phexplore.figures.stated_origin import ORIGIN_COLUMN
 from phexplore.figures.style import Chart, FigureFormat, chart_bytes, sheet_bytes
@@ -33,8 +34,6 @@ from phexplore.runs.store import confirm_counts, load_spec, present_trials, stat
 
 FORMATS = {**SUFFIXES, "csv": ".csv", "png": ".png", "svg": ".svg"}
 """Suffixes by the format's id."""
-PROVENANCE_FILE = "provenance.json"
-"""Next to the tables of a run, some of which have the layout of a publication and no column for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +143,12 @@ def report_without_errors(run: Path, now: datetime) -> RunReport:
 
 def _files(report: RunReport, form: str, provenance: Provenance) -> Iterable[tuple[str, bytes]]:
     if form == "csv" and report.tables is not None:
+        digests = {}
         for name, content in report.tables():
-            yield name, stated_csv(content, provenance) if name.endswith(".csv") else content
-        yield PROVENANCE_FILE, f"{json.dumps(provenance.json(), ensure_ascii=False, indent=2)}\n".encode()
+            stated = stated_csv(content, provenance) if name.endswith(".csv") else content
+            digests[name] = hashlib.sha256(stated).hexdigest()
+            yield name, stated
+        yield PROVENANCE_FILE, provenance.listed(digests)
         return
     for chart in _charts(report):
         yield f"{chart.id}.{form}", chart_bytes(chart, FigureFormat(form))

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from phexplore.data.provenance import PROVENANCE_FILE
+from phexplore.files.atomic_files import write_atomically
 from phexplore.runs.spec import RunMode, RunSpec
 
 NOTE_FILE = "SIMULATED.txt"
@@ -25,3 +31,32 @@ def release_note(spec: RunSpec) -> str:
         f"Scenario: {spec.scenario.name!r}. Run: {spec.identity}.\n"
         f"{data}{spec.provenance.sentence}\n"
     )
+
+
+def beside(spec: RunSpec, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files that go next to tables of a run: the note, and the provenance with the SHA-256 of each table.
+
+    Args:
+        spec: of the run.
+        files: the tables by name.
+    """
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    return {NOTE_FILE: release_note(spec).encode(), PROVENANCE_FILE: spec.provenance.listed(digests)}
+
+
+def write_beside(spec: RunSpec, folder: Path, tables: Iterable[Path], *, private: bool) -> None:
+    """Write the note and the provenance next to tables that are written.
+
+    Args:
+        spec: of the run.
+        folder: that holds the tables.
+        tables: in it, or below it.
+        private: whether only their owner may read them.
+
+    Raises:
+        PhexploreError: the folder cannot be written.
+    """
+    for name, content in beside(
+        spec, {path.relative_to(folder).as_posix(): path.read_bytes() for path in tables}
+    ).items():
+        write_atomically(folder / name, content, private=private)

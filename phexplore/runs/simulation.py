@@ -157,6 +157,11 @@ class PreparedSimulation(Generic[Shared]):
             return self.exact_label
         return _SEEDED if self._spec.is_reproducible else _FROM_SYSTEM
 
+    @property
+    def mark(self) -> dict[str, object]:
+        """What a file of trials says about itself: what it is not fit for, and the provenance of the data."""
+        return {"label": self.label, "provenance": self._spec.provenance.json()}
+
     def entropy(self, index: int) -> Entropy:
         """Return where the noise of a trial comes from."""
         seed = self._spec.seed

@@ -323,14 +323,15 @@ class RunSpec:
 
     @property
     def provenance(self) -> Provenance:
-        """The origin of every count of the run: that of the data, imputed where an option of the run fills in characteristics."""
+        """The origin of every count of the run: that of the data, imputed where the run fills in a part of it."""
         found = self.data.provenance
         seeds = () if self.options is None else declared_fields(type(self.options))
         seed = next((getattr(self.options, part.name) for part in seeds if part.option == "--expand"), None)
-        if seed is None or found.is_synthetic:
+        by_method = getattr(self.scenario.method, "filled_in", "")
+        filled_in = by_method if seed is None else f"characteristics filled in by --expand {seed}"
+        if not filled_in or found.is_synthetic:
             return found
-        source = f"{found.words}, {found.source}; characteristics filled in by --expand {seed}"
-        return Provenance(ProvenanceKind.IMPUTED, source)
+        return Provenance(ProvenanceKind.IMPUTED, f"{found.words}, {found.source}; {filled_in}")
 
     @property
     def is_reproducible(self) -> bool:

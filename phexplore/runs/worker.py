@@ -29,7 +29,6 @@ from typing import Any
 
 from phexplore import __version__
 from phexplore.errors import CancelledError, PhexploreError, trace_without_data
-from phexplore.files.atomic_files import write_atomically
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError
 from phexplore.platforms import peak_megabytes
@@ -40,7 +39,7 @@ from phexplore.runs.events import Failed, FinalEvent, Finished, Note, Outcome, P
 from phexplore.runs.journal import EventJournal
 from phexplore.runs.lock import locked
 from phexplore.runs.place import Place
-from phexplore.runs.release_note import NOTE_FILE, release_note
+from phexplore.runs.release_note import write_beside
 from phexplore.runs.reporting import Control, Reporter, WorkerWatch, listen
 from phexplore.runs.simulation import Maker
 from phexplore.runs.spec import RunSpec, RunSpecError
@@ -219,8 +218,8 @@ class _Start:
         trials = TrialLoop(self.directory, spec, simulation, watch=watch, report=self.reporter.report).run()
         with watch.phase("summary"):
             content = simulation.finish(trials, watch)
-            if (self.directory / RELEASE_DIRECTORY).is_dir():
-                write_atomically(self.directory / RELEASE_DIRECTORY / NOTE_FILE, release_note(spec).encode())
+            if (release := self.directory / RELEASE_DIRECTORY).is_dir():
+                write_beside(spec, release, sorted(release.rglob("*.csv")), private=answer.confidential)
         watch.checkpoint()
         summary = {**_summary(self.directory, spec, trials, content), "confidentiality": answer.json()}
         write_json(self.directory / SUMMARY_FILE, summary)

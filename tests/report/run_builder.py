@@ -55,7 +55,7 @@ def made_run(directory, scenario, *, trials=4, mode=RunMode.PRIVATE, synthetic=T
     sigma, names = made_sigma(keys, scenario, mode)
     measured = np.array([table(name).measured for name in keys.table.tolist()])
     margin = expectation_of(spec, keys).margin
-    writer = files.trial_writer(names, sigma**2, "made up")
+    writer = files.trial_writer(names, sigma**2, {"label": "made up"})
     for index in range(trials):
         noise = np.rint(rng.normal(0.0, 1.0, len(keys)) * sigma * scale).astype(np.int64)
         held, numbers = covered(keys, measured, noise, margin)

@@ -16,6 +16,7 @@ from PIL import Image
 import phexplore as px
 from phexplore.cli.app import DONE, run
 from phexplore.data.blocks.generator import synthesize_blocks, write_block_file
+from phexplore.data.provenance import mark_file
 from phexplore.figures.figure import Figure
 from phexplore.model.provenance import UNMARKED, Provenance, ProvenanceKind, together
 from phexplore.published.origins import provenance_of
@@ -31,7 +32,7 @@ NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 KINDS = {
     "sdhc-2020-us": "synthetic",
     "pl94-2020-persons-us": "synthetic",
-    "group-sizes-census-2010": "published",
+    "group-sizes-census-2010": "imputed",  # published counts up to 6; the open class is drawn, outliers are added
     "counties-invariant-2010": "published",
 }
 
@@ -51,6 +52,48 @@ def test_that_specification_and_summary_state_kind_and_source(simulated):
         assert content["provenance"]["source"]
     assert spec["data"]["synthetic"] is summary["synthetic_data"] is (kind == "synthetic")
     assert px.open_run(directory).provenance.kind.value == kind
+
+
+def test_that_every_file_of_counts_states_the_kind_and_describe_finds_it(simulated, tmp_path, capsys):
+    directory, kind = simulated
+    counted = [*directory.rglob("*.parquet"), *(directory / "release").rglob("*.csv")]
+    assert directory / "trial-00000.parquet" in counted
+    for path in counted:
+        capsys.readouterr()
+        copy = tmp_path / f"renamed{path.suffix}"
+        copy.write_bytes(path.read_bytes())
+        assert run(["data", "describe", str(copy if path.suffix == ".parquet" else path), "--json"]) == DONE
+        assert json.loads(capsys.readouterr().out)["provenance"]["kind"] == kind, path
+
+
+def test_that_a_list_of_tables_speaks_for_no_other_bytes(tmp_path, capsys):
+    provenance = Provenance(ProvenanceKind.SYNTHETIC, "a run")
+    table, other = tmp_path / "P1.csv", tmp_path / "other.csv"
+    table.write_bytes(b"level,geoid,P0010001\n")
+    (tmp_path / "provenance.json").write_bytes(provenance.listed({"P1.csv": mark_file(table, 0).sha256}))
+    table.rename(other)
+    assert run(["data", "describe", str(other), "--json"]) == DONE
+    assert json.loads(capsys.readouterr().out)["provenance"]["kind"] == "synthetic"
+    table.write_bytes(b"level,geoid,P0010001\nState,44,5\n")
+    assert run(["data", "describe", str(table), "--json"]) != DONE
+    blocks = tmp_path / "blocks.csv"
+    write_unmarked(blocks)
+    (tmp_path / "provenance.json").write_bytes(provenance.listed({"blocks.csv": mark_file(blocks, 0).sha256}))
+    assert provenance_of(blocks) == UNMARKED  # the list frees no data
+
+
+@pytest.mark.parametrize("kept", ["measurements", "microdata"])
+def test_that_what_a_topdown_run_keeps_is_not_taken_for_a_publication(kept, tmp_path, capsys):
+    blocks, out = tmp_path / "blocks.csv", tmp_path / "run"
+    write_block_file(synthesize_blocks(40, 1), blocks)
+    options = ["--keep-measurements", "nmf"] if kept == "measurements" else ["--microdata", "--expand", "1"]
+    command = ["run", "pl94-2020-persons-us", "--data", str(blocks), "--trials", "1", "--seed", "1", "--out", str(out)]
+    assert run([*command, *options]) == DONE
+    folder = out / "measurements/trial-00000/nmf" if kept == "measurements" else out / "release/trial-00000"
+    files = [folder] if kept == "measurements" else [p for p in folder.iterdir() if p.is_file()]
+    for path in files:
+        moved = path.rename(tmp_path / f"moved-{path.name}")
+        assert provenance_of(moved).is_synthetic, path
 
 
 def test_that_every_chart_and_every_row_of_its_table_states_the_kind(simulated):
@@ -173,11 +216,15 @@ def test_that_the_demonstration_is_known_by_its_bytes_wherever_it_is(tmp_path):
     assert provenance_of(copy).is_synthetic
 
 
-def test_that_unmarked_files_and_folders_are_real(tmp_path):
-    path = tmp_path / "blocks.csv"
+def write_unmarked(path):
     write_block_file(synthesize_blocks(20, 1), path)
     rows = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
     path.write_text("\n".join(rows) + "\n")
+
+
+def test_that_unmarked_files_and_folders_are_real(tmp_path):
+    path = tmp_path / "blocks.csv"
+    write_unmarked(path)
     write_block_file(synthesize_blocks(20, 2, "09"), tmp_path / "other.csv.gz")
     assert provenance_of(path) == UNMARKED
     assert provenance_of(tmp_path).kind is ProvenanceKind.REAL

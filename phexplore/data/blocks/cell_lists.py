@@ -18,6 +18,7 @@ from phexplore.data.blocks.collecting import CellCounter
 from phexplore.data.blocks.delimited import Header, Problems, digit_codes, missing_columns, read_batches, refuse
 from phexplore.data.blocks.geocodes import CENSUS_BLOCKS, GeocodeLayout, layout_of
 from phexplore.data.blocks.layouts import whole
+from phexplore.data.blocks.microdata_writing import Metadata, metadata_lines
 from phexplore.data.blocks.population import BlockPopulation, from_filled
 from phexplore.data.blocks.whole_file import whole_file
 from phexplore.workload.schema import Schema, load_schema, schema_ids
@@ -31,17 +32,18 @@ LARGEST_COUNT = 10**7
 _COUNT_DIGITS = 12
 
 
-def write_cells(population: BlockPopulation, path: Path) -> int:
+def write_cells(population: BlockPopulation, path: Path, metadata: Metadata = ()) -> int:
     """Write the filled cells, gzip-compressed when the name ends in ``.gz``; return how many lines follow the header.
 
     Args:
         population: over any schema.
         path: of the file, replaced as a whole.
+        metadata: (name, value) lines written before the header.
 
     Raises:
         PhexploreError: the file cannot be written.
     """
-    content = _text(population)
+    content = metadata_lines(metadata) + _text(population)
     with whole_file(path) as file:
         file.write(gzip.compress(content, 3, mtime=0) if path.suffix == ".gz" else content)
     return len(population.cells)

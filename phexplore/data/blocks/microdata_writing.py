@@ -39,6 +39,11 @@ Metadata = Sequence[tuple[str, str]]
 """Names and values of the lines in front of the header, e.g. ``("Classification", "Simulated")``."""
 
 
+def metadata_lines(metadata: Metadata) -> bytes:
+    """Return the lines in front of a header; a name or value never begins a line of its own."""
+    return "".join(" ".join(f"# {name}: {value}".splitlines()) + "\n" for name, value in metadata).encode()
+
+
 class _RecordWriter:
     """A file that is written part by part and has its name only after `close`.
 
@@ -177,8 +182,7 @@ class _MicrodataFile:
         if path.suffix == ".gz":
             packed = gzip.GzipFile("", "wb", _COMPRESSION, self._file, mtime=0)
             self._file = cast("IO[bytes]", self._stack.enter_context(packed))
-        lines = [f"# {name}: {value}".replace("\n", " ") for name, value in metadata]
-        self._file.write("\n".join([*lines, "|".join(columns)]).encode() + b"\n")
+        self._file.write(metadata_lines(metadata) + "|".join(columns).encode() + b"\n")
 
     def pieces(
         self, rows: NDArray[np.integer], kinds: NDArray[np.integer], counts: NDArray[np.integer]

@@ -77,7 +77,8 @@ class GroupSizesSimulation(PreparedSimulation[_Prepared]):
             margins = tuple(level.size_margins.by(scenario.conventions.margin) for level in figures.levels)
             self._shared = _Prepared(releaser, margins if self.is_private else (0.0,) * len(margins))
             with writing(self._directory / TRUTH_FILE) as part:
-                write_sizes(part, table.tree, releaser.levels, {"synthetic": table.synthetic, "remarks": table.remarks})
+                mark = spec.provenance.mark_of_counts() | {"remarks": table.remarks}
+                write_sizes(part, table.tree, releaser.levels, mark)
         for remark in table.remarks:
             watch.note(remark)
         if not method.mechanism.is_exact:
@@ -91,7 +92,7 @@ class GroupSizesSimulation(PreparedSimulation[_Prepared]):
         exact = self._spec.mode is RunMode.NON_PRIVATE
         levels = releaser.levels if exact else releaser.release(self.entropy(index))
         figures = self._figures(levels)
-        meta = {"covered": figures.covered, "numbers": figures.numbers, "label": self.label}
+        meta = {"covered": figures.covered, "numbers": figures.numbers, **self.mark}
         write_sizes(path, releaser.table.tree, levels, meta)
         return figures
 

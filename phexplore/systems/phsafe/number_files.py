@@ -75,16 +75,18 @@ class NumberFiles:
             path, {**self._columns, **columns}, {"keys": self.digest, "digests": _digests(columns), **metadata}
         )
 
-    def trial_writer(self, distributions: NDArray[np.str_], variances: NDArray[np.float64], label: str) -> TrialWriter:
+    def trial_writer(
+        self, distributions: NDArray[np.str_], variances: NDArray[np.float64], mark: Mapping[str, Any]
+    ) -> TrialWriter:
         """Return what writes the trials of this run.
 
         Args:
             distributions: ``str[numbers]``, as production writes them; "" for exact counts.
             variances: ``float64[numbers]``, as production writes them.
-            label: what the counts are and what they are not fit for; goes into the metadata.
+            mark: what the counts are not fit for, and their provenance; goes into the metadata.
         """
         noise = {"NOISE_DISTRIBUTION": _texts_column(distributions), "VARIANCE": pa.array(variances)}
-        return TrialWriter(self._columns, noise, {"keys": self.digest, "label": label})
+        return TrialWriter(self._columns, noise, {"keys": self.digest, **mark})
 
     def read_counts(self, path: Path) -> Integers:
         """Return the counts of a trial of this run: ``int64[numbers]``.

@@ -22,7 +22,7 @@ from phexplore.metrics.coverage import Coverage
 from phexplore.model.rounded import percent
 from phexplore.report.terminal import print_json, print_table, say, tell
 from phexplore.runs.confidentiality import TREATED_AS_CONFIDENTIAL, is_confidential, refuse_release
-from phexplore.runs.release_note import NOTE_FILE, release_note
+from phexplore.runs.release_note import beside
 from phexplore.systems.phsafe.published_coverage import comparison_file, coverage_by_room, rooms_of
 from phexplore.systems.phsafe.publishing import coverage, publish_trial, published_files, truth_of
 from phexplore.systems.phsafe.results import RunResults
@@ -53,7 +53,7 @@ def publish_run(
     confidential = is_confidential(results.spec, results.summary)
     refuse_release(run)
     published = publish_trial(results, trial, seed, draws)
-    files = published_files(published) | {NOTE_FILE: release_note(results.spec).encode()}
+    files = published_files(published)
     is_compared = results.has_truth and not confidential
     truth = truth_of(results) if is_compared else {}
     room = rooms_of(results, trial) if is_compared else {}
@@ -61,7 +61,7 @@ def publish_run(
         files["comparison.csv"] = comparison_file(published, truth, room)
     if confidential:
         tell(f"Comparisons with exact counts were left out. {TREATED_AS_CONFIDENTIAL}")
-    for name, content in files.items():
+    for name, content in {**files, **beside(results.spec, files)}.items():
         write_atomically(out / name, content, private=confidential)
         tell(f"Wrote {out / name}")
     classes = coverage_by_room(published, truth, room)

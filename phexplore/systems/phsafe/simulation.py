@@ -89,7 +89,7 @@ class PrivateSimulation(PreparedSimulation[_Prepared]):
                 expectation=expectation_of(spec, keys),
                 measured=_directly_measured(keys),
                 files=files,
-                writer=files.trial_writer(*columns, self.label),
+                writer=files.trial_writer(*columns, self.mark),
             )
         watch.note(self.label)
 
@@ -152,7 +152,7 @@ class ExactSimulation(PreparedSimulation[tuple[Tabulation, NumberFiles, TrialWri
         files = NumberFiles(keys)
         truth = Truth(counts, counts, counts)
         _write_truth(self._directory, files, truth, exact, provenance=spec.provenance)
-        writer = files.trial_writer(np.full(len(keys), ""), np.zeros(len(keys)), self.label)
+        writer = files.trial_writer(np.full(len(keys), ""), np.zeros(len(keys)), self.mark)
         self._shared = exact, files, writer
         watch.note(self.label)
 

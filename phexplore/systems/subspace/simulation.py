@@ -97,7 +97,7 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
             self._shared = _Prepared(plans, answers, names, self._margins(plans))
             with writing(self._directory / TRUTH_FILE) as part:
                 truth = {plan.name: own.exact for plan, own in zip(plans, answers, strict=True)}
-                write_answers(part, names, truth)
+                write_answers(part, names, truth, self._spec.provenance.mark_of_counts())
         watch.note(self.label)
 
     def _margins(self, plans: tuple[NoisePlan, ...]) -> Floats:
@@ -132,7 +132,7 @@ class SubspaceSimulation(PreparedSimulation[_Prepared]):
                 errors.append(np.zeros(plan.space.size))
         covered = int(np.count_nonzero(np.abs(np.concatenate(errors)) <= shared.margin))
         figures = TrialFigures(covered, shared.names.size) if self.is_private else TrialFigures(0, 0)
-        meta = {"covered": figures.covered, "numbers": figures.numbers, "label": self.label}
+        meta = {"covered": figures.covered, "numbers": figures.numbers, **self.mark}
         write_answers(path, shared.names, values, meta)
         return figures
 

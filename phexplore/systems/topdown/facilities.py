@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,24 +10,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from phexplore.runs.run_files import integers, read_columns, reading, texts
+from phexplore.model.provenance import Provenance
+from phexplore.runs.run_files import MARK, integers, read_columns, reading, texts
 from phexplore.runs.store import FACILITIES_FILE, RunUnreadableError
 
 
-def write_facilities(path: Path, geoids: NDArray[np.str_], facilities: NDArray[np.int32]) -> None:
+def write_facilities(
+    path: Path, geoids: NDArray[np.str_], facilities: NDArray[np.int32], provenance: Provenance
+) -> None:
     """Write the facilities of every block.
 
     Args:
         path: of the file.
         geoids: codes of the blocks.
         facilities: ``int32[blocks, types]``, housing units first.
+        provenance: of the counts.
 
     Raises:
         OSError: the system refuses.
     """
     columns = {"geoid": pa.array(geoids.tolist(), pa.string())}
     columns |= {f"type{number}": pa.array(facilities[:, number]) for number in range(facilities.shape[1])}
-    pq.write_table(pa.table(columns), path, compression="zstd")
+    table = pa.table(columns).replace_schema_metadata({MARK: json.dumps({"provenance": provenance.json()})})
+    pq.write_table(table, path, compression="zstd")
 
 
 def read_facilities(directory: Path, geoids: NDArray[np.str_]) -> NDArray[np.int64] | None:

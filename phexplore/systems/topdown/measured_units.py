@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from phexplore.model.provenance import Provenance
 from phexplore.runs.run_files import (
     check_columns,
     check_rows,
@@ -39,13 +40,14 @@ UNITS_FILE = "units.parquet"
 _REMEDY = "Run it again and keep the noisy answers."
 
 
-def write_units(directory: Path, world: World, geoids: NDArray[np.str_]) -> None:
+def write_units(directory: Path, world: World, geoids: NDArray[np.str_], provenance: Provenance) -> None:
     """Write what a run is going to measure.
 
     Args:
         directory: of the run.
         world: what is measured.
         geoids: public codes of the leaves, ``str[leaves]`` in the order of the population.
+        provenance: of the data.
 
     Raises:
         WriteError: the file system refuses.
@@ -68,7 +70,9 @@ def write_units(directory: Path, world: World, geoids: NDArray[np.str_]) -> None
             for measuring in design.measurings
         ]
         noises.append({"level": level.name, "variances": variances})
-    table = pa.table(columns).replace_schema_metadata({"phexplore": json.dumps({"noises": noises}, ensure_ascii=True)})
+    table = pa.table(columns).replace_schema_metadata(
+        {"phexplore": json.dumps({"noises": noises, "provenance": provenance.json()})}
+    )
     path = directory / MEASUREMENTS_DIRECTORY / UNITS_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     with writing(path) as part:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,11 +52,11 @@ def measurement_file(directory: Path, trial: int, level: str) -> Path:
 class MeasurementWriter:
     """Writes the noisy answers of one trial as the descent meets them, level by level, units in their order."""
 
-    def __init__(self, directory: Path, trial: int, world: World, framework: str) -> None:
+    def __init__(self, directory: Path, trial: int, world: World, stated: Mapping[str, object]) -> None:
         self._directory = directory
         self._trial = trial
         self._world = world
-        self._framework = framework
+        self._stated = stated
         self._parts: list[NDArray[Any]] = []
 
     def __call__(self, number: int, answers: NDArray[Any]) -> None:
@@ -72,7 +73,7 @@ class MeasurementWriter:
         metadata = {
             "schema": level.plan.schema.id,
             "level": level.name,
-            "framework": self._framework,
+            **self._stated,
             "units": codes_digest(units.codes),
             "queries": [
                 {"query": query.name, "budget": exact_text(budget)}

@@ -27,6 +27,7 @@ from phexplore.simulate.topdown.measuring import TrialKey
 from phexplore.systems.topdown.chained_release import kept_query, release_link
 from phexplore.systems.topdown.published_writing import (
     Asked,
+    Mark,
     Partitions,
     axes_of,
     exact_rows,
@@ -85,7 +86,7 @@ def announced_size(directory: Path, world: World, trials: int) -> str:
 
 
 def publish_outer_answers(
-    root: Path,
+    release: tuple[Path, Mark],
     outer: OuterWorld,
     kept: Histograms,
     geoids: NDArray[np.str_],
@@ -98,7 +99,7 @@ def publish_outer_answers(
     """Write all noisy answers of a trial, unit by unit, and what is exact of every unit.
 
     Args:
-        root: folder of the release.
+        release: its folder, and what every file says about itself.
         outer: what was measured.
         kept: the redistricting counts that the trial stands on, of the leaves in the tree's order.
         geoids: public codes of the leaves, ``U[leaves]`` in the order of the population.
@@ -110,7 +111,7 @@ def publish_outer_answers(
     Raises:
         WriteError: the file system refuses.
     """
-    world = outer.world
+    world, (root, mark) = outer.world, release
     codes = published_codes(world.tree, geoids, with_plain_counties=True)
     names = [level.name for level in world.design.levels]
     county = int(codes[names.index(_COUNTY)].dtype.itemsize // 4) if _COUNTY in names else 0
@@ -120,12 +121,12 @@ def publish_outer_answers(
         for schema in outer.schemas:
             folder = product_folder(root, schema, codes[-1]) / f"{level.name}.parquet"
             width = county if number and level.name != "State" else _STATES_ALONE
-            with Partitions(folder / MEASURED, schema.attributes, width) as parts:
+            with Partitions(folder / MEASURED, schema.attributes, mark, width) as parts:
                 for unit in range(len(own)):
                     asked = list(_measured(outer, number, unit, (schema, called), key, is_exact=is_exact))
                     parts.add(own[unit : unit + 1], asked)
                     on_progress(f"{WRITING}, {level.name}", unit + 1, len(own))
-            with Partitions(folder / CONSTRAINED, schema.attributes, width) as parts:
+            with Partitions(folder / CONSTRAINED, schema.attributes, mark, width) as parts:
                 exact = exact_rows(world, number) if schema == world.design.schema else []
                 exact += _bounds(outer, number, schema)
                 for first in range(0, len(own), _AT_ONCE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ _PRODUCTS = {
     "dhc_households": "DHCH_PROD",
     "dhc_units": "Unit_DHCH_PROD",
 }
+Mark = Mapping[str, object]
 _DIGITS = {"County": 1, "Tract": 4, "Block_Group": 2}
 """Of the running number that a code adds to its parent's."""
 _STATE, _TRIBAL = slice(1, 3), 3
@@ -55,7 +57,7 @@ def published_directory(directory: Path, trial: int) -> Path:
     return measurement_file(directory, trial, "x").parent / PUBLISHED_DIRECTORY
 
 
-def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[np.str_]) -> None:
+def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[np.str_], mark: Mark) -> None:
     """Write the kept answers of a trial once more, in the published layout.
 
     Args:
@@ -63,6 +65,7 @@ def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[n
         trial: its number, from 0.
         world: what was measured.
         geoids: public codes of the leaves, ``str[leaves]`` in the order of the population.
+        mark: what every file says about itself.
 
     Raises:
         WriteError: the file system refuses.
@@ -74,13 +77,13 @@ def publish_answers(directory: Path, trial: int, world: World, geoids: NDArray[n
     for number, (level, own) in enumerate(zip(world.design.levels, codes, strict=True)):
         kept = pq.ParquetFile(measurement_file(directory, trial, level.name))
         first = 0
-        with Partitions(product / f"{level.name}.parquet" / MEASURED, schema.attributes) as parts:
+        with Partitions(product / f"{level.name}.parquet" / MEASURED, schema.attributes, mark) as parts:
             for group in range(kept.num_row_groups):
                 table = kept.read_row_group(group, use_threads=False)
                 last = first + table.num_rows
                 parts.add(own[first:last], _measured_rows(level, world.classes[number][first:last], table))
                 first = last
-        with Partitions(product / f"{level.name}.parquet" / CONSTRAINED, schema.attributes) as exact:
+        with Partitions(product / f"{level.name}.parquet" / CONSTRAINED, schema.attributes, mark) as exact:
             exact.add(own, exact_rows(world, number))
     states = next((n for n, level in enumerate(world.tree.levels) if level.name == "State"), None)
     if states is not None and world.design.levels[states].exact_total | world.design.levels[states].shared_total:
@@ -273,12 +276,13 @@ def exact_rows(world: World, number: int) -> list[Asked]:
 class Partitions:
     """Writes rows into one file per part of a state, or per county of it; the nation has one."""
 
-    def __init__(self, directory: Path, attributes: Sequence[Any], county: int = 0) -> None:
+    def __init__(self, directory: Path, attributes: Sequence[Any], mark: Mark, county: int = 0) -> None:
         """Write below a folder.
 
         Args:
             directory: of the level's answers, or of what is exact.
             attributes: of the schema.
+            mark: what every file says about itself.
             county: characters of a county's code; 0 keeps the counties of a state together. Then every row is a row group.
         """
         self._directory, self._county = directory, county
@@ -294,7 +298,8 @@ class Partitions:
                 ("query_shape", numbers),
                 ("value", pa.list_(pa.int64())),
                 ("variance", pa.float32()),
-            ]
+            ],
+            metadata={"phexplore": json.dumps(mark)},
         )
         self._open: dict[str, tuple[Any, pq.ParquetWriter]] = {}
 

@@ -11,6 +11,7 @@ from phexplore.data.blocks.age_microdata_writing import AGE_LAYOUTS, write_perso
 from phexplore.data.blocks.cell_lists import write_cells
 from phexplore.data.blocks.columnar_microdata import write_columns
 from phexplore.data.blocks.dhc_microdata_writing import write_dhc_persons, write_dhc_units
+from phexplore.data.blocks.marks import MARK_NAME
 from phexplore.data.blocks.microdata_writing import Metadata, write_persons, write_units
 from phexplore.data.blocks.population import BlockPopulation
 from phexplore.data.blocks.published_tables import published_tables, write_tables
@@ -71,11 +72,11 @@ def write_trial_release(
         case schema if schema in AGE_LAYOUTS:
             file = place / PERSONS_FILE
             write_persons_with_ages(population, file, metadata)
-            write_cells(population, place / CELLS_FILE)
+            write_cells(population, place / CELLS_FILE, metadata)
             return [file, place / CELLS_FILE]
         case _:
             file = place / CELLS_FILE
-            write_cells(population, file)
+            write_cells(population, file, metadata)
     if published_tables(population.schema.id):
         return [file, *write_tables([population], place / TABLES_DIRECTORY, in_columns=in_columns)]
     return [file]
@@ -112,5 +113,6 @@ def _metadata(spec: RunSpec, index: int, population: BlockPopulation) -> Metadat
         "Run": spec.identity,
         "Trial": str(index),
         "Records": str(population.total),
+        MARK_NAME: (spec.provenance if spec.data.is_open else spec.data.provenance).kind.value,
     }
     return tuple(lines.items())

@@ -125,7 +125,6 @@ class Prepared:
         full: the same at every level, with bounds.
         world: what is estimated: `full`, or the leaves alone.
         files: of the run.
-        label: what the trials are and what they are not fit for.
         margins: per level and measured query, the scenario's margin, people.
         lowest: number of the lowest level whose answers are pooled, -1 where none are.
         published: noise that was drawn elsewhere, None where this run draws it or another one kept it.
@@ -139,7 +138,6 @@ class Prepared:
     full: World
     world: World
     files: LeafFiles
-    label: str
     margins: tuple[tuple[int, ...], ...]
     lowest: int
     watched: WatchedFigure | None
@@ -262,7 +260,6 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 full,
                 world,
                 files,
-                self.label,
                 margins,
                 lowest,
                 watched,
@@ -303,7 +300,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
     def _write_exact(self, files: LeafFiles, population: BlockPopulation, watch: Watch, *, is_counted: bool) -> None:
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE) as part:
-                write_facilities(part, population.geoids, population.facilities)
+                write_facilities(part, population.geoids, population.facilities, self._spec.provenance)
         if not is_counted:
             return
         mark = self._spec.data.provenance.mark_of_counts() | {"provenance": self._spec.provenance.json()}
@@ -311,7 +308,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
             files.write(part, histograms_of(population), mark, watch.checkpoint)
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE) as part:
-                write_facilities(part, population.geoids, population.facilities)
+                write_facilities(part, population.geoids, population.facilities, self._spec.provenance)
 
     def write_trial(self, index: int, path: Path) -> TrialFigures:
         """Measure and estimate one trial; see `Simulation.write_trial`.
@@ -331,7 +328,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         figures = TrialFigures(descent.record.within, descent.record.numbers, watched)
         if trial is not None and shared.outer is not None and self.options.keep_measurements:
             publish_outer_answers(
-                published_directory(self._directory, index),
+                (published_directory(self._directory, index), self.mark),
                 shared.outer.outer,
                 trial.kept,
                 shared.files.geoids,
@@ -341,7 +338,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 on_progress=(lambda *_: None) if self._watch is None else self._watch.progress,
             )
         elif self.options.keep_measurements is KeptAnswers.PUBLISHED:
-            publish_answers(self._directory, index, shared.world, shared.files.geoids)
+            publish_answers(self._directory, index, shared.world, shared.files.geoids, self.mark)
         checked = _checked(shared, descent, trial)
         units = None if shared.outer is None or trial is None else shared.outer.units(trial)
         if self._truth is not None:
@@ -352,7 +349,7 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
                 path,
                 leaves,
                 {
-                    "label": shared.label,
+                    **self.mark,
                     "covered": figures.covered,
                     "numbers": figures.numbers,
                     "watched": figures.watched,
@@ -399,10 +396,10 @@ class TopDownSimulation(PreparedSimulation[Prepared]):
         shared = self.prepared
         target = Target.WHOLE if self.options.target is RounderTarget.WHOLE else Target.FRACTION
         keep, pooled = bool(self.options.keep_measurements), self.options.is_pooled
-        framework = self._spec.scenario.topdown.framework.value
+        stated = {"framework": self._spec.scenario.topdown.framework.value, **self.mark}
         sources: Sequence[MeasurementSource] = self._sources(index)
         elsewhere, on_progress = self._cluster is not None, self._progress(index)
-        on_answers = MeasurementWriter(self._directory, index, shared.world, framework) if keep else None
+        on_answers = MeasurementWriter(self._directory, index, shared.world, stated) if keep else None
         record = TrialRecord()
         with self._mapper() as mapper:
             if pooled:
@@ -531,7 +528,7 @@ def _units_kept(spec: RunSpec, directory: Path, world: World, files: LeafFiles) 
         return ()
     if world.design.has_outer_passes:
         return (announced_size(directory, world, spec.trials),)
-    write_units(directory, world, files.geoids)
+    write_units(directory, world, files.geoids, spec.provenance)
     return ()
 
 

@@ -239,7 +239,7 @@ class StateStore:
             files.write(part, data.leaves, mark, self._watch.checkpoint)
         if population.facilities is not None:
             with writing(self._directory / FACILITIES_FILE / f"{data.code}.parquet") as part:
-                write_facilities(part, population.geoids, population.facilities)
+                write_facilities(part, population.geoids, population.facilities, self._spec.provenance)
         arrays: dict[str, NDArray[Any]] = {
             "geoids": population.geoids.astype("S"),
             "parts": data.parts,

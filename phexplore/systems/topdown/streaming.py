@@ -312,7 +312,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         write_json(
             path / FOLDER_MARK,
             {
-                "label": self.label,
+                **self.mark,
                 "covered": figures.covered,
                 "numbers": figures.numbers,
                 "watched": None,
@@ -408,7 +408,7 @@ class StreamedSimulation(PreparedSimulation[Nation]):
         if self.options.microdata:
             self._release(index, task.data, files, result.leaves)
         with writing(path / f"{result.code}.parquet") as part:
-            files.write(part, result.leaves, {"label": self.label, **mark}, self._work.checkpoint)
+            files.write(part, result.leaves, {**self.mark, **mark}, self._work.checkpoint)
         self._count_seconds(result.seconds)
         return replace(result, leaves=result.leaves.part(0, 0)), mark
 

@@ -18,6 +18,7 @@ from phexplore.figures.table import Mean, Table, Value
 from phexplore.figures.wording import mean_text, people
 from phexplore.model.topdown import TopDown
 from phexplore.runs.confidentiality import refuse_release
+from phexplore.runs.release_note import write_beside
 from phexplore.runs.store import RunUnreadableError, load_spec
 from phexplore.systems.topdown.error_pictures import trials_words
 from phexplore.systems.topdown.estimate_pictures import Line, estimates_figure
@@ -165,4 +166,5 @@ def write_run_tables(directory: Path, trial: int, out: Path) -> tuple[Path, ...]
     written = write_tables([released], out)
     for path in written if spec.salt else ():
         path.chmod(0o600)
+    write_beside(spec, out, written, private=bool(spec.salt))
     return written

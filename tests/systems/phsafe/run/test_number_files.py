@@ -28,7 +28,7 @@ def files(tabulated: Pair) -> NumberFiles:
 def write(files: NumberFiles, path: Path) -> np.ndarray:
     counts = np.arange(len(files.keys)) * 2**34 - 5
     distributions = np.where(np.arange(len(counts)) % 2, "Discrete Gaussian", "Two-Sided Geometric")
-    writer = files.trial_writer(distributions, np.linspace(0, 9, len(counts)), "a label")
+    writer = files.trial_writer(distributions, np.linspace(0, 9, len(counts)), {"label": "a label"})
     writer.write(path, counts, TrialFigures(3, 4))
     return counts
 

@@ -40,7 +40,7 @@ class Written:
     def add(self, trial: int) -> None:
         counts = self.truth.truncated + self.noise[trial % TRIALS]
         blank = np.full(len(counts), "Discrete Gaussian")
-        writer = self.files.trial_writer(blank, np.ones(len(counts)), "")
+        writer = self.files.trial_writer(blank, np.ones(len(counts)), {})
         writer.write(self.directory / trial_file(trial), counts, TrialFigures(1, 2))
 
 
