@@ -70,7 +70,9 @@ def print_comparison(comparison: Comparison, *, as_json: bool) -> None:
     proven = ["-" if value is None else f"≤ {rounded_up(value, 4)}" for value in comparison.proven]
     epsilons = ["-" if value is None else epsilon_bound(value) for value in converted(comparison)]
     how = f"ε, {CONVERTED}" if PrivacyFramework.ZCDP in comparison.frameworks else "ε"
-    print_table(("", *names), [("total", *totals), ("proven ε", *proven), (how, *epsilons)])
+    origins = ["-" if column.provenance is None else column.provenance.kind.value for column in comparison.columns]
+    rows = [("total", *totals), ("proven ε", *proven), (how, *epsilons)]
+    print_table(("", *names), [*rows, ("provenance", *origins)] if set(origins) != {"-"} else rows)
     scenario = comparison.columns[0].scenario
     unit = system_of(scenario).counted(scenario, None)
     tell(f"Baseline: {names[0]}")

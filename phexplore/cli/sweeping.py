@@ -31,7 +31,7 @@ def sweep(
 
     Example: phexplore sweep sdhc-2020-us --grid grid.json --measure PH3/state_A-G --out sweep.csv
     """
-    from phexplore.decide.sweeping import read_grid, with_runs
+    from phexplore.decide.sweeping import read_grid, stated_table, with_runs
     from phexplore.decide.sweeping import sweep as swept
     from phexplore.figures.table_files import SUFFIXES, write_table
     from phexplore.files.atomic_files import read_text, write_atomically
@@ -54,7 +54,7 @@ def sweep(
 
         one = run_quietly(data, RunSettings(trials=trials, seed=seed), run_options_of(found.scenario, {}))
         found = with_runs(found, runs, one, workers)
-    write_table(found.table(), out)
+    write_table(stated_table(found), out)
     say(f"Wrote {out} ({len(found.points):,} points)")
     if picture is not None and form is not None:
         from phexplore.decide.sweeping import sweep_figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from phexplore.model.fields import logged_fields
 from phexplore.model.fingerprint import fingerprint
 from phexplore.model.numbers import exact_text
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.provenance import Provenance
 from phexplore.model.rules import Rule, Verdict
 from phexplore.model.scenario import Scenario, stated_as
 from phexplore.runs.confidentiality import summary_to_leave
@@ -29,11 +30,13 @@ class Compared:
         name: as shown; unique in a comparison.
         scenario: its parameters.
         summary: of the run, None for a scenario or an unfinished run.
+        provenance: of the data of the run, None for a scenario.
     """
 
     name: str
     scenario: Scenario
     summary: Mapping[str, Any] | None = None
+    provenance: Provenance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,8 @@ def run_compared(directory: Path) -> Compared | None:
     """
     if not (directory / SPEC_FILE).is_file():
         return None
-    scenario = load_spec(directory).scenario
-    return Compared(directory.resolve().name, scenario, summary_to_leave(directory))
+    spec = load_spec(directory)
+    return Compared(directory.resolve().name, spec.scenario, summary_to_leave(directory), spec.provenance)
 
 
 def compare(columns: Sequence[Compared], rules: Sequence[Rule] = ()) -> Comparison:
@@ -146,7 +149,7 @@ def _unique(columns: Sequence[Compared]) -> tuple[Compared, ...]:
         name, number = column.name, 2
         while any(other.name == name for other in found):
             name, number = f"{column.name} ({number})", number + 1
-        found.append(Compared(name, column.scenario, column.summary))
+        found.append(replace(column, name=name))
     return tuple(found)
 
 
@@ -212,6 +215,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
                 "name": column.name,
                 "fingerprint": fingerprint(column.scenario),
                 "run": column.summary is not None,
+                "provenance": column.provenance and column.provenance.json(),
                 "total": total,
                 "epsilon": value,
                 "epsilon_proven": proven,

@@ -17,6 +17,7 @@ from phexplore.decide.verdict_words import LOSSES, verdict_text
 from phexplore.figures.axis import Axis, Scale
 from phexplore.figures.figure import ROWS, Figure, KeyEntry, nothing
 from phexplore.figures.marks import Dot, Mark, Part, Role, Span, shape_of
+from phexplore.figures.stated_origin import ORIGIN_COLUMN
 from phexplore.figures.table import AtMost, Epsilon, Loss, People, Share, SignedLoss, Table, Value
 from phexplore.figures.wording import bound_text, capital, counted, margin_word, people, shown_change
 from phexplore.metrics.errors import figure_title
@@ -28,6 +29,7 @@ from phexplore.model.rounded import percent
 from phexplore.model.rules import Outcome, Rule, Verdict
 from phexplore.model.scenario import Scenario
 from phexplore.runs.confidentiality import summary_to_leave
+from phexplore.runs.store import load_spec
 from phexplore.systems.protocol import PlaceName, System
 from phexplore.systems.registry import loss_of, system_of
 
@@ -97,8 +99,10 @@ def comparison_view(request: ComparisonRequest) -> ComparisonView:
         PhexploreError: fewer than two, of different systems, or a run cannot be read.
     """
     columns = [
-        Compared(choice.title, choice.scenario, None if choice.run is None else summary_to_leave(choice.run))
-        for choice in request.choices
+        Compared(each.title, each.scenario)
+        if each.run is None
+        else Compared(each.title, each.scenario, summary_to_leave(each.run), load_spec(each.run).provenance)
+        for each in request.choices
     ]
     return view_of(compare(columns, request.rules))
 
@@ -124,6 +128,10 @@ def view_of(found: Comparison) -> ComparisonView:
         f"Baseline: {names[0]}. Its conventions apply to all: {percent(conventions.confidence, places=None)} "
         f"margins, {margin_word(conventions.margin)}, {neighbours.value} neighbours.{_without_targets(found)}"
     )
+    kinds = [None if column.provenance is None else column.provenance.kind.value for column in found.columns]
+    measured = tuple(
+        (f"{figure_title(row.name)}, {system.place_name(row.place).title}", *row.values) for row in found.measured
+    )
     return ComparisonView(
         title,
         sentence,
@@ -135,10 +143,7 @@ def view_of(found: Comparison) -> ComparisonView:
         ),
         Table(
             ("Measured in runs", *heads),
-            tuple(
-                (f"{figure_title(row.name)}, {system.place_name(row.place).title}", *row.values)
-                for row in found.measured
-            ),
+            (*measured, (ORIGIN_COLUMN, *kinds)) if measured else (),
         ),
         _rules(system, found, heads),
         comments_table([column.scenario for column in found.columns], names),

@@ -14,6 +14,7 @@ from phexplore.decide.sweeping import (
     MOST_POINTS,
     Sweep,
     column_title,
+    stated_table,
     sweep_figure,
     sweep_points,
     usual_column,
@@ -142,7 +143,7 @@ def answer(request: SweepRequest, tell: Callable[[object], None]) -> SweepAnswer
     moved = [column for column in (usual, *columns[2:]) if len(set(table.column(column))) > 1]
     ordered = dict.fromkeys((*moved[:1], usual, *columns))  # what does not move says nothing
     titles = {column: column_title(found, column) for column in ordered}
-    return SweepAnswer(table, {column: sweep_figure(found, column) for column in ordered}, titles)
+    return SweepAnswer(stated_table(found), {column: sweep_figure(found, column) for column in ordered}, titles)
 
 
 def _run(found: Sweep, asked: PointRuns, tell: Callable[[object], None]) -> Sweep:

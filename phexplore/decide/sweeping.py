@@ -21,6 +21,7 @@ from phexplore.figures.axis import Axis
 from phexplore.figures.figure import Figure, KeyEntry, nothing, row_figure
 from phexplore.figures.marks import Dot, Part, Points, Row, shape_of
 from phexplore.figures.marks import Path as Line
+from phexplore.figures.stated_origin import with_origin, with_origin_column
 from phexplore.figures.table import AtMost, Table, Value
 from phexplore.figures.table import shown as shown_text
 from phexplore.figures.wording import CONVERTED, capital
@@ -32,7 +33,9 @@ from phexplore.model.fingerprint import fingerprint
 from phexplore.model.issues import InputProblemsError, Issue
 from phexplore.model.paths import parameters, with_parameters
 from phexplore.model.phsafe import PrivacyFramework
+from phexplore.model.provenance import Provenance, together
 from phexplore.model.scenario import Scenario
+from phexplore.runs.store import load_spec
 from phexplore.systems.registry import loss_of, margins_of_entries, system_of
 
 MOST_POINTS = 100_000
@@ -77,11 +80,13 @@ class Sweep:
         scenario: where it starts.
         points: in the order of the grid, the last parameter fastest.
         measured: figures of the runs by point, empty where nothing was run.
+        provenance: of the data of the runs, None where nothing was run.
     """
 
     scenario: Scenario
     points: tuple[Point, ...]
     measured: tuple[Mapping[str, float | None], ...] = ()
+    provenance: Provenance | None = None
 
     def table(self) -> Table:
         """Return a row per point: its parameters, total, ε, margins, and the figures of its run."""
@@ -207,8 +212,14 @@ def titled(found: Sweep) -> Table:
     return replace(table, headers=(*own, *(column_title(found, column) for column in table.headers[len(grid) :])))
 
 
+def stated_table(found: Sweep) -> Table:
+    """Return the table of a sweep; with runs, the last column has the provenance of their data."""
+    table = found.table()
+    return table if found.provenance is None else with_origin_column(table, found.provenance.kind.value)
+
+
 def sweep_figure(found: Sweep, column: str = "") -> Figure:
-    """Return how one figure moves with the first parameter, a line per combination of the others.
+    """Return how one figure moves with the first parameter, and the provenance of the data of its runs.
 
     Args:
         found: the sweep.
@@ -217,6 +228,12 @@ def sweep_figure(found: Sweep, column: str = "") -> Figure:
     Raises:
         UnknownNameError: there is no such column.
     """
+    drawn = _drawn(found, column)
+    return drawn if found.provenance is None else with_origin(drawn, found.provenance)
+
+
+def _drawn(found: Sweep, column: str) -> Figure:
+    """Return a line per combination of the other parameters."""
     table, grid = found.table(), list(found.points[0].values)
     figures = table.headers[len(grid) :]
     shown = column or usual_column(figures)
@@ -321,4 +338,5 @@ def with_runs(found: Sweep, directory: Path, run: RunPoint, workers: int = 1) ->
                 raise failures[0] from None
             finally:
                 ended.set()
-    return replace(found, measured=tuple(measured[point.folder] for point in found.points))
+    provenance = together(load_spec(directory / folder).provenance for folder in folders)
+    return replace(found, measured=tuple(measured[point.folder] for point in found.points), provenance=provenance)

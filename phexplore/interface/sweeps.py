@@ -67,8 +67,8 @@ def sweep(
         >>> px.sweep("pl94-2020-persons-us", {"total": [1, 2]}).epsilon.round(2).tolist()
         [10.03, 14.87]
     """
+    from phexplore.decide.sweeping import stated_table, with_runs
     from phexplore.decide.sweeping import sweep as swept
-    from phexplore.decide.sweeping import with_runs
 
     with argument_of("grid"):
         values = {path: several(each) for path, each in grid.items()}
@@ -85,7 +85,7 @@ def sweep(
         from phexplore.decide.sweeping import sweep_figure
 
         draw((sweep_figure(found, column),), "", ax)
-    table = found.table()
+    table = stated_table(found)
     exact = [point.total if isinstance(point.total, Fraction) else None for point in found.points]
     rows = [(*row, total) for row, total in zip(table.rows, exact, strict=True)]
     return frame((*table.headers, "exact"), rows, exact=("exact",))

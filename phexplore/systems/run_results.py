@@ -151,7 +151,7 @@ class RunAnswer:
         held_back: why the picture must not leave by copying or saving, "" where it may.
         problems: sentences about parts that cannot be read.
         waiting: trials that are not in the picture yet: ask again.
-        provenance: of the data of the run; None before `StatedReader` adds it.
+        provenance: of the data of the run and of those compared with it; empty before `StatedReader` adds it.
     """
 
     request: RunRequest
@@ -166,7 +166,7 @@ class RunAnswer:
     held_back: str = ""
     problems: tuple[str, ...] = ()
     waiting: int = 0
-    provenance: Provenance | None = None
+    provenance: tuple[Provenance, ...] = ()
 
 
 class RunReader(Protocol):
@@ -207,8 +207,13 @@ class StatedReader:
             Path(each) for chooser in found.choosers if chooser.asks in _RUNS for each in _several(chooser.chosen)
         ]
         is_held = any(map(_is_confidential_run, (request.directory, *chosen)))
-        picture = with_origin(found.picture, provenance)
-        return replace(found, provenance=provenance, picture=picture, held_back=HELD_BACK if is_held else "")
+        stated = (provenance, *(_load_spec(each).provenance for each in chosen))
+        return replace(
+            found,
+            provenance=tuple(dict.fromkeys(stated)),
+            picture=with_origin(found.picture, *stated),
+            held_back=HELD_BACK if is_held else "",
+        )
 
 
 class _Open(Protocol):

@@ -25,7 +25,8 @@ from phexplore.resources import resource
 from phexplore.runs.confidentiality import warning_about_blocks
 from phexplore.runs.spec import RunSpec, data_of, decode_spec, encode_spec
 from phexplore.systems.registry import preset, system_of
-from phexplore.systems.run_results import RunRequest
+from phexplore.systems.run_results import _RUNS, RunRequest
+from phexplore.systems.topdown.published_pictures import error_pictures
 from phexplore.systems.topdown.run_options import TopDownOptions
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -101,7 +102,7 @@ def test_that_every_chart_and_every_row_of_its_table_states_the_kind(simulated):
     results = system_of(px.open_run(directory)._spec.scenario).results
     reader = results.stated_reader()
     drawn = [reader.answer(RunRequest(directory, tab.id)) for tab in results.tabs]
-    assert {answer.provenance.kind.value for answer in drawn} == {kind}
+    assert {each.kind.value for answer in drawn for each in answer.provenance} == {kind}
     charts = [answer.picture for answer in drawn if isinstance(answer.picture, Figure) and not answer.picture.is_empty]
     assert charts
     for chart in charts:
@@ -260,3 +261,81 @@ def test_that_the_kind_that_claims_least_prevails_in_a_mixture():
     for last, part in enumerate(parts):
         assert together(reversed(parts[: last + 1])) == part
     assert together(()) == UNMARKED
+
+
+# Several runs beside each other, and figures of runs in other results
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory) -> tuple[Path, Path]:
+    """A run on marked blocks, and one on the same blocks without the mark, open because they are counts."""
+    folder, found = tmp_path_factory.mktemp("two"), []
+    for name, write in (
+        ("marked", lambda path: write_block_file(synthesize_blocks(20, 1), path)),
+        ("plain", write_unmarked),
+    ):
+        write(folder / f"{name}.csv")
+        out = folder / name
+        asked = ["--data", str(folder / f"{name}.csv"), "--trials", "1", "--seed", "1", "--out", str(out)]
+        assert run(["run", "pl94-2020-persons-us", *asked]) == DONE
+        found.append(out)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_that_a_comparison_of_runs_states_the_kinds_of_all(two_runs, order, capsys):
+    one, other = (two_runs[place] for place in order)
+    kinds = [("synthetic", "real")[place] for place in order]
+    capsys.readouterr()
+    assert run(["compare", str(one), str(other), "--json"]) == DONE
+    assert [column["provenance"]["kind"] for column in json.loads(capsys.readouterr().out)["columns"]] == kinds
+    assert run(["compare", str(one), str(other)]) == DONE
+    assert all(kind in capsys.readouterr().out for kind in kinds[:1])
+    results = system_of(px.open_run(one)._spec.scenario).results
+    compared = 0
+    for tab in results.tabs:
+        reader = results.stated_reader()
+        offered = reader.answer(RunRequest(one, tab.id, others=(other,)))
+        for chooser in offered.choosers:
+            if chooser.asks in _RUNS:
+                request = RunRequest(one, tab.id, {chooser.id: str(other)}, (other,))
+                answer = reader.answer(request)
+                if isinstance(answer.picture, Figure) and not answer.picture.is_empty:
+                    compared += 1
+                    assert [each.kind.value for each in answer.provenance] == kinds
+                    assert set(answer.picture.table.column("Provenance")) == {", ".join(kinds)}
+                    assert all(word in answer.picture.title.lower() for word in ("synthetic data", "unmarked data"))
+    assert compared
+
+
+def test_that_a_sweep_with_runs_states_their_provenance(tmp_path, two_runs):
+    grid = tmp_path / "grid.json"
+    grid.write_text('{"total": [1, 2]}')
+    data = two_runs[0].parent / "marked.csv"
+    out, chart = tmp_path / "sweep.csv", tmp_path / "sweep.svg"
+    command = ["sweep", "pl94-2020-persons-us", "--grid", str(grid), "--out", str(out), "--picture", str(chart)]
+    assert run([*command, "--runs", str(tmp_path / "runs"), "--data", str(data)]) == DONE
+    header, *rows = out.read_text().splitlines()
+    assert header.endswith(",Provenance")
+    assert all(row.endswith(",synthetic") for row in rows)
+    assert "synthetic data" in chart.read_text().lower()
+
+
+def test_that_published_errors_state_the_provenance_of_the_run_beside_them(two_runs, tmp_path):
+    stated = Provenance(ProvenanceKind.SYNTHETIC, "a run").json()
+    figures = ("mae_total", "rmse_total", "mean_total", "largest_total", "exact_total", "mae_cells", "true_total")
+    sizes = [{"size": "10 to 99", "areas": 1, "mae_total": 1.0}]
+    groups = [{"group": "total", "title": "Total", "mae": 1.0, "mean": 1.0}]
+    level = {
+        "level": "County",
+        "areas": 1,
+        "by_size": sizes,
+        "groups": groups,
+        "worst": [],
+        **dict.fromkeys(figures, 1.0),
+    }
+    level |= {f"run_{name}": 2.0 for name in figures} | {"run_by_size": sizes, "run_groups": groups, "run_areas": 1}
+    found = {"title": "NHGIS", "levels": [level], "differences": [], "notes": [], "run": "r", "run_provenance": stated}
+    chart = error_pictures(found)[0].content
+    assert chart.title.startswith("Published data compared with synthetic data: ")
+    assert set(chart.table.column("Provenance")) == {"published, synthetic"}

@@ -263,8 +263,8 @@ class ResultsPage(QWidget):
         if answer.waiting and self.isVisible():
             self.reader.request(self._request(asked.directory))  # the rest of the trials, a slice of time at a time
         self.sentence.setText(" · ".join(map(tile_sentence, answer.tiles)))
-        self.ribbon.setText("" if answer.provenance is None else answer.provenance.sentence)
-        self.ribbon.setVisible(answer.provenance is not None)
+        self.ribbon.setText(" Compared with: ".join(each.sentence for each in answer.provenance))
+        self.ribbon.setVisible(bool(answer.provenance))
         self._problems.setText("\n".join(answer.problems[:3]))
         self._problems.setVisible(bool(answer.problems))
         if asked.tab == self.tab:

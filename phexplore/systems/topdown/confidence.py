@@ -371,7 +371,8 @@ def _of_run(
     together = np.concatenate(errors)
     rmse = float(np.sqrt((together**2).mean()))
     units = ", ".join(f"{len(run.codes(name)):,} {name.replace('_', ' ')}" for name in run.levels[: place + 1])
-    return rmse, len(together), f"{len(errors)} trials of {run.directory.name} ({units}), {words}"
+    kind = run.spec.provenance.words
+    return rmse, len(together), f"{len(errors)} trials of {run.directory.name}, {kind} ({units}), {words}"
 
 
 def _compared(

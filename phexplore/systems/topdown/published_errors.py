@@ -55,7 +55,7 @@ def published_errors(path: Path, run: Path | None = None) -> dict[str, Any]:
     ours = None if run is None else _RunOfOurs(run)
     levels = [_level(level, table, cells, ours) for level in dict.fromkeys(table.levels.tolist())]
     notes = dict.fromkeys((*describe(found).notes, *table.remarks))
-    stated = {
+    stated: dict[str, Any] = {
         "file": str(path),
         "kind": found.kind,
         "title": found.title,
@@ -64,7 +64,9 @@ def published_errors(path: Path, run: Path | None = None) -> dict[str, Any]:
         "differences": [],
     }
     if ours is not None:
-        stated |= {"run": str(run), "differences": _differences(ours, levels, str(path))}
+        origin = ours.run.spec.provenance
+        differences = [f"Run: {origin.sentence}", *_differences(ours, levels, str(path))]
+        stated.update(run=str(run), run_provenance=origin.json(), differences=differences)
     return stated
 
 

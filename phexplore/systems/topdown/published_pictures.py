@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from phexplore.catalog.names import learn_areas
 from phexplore.figures.figure import Figure, bar_figure
 from phexplore.figures.marks import Bar
+from phexplore.figures.stated_origin import with_origin
 from phexplore.figures.table import Table, Value
+from phexplore.model.fields import read
+from phexplore.model.provenance import Provenance, ProvenanceKind
 from phexplore.systems.experiments import Experiment, Found, Given, Parameter, Picture
 from phexplore.systems.topdown.spine_findings import noun
 from phexplore.systems.topdown.wording import level_title
@@ -64,7 +68,10 @@ def error_pictures(found: Found, _folder: Path | None = None) -> list[Picture]:
         pictures.append(Picture(f"{each['level']}: by group", _groups(each, beside), notes))
         if each["worst"]:
             pictures.append(Picture(f"{each['level']}: farthest off", _farthest(each, beside), notes))
-    return pictures
+    if "run" not in found:
+        return pictures
+    origins = (Provenance(ProvenanceKind.PUBLISHED, found["title"]), read(Provenance, found["run_provenance"]))
+    return [replace(each, content=with_origin(each.content, *origins)) for each in pictures]
 
 
 def _words(level: Mapping[str, Any]) -> str:

@@ -244,6 +244,7 @@ def printed_tuning(tuned: Tuned) -> dict[str, Any]:
     found, held = tuned.result, {"value", "meets"} if tuned.answer.confidential else set()
     return {
         "data": {"path": tuned.data.path, "sha256": tuned.content},
+        "provenance": tuned.data.provenance.json(),
         "confidentiality": tuned.answer.json(),
         "alone": {level: str(budget) for level, budget in found.alone.items()},
         "budgets": {level: str(budget) for level, budget in found.budgets.items()},
@@ -276,5 +277,6 @@ def print_tuning(tuned: Tuned, *, as_json: bool) -> None:
     tell(f"total ρ {float(found.total):.6g} after {len(found.probes)} settings")
     for probe in found.smaller[:1]:
         tell(f"A smaller total of {float(probe.total or 0):.6g} met the same criterion: {_budgets_text(probe)}")
+    tell(tuned.data.provenance.sentence)
     if tuned.answer.confidential:
         tell(f"{tuned.answer.sentence} {STAYS}")
