@@ -51,5 +51,10 @@ def _with_column(chart: Figure, stated: Sequence[Provenance]) -> Table:
 
 
 def with_origin_column(table: Table, kinds: str) -> Table:
-    """Return a table with the kinds of its data in a last column."""
+    """Return a table with the kinds of its data in a last column.
+
+    Args:
+        table: without them.
+        kinds: in words.
+    """
     return replace(table, headers=(*table.headers, ORIGIN_COLUMN), rows=tuple((*row, kinds) for row in table.rows))
