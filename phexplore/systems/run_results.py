@@ -208,8 +208,11 @@ class StatedReader:
         ]
         is_held = any(map(_is_confidential_run, (request.directory, *chosen)))
         stated = (provenance, *(_load_spec(each).provenance for each in chosen))
+        caption = found.headline.caption
+        caption = caption.replace("Last run", "Last run (synthetic)", 1) if provenance.is_synthetic else caption
         return replace(
             found,
+            headline=replace(found.headline, caption=caption),
             provenance=tuple(dict.fromkeys(stated)),
             picture=with_origin(found.picture, *stated),
             held_back=HELD_BACK if is_held else "",

@@ -108,6 +108,7 @@ def test_that_every_chart_and_every_row_of_its_table_states_the_kind(simulated):
     for chart in charts:
         assert kind in f"{chart.title} {chart.summary}".lower()
         assert set(chart.table.column("Provenance")) <= {kind}
+    assert all(("(synthetic)" in answer.headline.caption) is (kind == "synthetic") for answer in drawn)
     if kind == "synthetic":
         assert all(chart.title.startswith("Synthetic data: ") for chart in charts)
 

@@ -41,6 +41,7 @@ _PHRASES = {
     "Coverage of the margins": "Numbers within their margins",
     "run: coverage": "run, within margins",
     "since): coverage": "since), within margins",
+    "synthetic): coverage": "synthetic), within margins",
     "truncation bias": "threshold effect",
     "truncation threshold": "threshold",
     "truncation threshold τ": "threshold",

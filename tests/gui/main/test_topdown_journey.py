@@ -65,7 +65,9 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     assert "all rounded at once" in results.sentence.text()
     window.navigation.choose(Area.OVERVIEW)  # elsewhere the headline is one line
     last = window.headline.tiles[3]
-    qtbot.waitUntil(lambda: last.accessibleName().startswith("Last run: within 5 points"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: last.accessibleName().startswith("Last run (synthetic): within 5 points"), timeout=PATIENCE_MS
+    )
 
     window.session.edit("Drop constraints", lambda s: set_item(s, "constraints", "Block", ()))
     qtbot.waitUntil(lambda: EDITED in last.accessibleName())
@@ -74,7 +76,8 @@ def test_that_a_topdown_run_started_in_the_window_ends_in_pictures(qtbot, window
     assert again.spec.options.measured_identity == first.spec.identity
     window.navigation.choose(Area.OVERVIEW)
     qtbot.waitUntil(
-        lambda: EDITED not in last.accessibleName() and "Last run: " in last.accessibleName(), timeout=PATIENCE_MS
+        lambda: EDITED not in last.accessibleName() and "Last run (synthetic): " in last.accessibleName(),
+        timeout=PATIENCE_MS,
     )
 
     window.navigation.choose(Area.RESULTS)

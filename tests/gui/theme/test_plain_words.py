@@ -47,6 +47,7 @@ def plainly() -> Iterator[None]:
         ("PH3 (noise alone, truncation not included)", "PH3 (noise alone, not what thresholds cut off)"),
         ("Last run: coverage: 90.1 %", "Last run, within margins: 90.1 %"),
         ("Last run (edited since): coverage", "Last run (edited since), within margins"),
+        ("Last run (synthetic): coverage", "Last run (synthetic), within margins"),
         ("bias −0.1 people (truncation)", "bias −0.1 people (thresholds)"),
         ("Truncation thresholds", "Thresholds"),
         (
