@@ -198,7 +198,7 @@ def test_that_published_tables_replace_their_own_folder_and_no_other(tmp_path, m
     )
     for _ in range(2):
         assert run(["published", "tables", "r", "--out", "out"]) == 0
-        assert set(contents(tmp_path / "out")) == {"P2.csv", "P4.csv", MARK_FILE}
+        assert set(contents(tmp_path / "out")) == {"P2.csv", "P4.csv", "SIMULATED.txt", "provenance.json", MARK_FILE}
     fill(tmp_path / "out", {"mine.csv": "keep"})
     before = contents(tmp_path / "out")
     assert run(["published", "tables", "r", "--out", "out"]) == 1

@@ -65,8 +65,8 @@ def published_errors(path: Path, run: Path | None = None) -> dict[str, Any]:
     }
     if ours is not None:
         origin = ours.run.spec.provenance
-        differences = [f"Run: {origin.sentence}", *_differences(ours, levels, str(path))]
-        stated.update(run=str(run), run_provenance=origin.json(), differences=differences)
+        differences, notes = _differences(ours, levels, str(path)), {f"Run: {origin.sentence}": None, **notes}
+        stated.update(run=str(run), run_provenance=origin.json(), differences=differences, notes=list(notes))
     return stated
 
 
