@@ -25,6 +25,8 @@ from phexplore.opening import open_regular, unreadable
 
 MOST_UNPACKED, LARGEST_RATIO = 16 * 2**20, 200
 """From so many bytes on, a packed file must not have unpacked to more than so many times its size; tables reach thirty."""
+_PIECE = 2**20
+"""Bytes after which the growth is looked at, however much is asked for at once."""
 MOST_MEMBERS = 200_000
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
@@ -69,7 +71,7 @@ class Unpacked(io.RawIOBase):
             OSError: the content is damaged, or grows without end.
         """
         try:
-            piece = self._inner.read(len(buffer))
+            piece = self._inner.read(min(len(buffer), _PIECE))
         except _DAMAGE as error:
             raise OSError(errno.EIO, f"the compressed file is damaged ({error})") from error
         buffer[: len(piece)] = piece

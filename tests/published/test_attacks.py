@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 
+from phexplore.data.archives import MOST_UNPACKED, Unpacked
 from phexplore.errors import PhexploreError
 from phexplore.published.door import read_files, recognise
 from phexplore.systems.topdown.shapes import read_outlines
@@ -161,3 +162,17 @@ def test_that_links_in_circles_pipes_and_devices_are_passed_by(tmp_path):
     for name in ("device.csv", "pipe.csv"):
         with pytest.raises(PhexploreError):
             recognise(tmp_path / name)
+
+
+def test_that_growth_is_looked_at_however_much_is_asked_for_at_once():
+    class Endless(io.BytesIO):
+        given = 0
+
+        def read(self, size=-1):
+            self.given += size
+            return bytes(size)
+
+    source = Endless()
+    with pytest.raises(OSError, match="has unpacked to"):
+        io.BufferedReader(Unpacked(source, 28_000)).read(200_000_000)
+    assert source.given <= MOST_UNPACKED + 2 * 2**20
