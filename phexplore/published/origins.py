@@ -54,8 +54,11 @@ def provenance_of(path: Path) -> Provenance:
         if found is not None and found.kind not in _OWN_KINDS:
             layout = Provenance(ProvenanceKind.PUBLISHED, f"{found.title}, by the layout of the file; not verified")
             return together(_stated(part.path) or layout for part in found.parts)
-        if path.is_dir():
-            files = [file for file in sorted(path.rglob("*")) if file.suffix in READ_SUFFIXES and file.is_file()]
+        packed = [part.path for part in found.parts if part.path != path] if found and path.is_file() else []
+        if packed or path.is_dir():
+            files = packed or [
+                file for file in sorted(path.rglob("*")) if file.suffix in READ_SUFFIXES and file.is_file()
+            ]
             parts = [part.path for group in (found.beside if found else ()) for part in group.parts]
             return together(provenance_of(file) for file in files if file not in parts)
         is_1940 = looks_like_1940(read_head(path))
