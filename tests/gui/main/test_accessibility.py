@@ -318,7 +318,7 @@ def test_that_every_tab_of_the_results_is_seen_on_a_small_screen(opened) -> None
     (tabs,) = window.pages.currentWidget().findChildren(LazyTabs)
     bar = tabs.tabBar()
     widths = [bar.tabRect(number).width() for number in range(bar.count()) if bar.isTabVisible(number)]
-    assert len(widths) == 13
+    assert len(widths) == 12
     assert sum(widths) <= window.pages.width() - 2 * MARGIN
 
 

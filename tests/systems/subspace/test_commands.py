@@ -126,7 +126,7 @@ def test_that_bad_data_are_listed_by_line(capsys, two_file, tmp_path):
     path.write_text(path.read_text().replace("a,0,100", "a,0,many"))
     status, _, err = call(capsys, "run", two_file, "--data", path, "--out", tmp_path / "run")
     assert status == BAD_INPUT
-    assert "counts.csv:2:3: count is 'many'" in err
+    assert "counts.csv:2:3: count is not a whole number" in err
 
 
 def test_that_figure_1_of_the_shipped_state_needs_no_file(capsys, tmp_path):
