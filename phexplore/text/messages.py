@@ -103,7 +103,7 @@ class Message(str):
 
     def __eq__(self, other: object) -> bool:
         """Return whether another text reads the same for every reader; a plain string is compared with the expert English."""
-        if not str.__eq__(self, other):
+        if str.__eq__(self, other) is not True:
             return False
         if type(other) is not Message:
             return True

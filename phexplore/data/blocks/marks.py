@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from phexplore.data.blocks.census_1940_layout import SYNTHETIC_DATANUM, YEAR
 from phexplore.data.blocks.delimited import read_batches, read_head, read_header, readable
@@ -50,8 +50,8 @@ def own_metadata(path: Path) -> dict[str, object]:
     """Return what this program wrote into the metadata of a Parquet file, empty for any other file."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - the command line starts without it
 
-    with suppress(ValueError, KeyError, OSError, RecursionError):
-        content = json.loads((pq.read_schema(path).metadata or {})[b"phexplore"])
+    with suppress(ValueError, OSError, RecursionError):
+        content = json.loads((pq.read_schema(path).metadata or {}).get(b"phexplore", b"{}"))
         return content if isinstance(content, dict) else {}
     return {}
 
@@ -68,11 +68,19 @@ def mark_of_output(path: Path) -> dict[str, object] | None:
     if isinstance(content.get(MARK_COLUMN), dict):
         return {"label": content.get("label", ""), MARK_COLUMN: content[MARK_COLUMN]}
     for folder in path.absolute().parents[:_ABOVE] if path.is_file() else ():
-        with suppress(ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError, PhexploreError):
-            listed = json.loads(read_bytes(folder / PROVENANCE_FILE, limit=2**24))
-            if mark_file(path, 0).sha256 in listed["files"].values():
-                stated = {name: listed[name] for name in ("kind", "source")}
-                return {"label": f"Written with {PROVENANCE_FILE}, which lists it.", MARK_COLUMN: stated}
+        listed = _listing(folder)
+        if listed and mark_file(path, 0).sha256 in listed["files"].values():
+            stated = {name: listed[name] for name in ("kind", "source")}
+            return {"label": f"Written with {PROVENANCE_FILE}, which lists it.", MARK_COLUMN: stated}
+    return None
+
+
+def _listing(folder: Path) -> dict[str, Any] | None:
+    """Return the content of a folder's ``provenance.json``, None where there is none that can be read."""
+    with suppress(ValueError, OSError, RecursionError, PhexploreError):
+        listed = json.loads(read_bytes(folder / PROVENANCE_FILE, limit=2**24))
+        if isinstance(listed, dict) and isinstance(listed.get("files"), dict) and {"kind", "source"} <= listed.keys():
+            return listed
     return None
 
 

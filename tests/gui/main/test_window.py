@@ -29,6 +29,7 @@ from phexplore.gui.main.window import MainWindow
 from phexplore.gui.theme.appearance import ThemeChoice, appearance
 from phexplore.gui.theme.colours import DARK
 from phexplore.gui.theme.depth import Depth
+from phexplore.gui.widgets.buttons import TextButton
 from phexplore.gui.widgets.tile import TileLine
 from phexplore.model.edits import rename
 from phexplore.model.keys import TableId
@@ -227,6 +228,8 @@ def test_that_a_dropped_config_becomes_a_scenario(window, us, tmp_path) -> None:
     path = tmp_path / "config.json"
     path.write_text(write_config(us))
     drop(window, path)
+    buttons = window.files.dialog.findChildren(TextButton)
+    next(button for button in buttons if button.text() == "Import").click()
     assert len(window.session.shown.workbook.scenarios) == 2
 
 

@@ -90,7 +90,7 @@ def test_that_a_run_whose_worker_is_killed_goes_on_to_the_same_bytes(block_file,
             for child in psutil.Process().children(recursive=True):
                 child.kill()
 
-    assert not isinstance(run_worker(cut, kill_after_the_first), Finished)
+    assert run_worker(cut, kill_after_the_first) == Finished(Outcome.INTERRUPTED)
     present = [(cut / trial_file(index)).exists() for index in range(4)]
     assert any(present)
     assert not all(present)

@@ -93,7 +93,7 @@ def test_that_targets_alone_above_a_cap_are_named_with_ways_out():
     wanted = {TOTAL["Block_Group"]: Fraction(2), TOTAL["Tract"]: Fraction(3)}
     with pytest.raises(InfeasibleError) as caught:
         solve(budgets_of(PERSONS), Goals(margins=wanted, caps=(Cap(CapOn.UNBOUNDED, Fraction(1, 2)),)))
-    assert "Block_Group: total within 2 people" in caught.value.sentence
+    assert "Block_Group: total at most 2 people" in caught.value.sentence
     way = caught.value.relaxations[0]
     eased = {key: way.margins[key][1] if key in way.margins else margin for key, margin in wanted.items()}
     solve(budgets_of(PERSONS), Goals(margins=eased, caps=(Cap(CapOn.UNBOUNDED, Fraction(1, 2)),)))

@@ -13,10 +13,13 @@ from phexplore.document.project import Project
 from phexplore.gui.systems.phsafe.truncation_view import StudioView, run_study
 from phexplore.model.keys import parse_query
 from phexplore.model.workbook import Workbook
+from phexplore.runs.spec import RunSpec, describe_data
+from phexplore.runs.store import prepare_directory
 from phexplore.systems.phsafe.budget_edits import Keep
 from phexplore.systems.phsafe.edits import set_budget
 from phexplore.systems.phsafe.truncation_sources import SizeSource, StudyRequest
 
+DEMO = Path("demo")
 PH7 = parse_query("PH7/state_A-G")
 
 
@@ -36,10 +39,9 @@ class Runs(QObject):
 
 
 @pytest.fixture
-def run(tmp_path):
-    """A run that counted its households."""
-    home = tmp_path / "first"
-    home.mkdir()
+def run(tmp_path, us):
+    """A run on synthetic records that counted its households."""
+    home = prepare_directory(tmp_path / "first", RunSpec(us, describe_data(DEMO), 1, 7))
     sizes = [{"size": 1, "households": 100}, {"size": 12, "households": 10}]
     (home / "summary.json").write_text(json.dumps({"truncation": [{"table": "PH7", "sizes": sizes}]}))
     return home
