@@ -7,6 +7,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+from census_1940_files import synthesize_census_1940, write_census_1940
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
@@ -80,13 +81,14 @@ def arguments(command: str) -> list[str]:
 
 
 def bring_along(folder: Path) -> None:
-    """Put into a folder the files that documents take for granted: a proposal, blocks with places, grids, counties, a secret."""
+    """Put into a folder the files that documents take for granted: a proposal, blocks with places, records of 1940, grids, counties, a secret."""
     reference = preset("sdhc-2020-us").scenario
     proposal = set_threshold(reference, TableId("PH3"), 7)
     project = Project.new(Workbook((proposal,), proposal.name, proposal.baseline))
     project.save(folder / "proposal.phx")
     project.close()
     write_block_file(synthesize_states(40, 1, ["44"]), folder / "blocks.csv.gz")
+    write_census_1940(synthesize_census_1940(6, 1, ("44", "09")), folder / "census.dat.gz")
     (folder / "demonstration.csv").write_text(
         "gisjoin,name,H72001_dp,H72001_sf\nG440,Rhode Island,7,7\nG44059000,Providence city,5,6\n"
     )
