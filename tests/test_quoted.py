@@ -170,6 +170,21 @@ def test_that_a_text_is_shown_as_it_was_typed(qapp, as_before, entry, text) -> N
             assert _Wording(worded, _TEXTS).of((text, f"“{text}”"), is_read=True) == (text, f"“{text}”")
 
 
+@pytest.mark.parametrize("text", [text for text in _PHRASES if " " in text])
+def test_that_a_text_in_lines_is_shown_as_it_was_typed(qapp, as_before, text) -> None:
+    """Columns of comparisons were headed by a member's name in two lines, and its codes were read as names."""
+    _forget()
+    quote(text)
+    lines = "\n".join(text.rsplit(" ", 1))
+    for naming, plain, style in _SETTINGS:
+        speak_plainly(plain)
+        choose_style(style)
+        with called(naming):
+            assert localised(lines) == lines
+            assert lines in localised(f"± {lines}")
+            assert read_page(lines) == lines
+
+
 @pytest.mark.parametrize("text", _PHRASES)
 def test_that_files_hold_what_was_typed(text) -> None:
     scenario = replace(_scenario(), name=text, note=text, comments=(Comment(text, text, _NOW),))

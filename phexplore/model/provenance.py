@@ -99,7 +99,7 @@ UNMARKED = Provenance(ProvenanceKind.REAL, "the data carry no mark of their orig
 
 
 def together(parts: Iterable[Provenance]) -> Provenance:
-    """Return the provenance of several parts: the kind that prevails, with the sources of the parts of that kind.
+    """Return the provenance of several parts: the kind that prevails, with all sources; those of another kind are named as such.
 
     Args:
         parts: at least one; none counts as unmarked.
@@ -107,5 +107,5 @@ def together(parts: Iterable[Provenance]) -> Provenance:
     found = list(parts)
     order = list(ProvenanceKind)
     kind = max((part.kind for part in found), key=order.index, default=ProvenanceKind.REAL)
-    sources = dict.fromkeys(part.source for part in found if part.kind is kind)
+    sources = dict.fromkeys(part.source if part.kind is kind else f"{part.words}, {part.source}" for part in found)
     return Provenance(kind, "; ".join(sources)) if sources else UNMARKED

@@ -81,18 +81,23 @@ def _free(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=8192)
 def _found(text: str, _known: int) -> tuple[str, ...]:
-    """Return the quotations in a text, the longest first."""
-    words = dict.fromkeys(_WORD.findall(text))
-    return tuple(
-        sorted({each for word in words for each in _FIRST_WORD.get(word, ()) if each in text}, key=len, reverse=True)
-    )
+    """Return the quotations in a text, the longest first; the lines of the text may end at other spaces."""
+    words, spaced = dict.fromkeys(_WORD.findall(text)), _spaced(text)
+    found = {each for word in words for each in _FIRST_WORD.get(word, ()) if each in text or _spaced(each) in spaced}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=512)
 def _any_of(texts: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds quotations as whole words."""
+    """Return what finds quotations as whole words, with any space between their words."""
     whole = (
-        (r"(?<!\w)" if _WORD.match(text) else "") + re.escape(text) + (r"(?!\w)" if _WORD.match(text[-1]) else "")
-        for text in texts
+        (r"(?<!\w)" if _WORD.match(text) else "")
+        + r"\s+".join(map(re.escape, text.split()))
+        + (r"(?!\w)" if _WORD.match(text[-1]) else "")
+        for text in map(str.strip, texts)
     )
     return re.compile("|".join(whole))

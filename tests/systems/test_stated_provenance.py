@@ -260,7 +260,9 @@ def test_that_expansion_makes_counts_imputed_unless_they_are_synthetic(kind, exp
 def test_that_the_kind_that_claims_least_prevails_in_a_mixture():
     parts = [Provenance(kind, kind.value) for kind in ProvenanceKind]
     for last, part in enumerate(parts):
-        assert together(reversed(parts[: last + 1])) == part
+        mixed = together(reversed(parts[: last + 1]))
+        assert mixed.kind is part.kind
+        assert all(each.kind.value in mixed.source for each in parts[: last + 1]), "no part of a mixture goes unsaid"
     assert together(()) == UNMARKED
 
 
