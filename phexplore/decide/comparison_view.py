@@ -32,6 +32,7 @@ from phexplore.runs.confidentiality import summary_to_leave
 from phexplore.runs.store import load_spec
 from phexplore.systems.protocol import PlaceName, System
 from phexplore.systems.registry import loss_of, system_of
+from phexplore.text.messages import Quoted, msg, plural
 
 _LONGEST = 60
 _SMALLEST, _LARGER = 4.5, 0.4
@@ -314,17 +315,6 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
         ("Margin of", *(f"± {name}" for name in names)),
         tuple((mark.name, *row.values) for mark, row in zip(rows, effects, strict=True)),
     )
-    wins = [0] * len(names)
-    for effect in effects:
-        known = [(value, n) for n, value in enumerate(effect.values) if value is not None]
-        least = people(min(value for value, _ in known))
-        best = [n for value, n in known if people(value) == least]
-        if len(best) == 1:
-            wins[best[0]] += 1
-    winner = max(range(len(names)), key=wins.__getitem__)
-    title = f"{names[winner]} has the narrowest margin in {wins[winner]} of {len(rows)} rows"
-    if not wins[winner]:
-        title = "No one has the narrowest margin anywhere"
     summary = "A row per margin that differs, all on one scale; the line spans from the narrowest to the widest."
     confidence = percent(found.columns[0].scenario.conventions.confidence, places=None)
     axis = Axis(
@@ -334,7 +324,33 @@ def _overlay(found: Comparison, effects: Sequence[EffectRow], names: Sequence[st
         most=12,
     )
     key = tuple(KeyEntry(Dot(0.5, ink=n, shape=shape_of(n)), name) for n, name in enumerate(names))
-    return Figure("overlay", title, summary, axis, ROWS, rows, numbers, key=key, stretch=1.0)
+    return Figure("overlay", _narrowest(effects, names), summary, axis, ROWS, rows, numbers, key=key, stretch=1.0)
+
+
+def _narrowest(effects: Sequence[EffectRow], names: Sequence[str]) -> str:
+    """Return who has the narrowest margin, as shown, in the most rows; a margin that nobody else publishes is not compared."""
+    wins, compared = [0] * len(names), 0
+    for effect in effects:
+        known = [(value, n) for n, value in enumerate(effect.values) if value is not None]
+        if len(known) > 1:
+            compared += 1
+            least = people(min(value for value, _ in known))
+            best = [n for value, n in known if people(value) == least]
+            wins[best[0]] += len(best) == 1
+    if not compared:
+        return msg("Each margin that differs is published by one scenario only")
+    most = max(wins)
+    leaders = [Quoted(name) for name, count in zip(names, wins, strict=True) if count == most]
+    if not most:
+        return msg("No scenario alone has the narrowest margin")
+    return plural(
+        "{leaders} has the narrowest margin in {most} of {compared} rows",
+        "{leaders} each have the narrowest margin in {most} of {compared} rows",
+        n=len(leaders),
+        leaders=tuple(leaders),
+        most=most,
+        compared=compared,
+    )
 
 
 def overlay_row(place: PlaceName, row: EffectRow, names: Sequence[str]) -> Mark:

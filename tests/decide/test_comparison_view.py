@@ -79,6 +79,7 @@ def test_that_what_one_does_not_publish_is_said_so(us, query) -> None:
     (mark,) = view.overlay.marks
     assert len(mark.parts) == 1  # the dot of the one that publishes
     assert view.overlay.table.rows[0][2] is None
+    assert us.name not in view.overlay.title  # nobody is narrower than a margin that is not published
     unlimited = _view(us, set_budget(us, query, UNLIMITED))
     assert any("∞" in row for row in unlimited.parameters.rows)
 
@@ -94,6 +95,17 @@ def test_that_the_columns_say_loss_and_how_many_margins_are_narrower(us, query) 
     assert second[5:7] == (1, 0)
     assert first[2] < second[2]  # proven
     assert [shown(value) for value in first[1:4]] == ["2.514562", "16.308", "16.99"]  # as the headline and Overview
+
+
+def test_that_the_title_names_all_who_have_the_narrowest_margin_most_often(us, query) -> None:
+    other = parse_query("PH1_num/usa_*")
+    one, two = (replace(edit_margin(us, key, Fraction(10)), name=name) for key, name in ((query, "B"), (other, "C")))
+    title = _view(us, one, two).overlay.title
+    assert title.args["leaders"] == ("B", "C")
+    assert (title.args["most"], title.args["compared"]) == (1, 2)
+    title = _view(us, one).overlay.title
+    assert title.args["leaders"] == ("B",)
+    assert (title.args["most"], title.args["compared"]) == (1, 1)
 
 
 def test_that_no_mark_hides_another_of_the_same_margin(us, query) -> None:

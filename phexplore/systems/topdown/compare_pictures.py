@@ -296,11 +296,15 @@ def _cells(group: str, name: str, figure: _Compared | None) -> tuple[Value, ...]
 
 
 def _names(runs: list[TopDownRun]) -> list[str]:
-    """Return what the runs are called; those of one name also by their start."""
+    """Return what the runs are called; those of one name also by their start, those of one minute by their folder."""
     plain = list(map(_name, runs))
-    return [
+    dated = [
         f"{name}, {started_words(run.directory)}".rstrip(", ") if plain.count(name) > 1 else name
         for name, run in zip(plain, runs, strict=True)
+    ]
+    return [
+        f"{name} ({run.directory.name})" if dated.count(name) > 1 else name
+        for name, run in zip(dated, runs, strict=True)
     ]
 
 

@@ -138,6 +138,14 @@ def test_that_runs_of_one_scenario_are_told_apart_by_when_they_started(tmp_path)
     assert all("4 May" in name for name in names)
 
 
+def test_that_runs_of_one_minute_are_distinguished_by_their_folders(tmp_path):
+    (one, _, _), (other, _, _) = write(tmp_path, 1), write(tmp_path, 2)
+    picture = ask(one, [other])
+    names = [row.name for row in picture.marks[:2]]
+    assert {one.name in names[1], other.name in names[0]} == {True}
+    assert all(name in picture.title for name in (one.name, other.name))
+
+
 def test_that_a_single_run_says_how_to_compare(tmp_path):
     one, _, _ = write(tmp_path, 1)
     assert ask(one, [one]).summary == NOTHING_TO_COMPARE
