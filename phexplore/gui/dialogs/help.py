@@ -18,6 +18,7 @@ from phexplore.gui.widgets.number_field import LineField
 from phexplore.gui.widgets.page import Page
 from phexplore.gui.widgets.pointers import PAGE
 from phexplore.text.glossary import Term, glossary
+from phexplore.text.messages import Quoted
 
 _SENTENCE = (
     "Tune, forecast, simulate and hand over the disclosure-avoidance parameters of census releases.\n\n"
@@ -56,7 +57,8 @@ def _title(term: Term) -> str:
 
 def _entry(term: Term) -> QWidget:
     source = (Text(term.source, look="muted", relative=0.92, wrap=True),) if term.source else ()
-    return stacked(Text(_title(term), bold=True), Text(term.definition, wrap=True), *source, gap=2)
+    # Quotations: definitions name the symbols that are put in other words everywhere else.
+    return stacked(Text(Quoted(_title(term)), bold=True), Text(Quoted(term.definition), wrap=True), *source, gap=2)
 
 
 def show_about(parent: QWidget | None) -> Message:

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from phexplore.catalog.names import Naming, called
 from phexplore.catalog.tables import tables
@@ -15,6 +15,7 @@ from phexplore.gui.dialogs.preset_dialog import PresetDialog
 from phexplore.gui.systems.phsafe.sum_dialog import SumDialog
 from phexplore.gui.theme.appearance import appearance
 from phexplore.gui.theme.depth import Depth
+from phexplore.gui.theme.plain_words import speak_plainly, speaks_plainly
 from phexplore.gui.widgets.buttons import TextButton
 from phexplore.model.issues import Issue
 from phexplore.model.keys import LEVELS, parse_level, parse_query
@@ -167,6 +168,20 @@ def test_that_the_glossary_is_searched(qtbot, parent) -> None:
     shown = [name for name, entry in dialog.entries.items() if entry.isVisibleTo(dialog)]
     assert "truncation-threshold" in shown
     assert "lock" not in shown
+
+
+def test_that_definitions_are_shown_as_they_are_written(qtbot, parent) -> None:
+    """A member read that "a privacy loss is twice the privacy loss by the other count"."""
+    before = speaks_plainly()
+    speak_plainly(True)
+    try:
+        with called(Naming.NAMES):
+            dialog = GlossaryDialog(parent)
+            shown = {label.text() for entry in dialog.entries.values() for label in entry.findChildren(QLabel)}
+            painted = {QLabel.text(label) for entry in dialog.entries.values() for label in entry.findChildren(QLabel)}
+    finally:
+        speak_plainly(before)
+    assert {term.definition for term in glossary()} <= shown & painted
 
 
 def _word(text):
