@@ -49,8 +49,8 @@ named `exact` hold `fractions.Fraction`, the columns beside them the nearest flo
 take them. Wherever a scenario is asked for, a preset id, a project (`FILE.phx`, `FILE.phx#NAME`) or a file of production does as well.
 *Edit › Copy what was done as Python* says them, conventions and targets included; locks, notes and names of scenarios are people's, and left out.
 
-**Errors.** `px.errors` has every error below. The text of an error contains the remedy; `sentence` and `remedy` are apart. An error of another class is one in
-phexplore: report it. The types of results, e.g. `px.Data`, `px.Study` and `px.Verification`, are importable for annotations.
+**Errors.** `px.errors` has every error below. The text of an error contains the remedy; `sentence` and `remedy` are its two parts. An error of any other class is an error
+in phexplore: report it. The types of results, e.g. `px.Data`, `px.Study` and `px.Verification`, are importable for annotations.
 
 **Stability.** The {count} names below, their arguments, the columns of their frames and the ids of pictures are stable: what is to go is first
 deprecated for one release (0.x) or two (from 1.0) with a `DeprecationWarning` that names the replacement, and stands in the [changes](../CHANGELOG.md).

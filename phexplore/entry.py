@@ -1,4 +1,4 @@
-"""How processes beside this one are started: with the program this one was started with, from source or in one binary."""
+"""Start of further processes: with the program of this process, from source or in one binary."""
 
 from __future__ import annotations
 

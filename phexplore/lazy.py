@@ -1,4 +1,4 @@
-"""Functions that load their module when they are first called: a table of what can be done costs nothing to read."""
+"""Functions that load their module when they are first called, so that a table of functions is quick to read."""
 
 from __future__ import annotations
 

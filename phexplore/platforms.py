@@ -1,4 +1,4 @@
-"""Where Windows, macOS and Linux differ: locks on files, the folders of a user, processes and their memory.
+"""Differences between Windows, macOS and Linux: locks on files, the folders of a user, processes and their memory.
 
 Nothing else asks which system it is, but for whether Linux has a display (`phexplore.gui.main.display`).
 """

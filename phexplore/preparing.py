@@ -1,4 +1,4 @@
-"""Who hears that the solver is being prepared. Nothing of the compiler is loaded to say so."""
+"""Notification that the solver is being prepared, without loading the compiler."""
 
 from __future__ import annotations
 

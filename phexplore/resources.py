@@ -1,4 +1,4 @@
-"""Where the files shipped with the program are, installed or in a checkout."""
+"""Location of the files shipped with the program, installed or in a checkout."""
 
 from __future__ import annotations
 

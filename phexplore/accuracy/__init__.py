@@ -1,1 +1,1 @@
-"""Margins of error, and budgets solved from them; knows no system."""
+"""Margins of error, and budgets solved from them, for any system."""

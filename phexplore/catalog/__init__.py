@@ -1,1 +1,1 @@
-"""What the program ships and does not compute: tables, states, races, presets, licences."""
+"""Shipped reference data: tables, states, races, presets, licenses."""

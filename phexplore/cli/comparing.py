@@ -230,14 +230,14 @@ def save_scenarios(scenarios: Sequence[Scenario], label: str, out: Path) -> None
 
 
 def committee_of(texts: Sequence[str], baseline: str) -> tuple[CommitteeMatrix, list[Scenario]]:
-    """Return the members' proposals and what differs between them.
+    """Return the members' proposals and the differences between them.
 
     Args:
         texts: the members' scenarios as on the command line.
         baseline: of the proposals; "" for the preset of the first proposal.
 
     Raises:
-        PhexploreError: one of them cannot be read, or they cannot be laid over each other.
+        PhexploreError: one of them cannot be read, or they cannot be compared.
     """
     proposals = [load_scenario(text) for text in texts]
     start = baseline or next((proposal.baseline for proposal in proposals if proposal.baseline), "")

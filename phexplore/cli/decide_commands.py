@@ -117,7 +117,7 @@ def less_noise(
     out: Path | None = typer.Option(None, "--out", help="Save both scenarios as a project (.phx)."),
     as_json: bool = JSON,
 ) -> None:
-    """Use the slack of a converted ε: proven ε within it, with less noise in every answer.
+    """Reduce the noise of every measurement; the proven ε is at most the converted ε.
 
     Example: phexplore less-noise pl94-2020-persons-us --out less.phx
     """

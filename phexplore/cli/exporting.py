@@ -21,13 +21,13 @@ from phexplore.systems.run_results import Choice
 
 
 def export_scenario(scenario: Scenario, form: str, out: Path, source: str = "") -> Exported:
-    """Write a scenario in a format, say what is to be known of the files, and return them with it; see `export_files`.
+    """Write a scenario in a format, print the notes about the files, and return both; see `export_files`.
 
     Args:
         scenario: what is exported.
         form: the name of the format, as in ``--format``.
         out: the folder that receives the files.
-        source: what named the scenario; a report says what its project decided.
+        source: the name of the scenario as given; a report states the decisions of its project.
     """
     decisions: tuple[Decision, ...] = ()
     if (project := project_of(source)) is not None:

@@ -220,7 +220,7 @@ def export(
 ) -> None:
     """Write a parameter file that production reads, or a table or report of the parameters.
 
-    It says which parts of the scenario the file has no place for. With --json, they are in ``left_out``.
+    It lists the parts of the scenario that the file cannot contain. With --json, they are in ``left_out``.
 
     Example: phexplore export sdhc-2020-us --format phsafe-config --out config.json
     """

@@ -227,7 +227,7 @@ def _cap_json(scenario: Scenario, cap: Cap, allowed: Fraction, spent: Fraction) 
 
 
 def save_project(before: Scenario, after: Scenario, label: str, out: Path) -> None:
-    """Write a project of one scenario whose log says how it came about.
+    """Write a project of one scenario, with the log of its steps.
 
     Args:
         before: the scenario it started from.

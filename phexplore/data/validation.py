@@ -1,6 +1,6 @@
 """Validation of S-DHC inputs: production's three phases, then the rules between columns that production lacks.
 
-Validation reads the confidential records: which lines break a rule stands outside the privacy guarantee.
+Validation reads the confidential records. The privacy guarantee does not cover which lines break a rule.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PRIVACY_NOTE = (
-    "Validation reads the records themselves. Its messages hold no value, but name the lines that break a rule, outside "
-    "the privacy guarantee: keep its output as confidential as the input."
+    "Validation reads the records. Its messages contain no value, but they name the lines that break a rule. The privacy "
+    "guarantee does not cover this: treat the output as confidential, like the input."
 )
 
 

@@ -1,1 +1,1 @@
-"""From numbers to a decision: rules, comparison, frontier, committees, approvals, signed bundles."""
+"""Decisions: rules, comparison, frontier, committees, approvals, signed bundles."""

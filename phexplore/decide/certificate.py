@@ -216,13 +216,13 @@ def _checks(run: RunEvidence) -> str:
     if not isinstance(checks, dict) or not checks:
         return "none recorded"
     failed = failed_checks(checks)
-    passed = "budget spent as declared, other outcomes stay in the run" if "left_out" in run.content() else "all passed"
+    passed = "budget spent as declared; other outcomes not released" if "left_out" in run.content() else "all passed"
     return passed if not failed else f"failed: {', '.join(failed)}"
 
 
 def _seed(run: RunEvidence) -> str:
     is_held = run.facts["reproducible"] and run.facts["data"]["sha256"] is None
-    unknown = "stays in the run" if is_held else "system entropy"
+    unknown = "not released" if is_held else "system entropy"
     return unknown if run.facts["seed"] is None else str(run.facts["seed"])
 
 

@@ -44,14 +44,14 @@ class CitationError(PhexploreError):
 
 @dataclass(frozen=True, slots=True)
 class RunEvidence:
-    """What a bundle holds of a run.
+    """The evidence of a run in a bundle.
 
     Attributes:
         cited: name, identity and number of trials.
-        facts: what the run did, without the place its data lay in: the content of ``run.json`` in the bundle. Of a run on confidential
-            records, what its noise can be drawn again from and what confirms a guess of its data are null.
+        facts: the content of ``run.json`` in the bundle, without the path of the data. For a run on confidential records, the seed
+            and every entry that confirms a guess of the data are null.
         summary: the bytes of its ``summary.json``, of a run on confidential records those of ``summary-shared.json``.
-        manifest: the bytes of its ``manifest.json``: check sums of every file of the run, on confidential records that of the summary.
+        manifest: the bytes of its ``manifest.json``: checksums of every file of the run, on confidential records that of the summary.
     """
 
     cited: CitedRun
@@ -157,7 +157,7 @@ def _summary_to_show(directory: Path, spec: RunSpec) -> tuple[bytes, bytes]:
             shared = {SHARED_SUMMARY_FILE: sums["files"][SHARED_SUMMARY_FILE]}
             return content, (json.dumps({**sums, "files": shared}, indent=1, ensure_ascii=False) + "\n").encode()
     raise CitationError(
-        f"The summary of {directory} holds exact counts or errors of records that are treated as confidential.",
+        f"The summary of {directory} contains exact counts or errors of records that are treated as confidential.",
         "Simulate again with this version, which writes a summary without them, or on synthetic data.",
     )
 

@@ -127,7 +127,7 @@ def view_of(found: Comparison) -> ComparisonView:
     title = " and ".join(words) if parameters or effects else "Nothing differs: all hold the same parameters"
     sentence = (
         f"Baseline: {names[0]}. Its conventions apply to all: {percent(conventions.confidence, places=None)} "
-        f"margins, {margin_word(conventions.margin)}, {neighbours.value} neighbours.{_without_targets(found)}"
+        f"margins, {margin_word(conventions.margin)}, {neighbours.value} neighbors.{_without_targets(found)}"
     )
     kinds = [None if column.provenance is None else column.provenance.kind.value for column in found.columns]
     measured = tuple(
@@ -158,7 +158,7 @@ def _without_targets(found: Comparison) -> str:
     if all(aims) or not any(aims):
         return ""
     bare = [column.name for column, aim in zip(found.columns, aims, strict=True) if not aim]
-    return f" {' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no targets, as every production file: targets are not compared."
+    return f" {' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no targets, like every production file, so targets are not compared."
 
 
 def _differs(row: EffectRow) -> bool:
@@ -195,9 +195,9 @@ def _columns(found: Comparison, effects: Sequence[EffectRow]) -> Table:
         high = found.proven[place]
         proven = None if high is None else AtMost(high)
         if has_rho and high is None:
-            details[place, 2] = "Only of discrete Gaussian noise is a smallest ε proven; the ε beside it holds."
+            details[place, 2] = "The program proves a smallest ε only for discrete Gaussian noise; use the converted ε."
         if has_rho and kinds[place] is PrivacyFramework.PURE_DP:
-            details[place, 3] = "Its privacy loss is an ε itself: nothing is converted."
+            details[place, 3] = "Its privacy loss is already an ε, so no conversion is necessary."
         if has_runs and held is None:
             details[place, against + 3] = "A scenario has no trials; runs do."
         trials: tuple[Value, ...] = (held,) if has_runs else ()

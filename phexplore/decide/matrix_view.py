@@ -87,7 +87,7 @@ def matrix_view(matrix: CommitteeMatrix, proposals: Sequence[Scenario] = ()) -> 
     for place in range(len(matrix.rows), len(rows)):
         details |= {(place, column): "Nobody moved it; it is only spoken of." for column in range(1, len(headers) - 1)}
     sentence = (
-        f"Baseline: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold is moved. Agreement is the smallest proposal divided "
+        f"Baseline: {matrix.baseline.name}. {UNTOUCHED} means unchanged, bold means changed. Agreement is the smallest proposal divided "
         f"by the largest.{untold}" + (f" {counted(hidden, 'budget')} adjusted, margins unchanged." if hidden else "")
     )
     return MatrixView(_title(matrix), sentence, Table(headers, rows, looks, details), _picture(matrix))
@@ -225,18 +225,19 @@ def _picture(matrix: CommitteeMatrix) -> Figure:
         "picture",
         marks,
         Axis("Proposed value, as a multiple of the baseline", Scale.COUNT if far else Scale.LINEAR),
-        "Where members stand" if marks else "",
-        "From the smallest proposal to the largest, a small dot for each between, a large one for the middle; the dashed line is the baseline. "
+        "Members' positions" if marks else "",
+        "Each line extends from the smallest to the largest proposal; small dots are those between, the large dot is the middle. "
+        "The dashed line is the baseline. "
         f"Amber: the smallest is less than {percent(_CLOSE, places=0)} of the largest."
         if marks
-        else "No member moved a number that the baseline has.",
+        else "No member changed a value that the baseline has.",
         numbers,
         guide=1.0,
     )
 
 
 def _mark(system: System, row: MatrixRow, members: tuple[str, ...]) -> Row | None:
-    """Return a row of the picture; None where the baseline has nothing."""
+    """Return a row of the chart; None where the baseline has no value."""
     start = row.baseline
     if not start or row.low is None or row.middle is None or row.high is None:
         return None

@@ -176,13 +176,14 @@ def _proven(rule: Rule, scenario: Scenario, _: Summary) -> Verdict:
 
 def _neighbours(scenario: Scenario) -> str:
     """Return which data sets a loss compares: scenarios judged side by side may follow other conventions."""
-    return f"{loss_of(scenario).neighbours.value} neighbours"
+    return f"{loss_of(scenario).neighbours.value} neighbors"
 
 
 def _largest_group(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     if (rule.least_people, rule.tolerance) != (SUMMARY_PEOPLE, SUMMARY_TOLERANCE):
         return not_judged(
-            rule, "summaries of runs count areas from 500 people and 5 percentage points; auto-tuning judges others"
+            rule,
+            "run summaries use areas of 500 people or more and 5 percentage points; use auto-tuning for other values",
         )
     values = []
     for entry in summary.get("redistricting", ()):
@@ -222,7 +223,7 @@ def _error(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
 def _checks(rule: Rule, _: Scenario, summary: Summary) -> Verdict:
     checks = summary.get("checks")
     if not isinstance(checks, dict) or "left_out" in summary:
-        held = "the outcomes of checks stay in a run on confidential records"
+        held = "the outcomes of checks on confidential records are not released"
         return not_judged(rule, held if "left_out" in summary else "the run was not checked")
     failed = failed_checks(checks)
     return judged(rule, float(len(failed)), ", ".join(failed))

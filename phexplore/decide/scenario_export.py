@@ -49,9 +49,9 @@ class Exported:
     """Files that were written.
 
     Attributes:
-        files: the one that was asked for first.
-        notes: what is to be known of them, a sentence each.
-        left_out: the parts of the scenario that they have no place for; a report is not read back and leaves out none.
+        files: the requested file first.
+        notes: remarks about the files, one sentence each.
+        left_out: the parts of the scenario that the files cannot contain; none for a report, which is not imported.
     """
 
     files: tuple[Path, ...]
@@ -60,13 +60,13 @@ class Exported:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The notes, and what the files leave out."""
+        """The notes, and the parts that the files omit."""
         if not self.left_out:
             return self.notes
         listed = ", ".join(self.left_out)
         return (
             *self.notes,
-            f"{self.files[0].name} has no place for: {listed}. A project file (.phx) contains everything.",
+            f"{self.files[0].name} cannot contain: {listed}. A project file (.phx) contains everything.",
         )
 
 
@@ -134,7 +134,7 @@ def report_bytes(
 
 
 def export_files(scenario: Scenario, form: str, out: Path, decisions: tuple[Decision, ...] = ()) -> Exported:
-    """Write a scenario in a format, beside the preset it started from, and return the files with what is to be known of them.
+    """Write a scenario in a format, compared with its preset, and return the files with notes about them.
 
     Args:
         scenario: without blocking issues.
@@ -154,7 +154,7 @@ def export_files(scenario: Scenario, form: str, out: Path, decisions: tuple[Deci
 def write_scenario(
     scenario: Scenario, reference: Scenario | None, form: str, out: Path, now: datetime, occasion: Occasion
 ) -> Exported:
-    """Write a scenario in a format and return the files with what is to be known of them.
+    """Write a scenario in a format and return the files with notes about them.
 
     Args:
         scenario: without blocking issues.
@@ -162,7 +162,7 @@ def write_scenario(
         form: as for `export_files`.
         out: as there.
         now: time that the files state.
-        occasion: what a report says beside the parameters.
+        occasion: the further content of a report.
 
     Raises:
         UnknownNameError: no such format.
@@ -186,11 +186,11 @@ def write_scenario(
 
 
 def left_out(scenario: Scenario, path: Path) -> tuple[str, ...]:
-    """Return what a written file does not give back when it is imported, part by part, e.g. ``46 targets``.
+    """Return the parts of a scenario that an import of the written file does not restore, e.g. ``46 targets``.
 
     Args:
         scenario: that was written.
-        path: of the file. A table is laid over other parameters: what it leaves to them is not in it.
+        path: of the file. A table replaces some parameters of another scenario; it does not contain the rest.
     """
     system = system_of(scenario)
     try:
@@ -208,7 +208,7 @@ def left_out(scenario: Scenario, path: Path) -> tuple[str, ...]:
 
 
 def _lost(part: Field, own: Declared, read: Sequence[Declared]) -> str:
-    """Return what is said of a part of a scenario or of its parameters that some reading of a file does not hold, "" if all do."""
+    """Return the words for a part of a scenario that some reading of a file lacks, "" if every reading has it."""
     value = getattr(own, part.name)
     others = [getattr(back, part.name, None) for back in read]
     if part.name == "method" or value == part.default or all(value == other for other in others):

@@ -1,8 +1,8 @@
-"""The trade-off of a scenario, with its figures: curve, prices, what can be left out, risk.
+"""The trade-off of a scenario: curve, prices, candidates to drop, risk.
 
 Args:
     found: the trade-off as computed.
-    left: what can be left out, with what each part frees and loses, the most first.
+    left: the candidates to drop, with the budget that each frees and its loss, the largest first.
     request: what the trade-off is asked about.
     loss: the name of the privacy loss, e.g. ``bounded ρ``.
     symbol: the symbol of the privacy loss, e.g. ``ρ``.
@@ -119,7 +119,7 @@ def trade_off(request: TradeRequest) -> TradeAnswer:
 
 
 def left_out(scenario: Scenario, *, whole_levels: bool) -> tuple[LeftOut, ...]:
-    """Return what leaving out parts frees and loses, most freed first.
+    """Return the budget that omitting each part frees, and its loss, the largest first.
 
     Args:
         scenario: with the parts.
@@ -207,9 +207,9 @@ def frontier_title(found: Frontier) -> str:
     if found.weighting is Weighting.PRESENT:
         return "The best curve for the weights that these budgets imply: this scenario lies on it by definition"
     if found.waste < 5e-4:
-        return "With these weights no other budgets have the same weighted margin for at least 0.1 % less"
+        return "With these weights, no other budgets save 0.1 % or more at the same weighted margin"
     share = percent(parse_exact(f"{found.waste:.6f}"))
-    return f"With these weights the same weighted margin could be had for {share} less"
+    return f"With these weights, other budgets give the same weighted margin for {share} less"
 
 
 def point_words(point: FrontierPoint, loss: str, unit: str) -> str:

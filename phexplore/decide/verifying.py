@@ -1,9 +1,9 @@
 """Whether a bundle is unmodified, whether its parts agree with what is recomputed from its inputs, and who signed it.
 
-Nothing that a bundle states about itself is believed. Its inputs are the scenario, the project, the files of cited runs, and from the
-manifest time, clearance and expected signers. Everything else is computed from them again and compared byte by byte. Only the
-floating-point numbers of the forecast may differ, within `RELATIVE_TOLERANCE`. What this proves and what not is in
-``docs/trust_of_bundles.md``.
+The program relies on no statement of a bundle about itself. Inputs are the scenario, the project, the files of cited runs, and the
+time, clearance and expected signers in the manifest. Everything else is recomputed from them and compared byte by byte. Only the
+floating-point numbers of the forecast may differ, within `RELATIVE_TOLERANCE`. ``docs/trust_of_bundles.md`` states what this proves
+and what it does not.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _KEY_ID = re.compile(r"[0-9a-f]{64}")
 _PROGRAM = re.compile(r"[0-9][0-9a-z.+]{0,40}")
 _STATED_KEYS = ("made", "scenario", "fingerprint", "status", "clearance", "root", "signers")
 _NUMBERS = (PhexploreError, ValueError, ArithmeticError)
-"""What numbers that no float holds lead to; everything else that stops a computation is an error of the program."""
+"""Errors of numbers that exceed a float; any other exception in a computation is an error of the program."""
 _UNREADABLE = (PhexploreError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 _MOST_FINDINGS = 50
 _Value = TypeVar("_Value")
@@ -357,10 +357,10 @@ def _run(name: str, files: Mapping[str, bytes], parameters: str) -> RunEvidence:
     """Return a cited run.
 
     Raises:
-        ValueError: a file has another spelling than the one of JSON, so that it could be read in two ways.
+        ValueError: a file is not in the canonical form of JSON, so it could be read in two ways.
     """
     if wrong := [each for each, data in files.items() if one_spelling(json.loads(data)) != data]:
-        raise ValueError(f"{wrong[0]} is not spelled as runs write it")
+        raise ValueError(f"{wrong[0]} is not in the canonical form of JSON")
     return cited_in_bundle(name, files, parameters)
 
 

@@ -1,1 +1,1 @@
-"""A project in memory: its versions, undo, and the journal that survives a crash."""
+"""A project in memory: its versions, undo, and the journal of unsaved edits."""

@@ -1,4 +1,4 @@
-"""The parameters that decisions are about: found in the log of a project, kept in its list, and in their file, once they were approved."""
+"""Decided parameters: found in the log of a project and, once approved, retained in its list and its file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERED = re.compile(rf"{_REVISED}( \d+)?$")
 
 
 def write_new_project(path: Path, content: ProjectContent) -> None:
-    """Write a project to a path, in place of a file there that holds no decision.
+    """Write a project to a path; replace a file there only if it contains no decision.
 
     Args:
         path: of the project.
@@ -44,13 +44,13 @@ def write_new_project(path: Path, content: ProjectContent) -> None:
         if lost is not None:
             raise DecisionError(
                 f"{path.name} contains a decision: {lost.who} {lost.status.value} {lost.scenario!r}. It was not replaced.",
-                "Name another file; the parameters decided on stay in this one.",
+                f"Name another file. {path.name} retains its decision.",
             )
     write_atomically(path, write_project(content))
 
 
 def decided_version(steps: Sequence[Step[Workbook]], decision: Decision) -> Scenario | None:
-    """Return the newest version of the parameters that a decision is about, None where the log no longer holds them.
+    """Return the newest version of the parameters of a decision, None if the log no longer contains them.
 
     Args:
         steps: of the project.
@@ -75,7 +75,7 @@ def opened_version(workbook: Workbook, steps: Sequence[Step[Workbook]], decision
     found = decided_version(steps, decision)
     if found is None:
         raise DecisionError(
-            f"The history of this project no longer holds the parameters decided on as {decision.scenario!r}.",
+            f"The history of this project no longer contains the decided parameters of {decision.scenario!r}.",
             "Open the bundle or the earlier project file of that decision.",
         )
     here = _of(workbook.scenarios, decision.fingerprint, found)
@@ -96,7 +96,7 @@ def step_decided(steps: Sequence[Step[Workbook]], decision: Decision) -> int:
 
 
 class ApprovedVersions:
-    """Keeps every scenario that was approved in the list of scenarios; the log is searched once per decision."""
+    """Retains every approved scenario in the list of scenarios; the log is searched once per decision."""
 
     def __init__(self) -> None:
         self._searched = 0
@@ -105,7 +105,7 @@ class ApprovedVersions:
     def kept_in(
         self, after: Workbook, before: Workbook, decisions: Sequence[Decision], steps: Sequence[Step[Workbook]]
     ) -> Workbook:
-        """Return a new version that holds every approved scenario; an edit of one goes to a copy, named from it.
+        """Return a new version with every approved scenario; an edit of one creates a copy with a derived name.
 
         Args:
             after: the version an edit leads to.
@@ -146,7 +146,8 @@ def _with(after: Workbook, before: Workbook, edited: Scenario) -> Workbook:
     if edited.name not in after.names:
         if len(after.scenarios) < len(before.scenarios):
             raise EditRefusedError(
-                f"{edited.name!r} was approved, so it cannot be deleted.", "Keep it: a decision names these parameters."
+                f"{edited.name!r} was approved, so it cannot be deleted.",
+                "Retain it, because a decision names its parameters.",
             )
         return replace(after, scenarios=(*after.scenarios[:place], edited, *after.scenarios[place:]))
     name = free_name(after, _NUMBERED.sub("", edited.name) + _REVISED)

@@ -267,10 +267,10 @@ def taken(path: Path) -> tuple[Journal | None, PhexploreError | None]:
 
 
 def set_aside(journal: Path, found: Recovered, home: Path) -> list[Issue]:
-    """Copy a journal whose edits were not all restored; remove what killed programs left half-written.
+    """Copy a journal whose edits were not all restored; remove files that killed programs left half-written.
 
-    A journal of the state before the last save says nothing new: the program ended between writing the file and
-    beginning the journal anew.
+    A journal of the state before the last save contains no new edit: the program ended after it wrote the file and
+    before it began a new journal.
 
     Args:
         journal: path of the journal that was left.
@@ -285,14 +285,14 @@ def set_aside(journal: Path, found: Recovered, home: Path) -> list[Issue]:
         copy = keep_copy(journal, KEPT_SUFFIX if found.base else DAMAGED_SUFFIX)
         named = copy.name if copy.parent == home.parent else copy
         remedy = (
-            f"They are kept in {named}."
+            f"To repeat the edits, see {named}."
             if found.base
             else f"Repeat the missing edits. {named} is a copy of the journal."
         )
     except WriteError as error:
-        remedy = f"They are in {journal}. {error.full}"
+        remedy = f"The edits are in {journal}. {error.full}"
     sentence = (
-        f"{found.lost} unsaved edits belong to another state of the file, which was replaced since; they were not made."
+        f"{found.lost} unsaved edits belong to another state of the file, which was replaced. They were not restored."
         if found.base
         else "The journal of unsaved edits is damaged. "
         f"Restored: {counted(found.edits, 'edit')}. Not restored: {counted(found.lost, 'edit')}."

@@ -1,1 +1,1 @@
-"""Pictures and tables as values, drawn by the screen, by reports and by files."""
+"""Charts and tables as values, for the screen, reports and files."""

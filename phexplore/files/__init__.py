@@ -1,1 +1,1 @@
-"""The files of the program and how they are written: codecs, schemas, journal, atomic writes."""
+"""The files of the program: codecs, schemas, journal, atomic writes."""

@@ -1,1 +1,1 @@
-"""The program in Python: scenarios, forecasts, decisions, runs and data as values, frames and matplotlib axes."""
+"""Python interface: scenarios, forecasts, decisions, runs and data as values, frames and matplotlib axes."""

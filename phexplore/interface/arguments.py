@@ -68,7 +68,7 @@ def _with_remedy(function: Called) -> Called:
             if error.filename is None:
                 raise
             failure = PhexploreError(
-                f"{error.filename}: {error.strerror}.", "Check the name, its folder and the space."
+                f"{error.filename}: {error.strerror}.", "Check the file name, its folder and the free space."
             )
             failure.is_public = True
             raise failure from error

@@ -91,13 +91,13 @@ def compare(
     ax: Axes | None = None,
     picture: str = "overlay",
 ) -> DataFrame:
-    """Return what differs between scenarios and runs, the first of them the baseline.
+    """Return the differences between scenarios and runs; the first of them is the baseline.
 
     Args:
         columns: scenarios, or what names them, or directories of runs; two or more of one system.
         rules: file of decision rules, or their name in the user's library; "" for none.
-        ax: axes that a picture is drawn into; None for none.
-        picture: ``overlay``: the margins laid over each other; ``committee``: where members stand, the first being the baseline.
+        ax: axes for a chart; None for no chart.
+        picture: name of the chart: ``overlay`` (margins of all) or ``committee`` (members' positions; the first is the baseline).
 
     Returns:
         One row per difference: ``kind`` (``total``, ``parameter``, ``margin`` in people, ``measured`` or ``rule``), ``place``, and

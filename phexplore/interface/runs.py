@@ -55,7 +55,7 @@ class Run:
 
     @property
     def provenance(self) -> Provenance:
-        """Where its data come from: ``kind`` (synthetic, published, imputed or real) and ``source``.
+        """The provenance of its data: ``kind`` (synthetic, published, imputed or real) and ``source``.
 
         Example:
             >>> import phexplore as px
@@ -86,7 +86,7 @@ class Run:
         return state_of(self.directory).value
 
     def summary(self) -> dict[str, Any] | None:
-        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete. Of confidential records no metrics.
+        """Return ``summary.json``: checks, metrics, seconds; None before the run is complete. Without metrics for confidential records.
 
         Example:
             >>> import phexplore as px

@@ -67,7 +67,7 @@ class Scenario:
         object.__setattr__(self, "warnings", warnings)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refuse a new value: figures, files and fingerprints were made of the old one."""
+        """Refuse a new value: statistics, files and fingerprints were computed from the old one."""
         raise FrozenValueError(
             f"A scenario never changes: {name} cannot be assigned.",
             "Use scenario.set(path, value): it returns a new scenario.",
@@ -194,10 +194,10 @@ class Scenario:
         """Write a project that the window opens, and return its path.
 
         Args:
-            path: of the project (``.phx``); a file there is replaced unless it holds a decision.
+            path: of the project (``.phx``); an existing file is replaced unless it contains a decision.
 
         Raises:
-            DecisionError: the project there holds a decision.
+            DecisionError: the existing project contains a decision.
             WriteError: it cannot be written.
 
         Example:
@@ -217,7 +217,7 @@ class Scenario:
     def export(self, form: str, path: str | PathLike[str]) -> list[Path]:
         """Write a file that production reads, or a table or report of the parameters; return what was written.
 
-        A warning in the log ``phexplore`` lists the parts of the scenario that the file has no place for.
+        A warning in the log ``phexplore`` lists the parts of the scenario that the file cannot contain.
 
         Args:
             form: as ``phexplore export --format`` takes it, e.g. ``phsafe-config`` or ``html``.
@@ -447,7 +447,7 @@ class Forecast(Pictured):
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """The pictures of the overview, of the proven loss and of the trade-off, the same as in the window and in reports.
+        """The charts of the overview, of the proven loss and of the trade-off, the same as in the window and in reports.
 
         Example:
             >>> import phexplore as px
@@ -466,7 +466,7 @@ class Forecast(Pictured):
         return tuple(found)
 
     def __repr__(self) -> str:
-        """Return the scenario, its loss and how many margins there are."""
+        """Return the scenario, its loss and the number of margins."""
         return f"<Forecast of {self.scenario!r:.{_LONGEST * 3}}, {len(self.value.entries)} margins>"
 
     def _overview(self) -> tuple[Figure, ...]:

@@ -1,1 +1,1 @@
-"""Values: scenarios and their parameters, declared fields, goals, rules, edits, differences; the standard library alone."""
+"""Values: scenarios and their parameters, declared fields, goals, rules, edits, differences; uses only the standard library."""

@@ -235,7 +235,7 @@ def decided(decisions: Sequence[Decision], decision: Decision, *, is_clock_right
 
 
 def contradiction(decisions: Sequence[Decision]) -> str:
-    """Return why decisions cannot have been recorded one after the other, "" where they can.
+    """Return why decisions cannot have been recorded in this order, "" if they can.
 
     Args:
         decisions: all of a record, in the order they were made.
@@ -249,7 +249,7 @@ def contradiction(decisions: Sequence[Decision]) -> str:
         except DecisionError as error:
             return f"{what} does not follow from those before it. {error.sentence}"
         if recorded != (*before, decision):
-            return f"{what} approves other parameters than those approved before, and nothing supersedes these."
+            return f"{what} approves other parameters, but no decision supersedes those approved before."
     return ""
 
 

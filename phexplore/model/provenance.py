@@ -11,7 +11,7 @@ from phexplore.model.kinds import Choice, Text
 
 
 class ProvenanceKind(enum.Enum):
-    """The origin of data. The value is the word in files and on every result; a later kind prevails in a mixture."""
+    """The origin of data. Files and results contain the value; in a mixture, the last kind in this order prevails."""
 
     SYNTHETIC = "synthetic"
     """Made up: no record describes a real person, housing unit or place."""
@@ -43,7 +43,7 @@ class Provenance(Declared):
 
     Attributes:
         kind: synthetic, published, imputed or real.
-        source: program, product or file layout that the data come from, and who states it.
+        source: program, product or file layout that is the origin of the data, and the basis of this statement.
     """
 
     kind: ProvenanceKind = parameter(Choice(ProvenanceKind))

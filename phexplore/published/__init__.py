@@ -1,1 +1,1 @@
-"""The published record: files of the Census Bureau and of its users, recognised by content and brought to one of two forms."""
+"""Published data: files of the Census Bureau and of its users, recognized by content and converted to one of two forms."""

@@ -1,1 +1,1 @@
-"""Documents in HTML, PDF and workbooks, and what terminals print."""
+"""Documents in HTML, PDF and workbooks, and output for terminals."""

@@ -109,7 +109,7 @@ def _written(report: RunReport, provenance: Provenance, form: str, out: Path, no
 
 
 def report_without_errors(run: Path, now: datetime) -> RunReport:
-    """Return what may leave of a run on confidential records, of whatever system: its specification.
+    """Return the part of a run on confidential records that may be released, for any system: its specification.
 
     Args:
         run: a run directory.
@@ -131,7 +131,7 @@ def report_without_errors(run: Path, now: datetime) -> RunReport:
         spec,
         now,
         "Simulated run on confidential records",
-        (Tile("Trials asked for", f"{spec.trials:,}", state.value),),
+        (Tile("Trials requested", f"{spec.trials:,}", state.value),),
         (Part("method", "Checks and specification", (noise_caution(spec),), sections=sections),),
         trials=spec.trials,
         warning=LEFT_OUT,

@@ -57,13 +57,13 @@ def _with_first_page(spec: RunSpec, trials: int, parts: Sequence[Part]) -> tuple
     drawn = next((part for part in parts if part.charts), Part("", ""))
     charts, findings = drawn.charts[:1], drawn.findings
     rest = (replace(part, charts=part.charts[1:], findings=()) if part is drawn else part for part in parts)
-    asked = "" if trials == spec.trials else f", of {spec.trials:,} asked for,"
+    asked = "" if trials == spec.trials else f", of {spec.trials:,} requested,"
     none = "no count has an error" if trials else "nothing yet, no release is finished"
-    none = "figures stay in the run, the records are treated as confidential" if spec.salt else none
+    none = "the records are treated as confidential, so no statistic is released" if spec.salt else none
     found = next(iter((*findings, *(chart.finding for chart in charts), none))).replace("\n", " ").rstrip(".")
     found = found.removeprefix(f"{spec.provenance.title}: ")  # the sentence before says so
     sentences = (
-        f"What was {'asked for' if spec.salt else 'run'}: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {spec.provenance.words}.",
+        f"What was {'requested' if spec.salt else 'run'}: {trials:,} simulated release{'' if trials == 1 else 's'}{asked} of exactly these parameters, on {spec.provenance.words}.",
         f"What was found: {found}.",
         f"What it is fit for: {noise_caution(spec)}",
     )
@@ -88,13 +88,13 @@ def noise_caution(spec: RunSpec) -> str:
     if spec.mode is not RunMode.PRIVATE:
         return "No noise was added: these counts protect nobody and must not leave as a release."
     if spec.seed is not None:
-        return f"The noise was drawn from {_seed_words(spec)}, so anyone who has it can draw it again: not fit for a release."
+        return f"The noise was drawn from {_seed_words(spec)}, so anyone who has the seed can draw it again: not fit for a release."
     return "The noise came from the operating system and cannot be drawn again."
 
 
 def _seed_words(spec: RunSpec) -> str:
-    """Return the seed, which on confidential records stays in the run: whoever has it has the noise."""
-    return "a seed, which the run knows" if spec.salt else f"the seed {spec.seed}"
+    """Return the seed; on confidential records only the run contains it, because the seed reveals the noise."""
+    return "a seed that only the run contains" if spec.salt else f"the seed {spec.seed}"
 
 
 def check_entries(checks: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -137,7 +137,7 @@ def seconds_section(summary: Mapping[str, Any], title: str = "Seconds per phase"
 
 
 def specification_section(spec: RunSpec, trials: int, *further: tuple[str, str]) -> Section:
-    """Return what was run, so that it can be run again; of confidential records nothing that confirms a guess of them.
+    """Return the facts that reproduce a run; for confidential records, none that confirms a guess of them.
 
     Args:
         spec: of the run.
@@ -151,7 +151,7 @@ def specification_section(spec: RunSpec, trials: int, *further: tuple[str, str])
         *(() if spec.salt else data),
         ("Provenance", f"{spec.provenance.kind.value}: {spec.provenance.source}"),
         *further,
-        ("Trials", f"{'' if spec.salt else f'{trials} here, '}{spec.trials} asked for"),
+        ("Trials", f"{'' if spec.salt else f'{trials} here, '}{spec.trials} requested"),
         ("Noise", "entropy of the operating system" if spec.seed is None else f"drawn from {_seed_words(spec)}"),
         ("Program of the run", f"phexplore {spec.code_version}"),
     )

@@ -89,7 +89,7 @@ def print_epsilons(figures: Iterable[EpsilonFigure]) -> None:
                 nominal = f"on any path of the spine, {rounded_up(figure.value, 4)} on the nominal one"
             how = f"{how}: proven, {nominal}"
         tell(
-            f"ε {sign} {rounded_up(value, 4)} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbours)"
+            f"ε {sign} {rounded_up(value, 4)} at δ = {scientific_text(figure.delta)}  ({how}, {figure.neighbours.value} neighbors)"
         )
 
 

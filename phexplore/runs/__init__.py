@@ -1,1 +1,1 @@
-"""Runs of simulations: specification, store, worker process, queue, what is confidential."""
+"""Simulation runs: specification, store, worker process, queue, confidentiality."""

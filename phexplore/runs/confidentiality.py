@@ -1,8 +1,8 @@
-"""In front of every reader of records: what looks like confidential census input is said and recorded.
+"""Warnings about data that may be confidential, and the record of them, before any reader of records.
 
-Parameters chosen by looking at runs on confidential records reveal something about these records, outside every
-accounting. The program cannot know what is confidential. It assumes so for all data whose provenance is real, except tables of
-counts per block: these are what the Bureau publishes, and nothing in such a file tells the published one from another.
+Parameters chosen from runs on confidential records reveal information about these records that no privacy accounting
+covers. The program cannot know what is confidential. It assumes so for all data whose provenance is real, except tables of
+counts per block: the Bureau publishes such tables, and the file does not show whether it is published.
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ UNMARKED = (
     "them: tune on synthetic or public data. That the run went on all the same is written into its log."
 )
 
-COMPARED = f"Runs of a sweep are compared by their errors, which never leave a run on confidential data. {TREATED_AS_CONFIDENTIAL}"
+COMPARED = (
+    f"A sweep compares the errors of runs, which are not released for confidential data. {TREATED_AS_CONFIDENTIAL}"
+)
 
-_COUNTS = "These data are a table of counts by block, not records; whether it is published cannot be seen from it."
+_COUNTS = "These data are a table of counts by block, not records. The table does not show whether it is published."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,8 @@ class ConfidentialityWarning:
     def sentence(self) -> str:
         """What a person should know before a run on these data starts."""
         return (
-            f"{self.path} holds records of persons or housing units, or counts of them. {TREATED_AS_CONFIDENTIAL} Every parameter chosen by looking at "
-            "results on them reveals something about them, and no privacy accounting covers that. Tune on synthetic or public data."
+            f"{self.path} contains records of persons or housing units, or counts of them. {TREATED_AS_CONFIDENTIAL} Every parameter chosen from "
+            "results on them reveals information that no privacy accounting covers. Use synthetic or public data for tuning."
         )
 
 
@@ -101,7 +103,7 @@ def warning_about_blocks(path: Path) -> str:
 
 
 def open_table(path: Path) -> Path:
-    """Return the path of a table that releases are compared with, unless its counts are confidential: what is printed holds the noise.
+    """Return the path of a table to compare releases with, unless its counts are confidential: the output contains the noise.
 
     Raises:
         PhexploreError: it has no mark.
@@ -118,7 +120,7 @@ def _is_real(path: Path) -> bool:
 
 
 def salt_for(doubt: ConfidentialityWarning | None) -> str:
-    """Return random digits that stay in a run on doubted data, so that its identity confirms no guess of them; "" for others."""
+    """Return random digits that only a run on doubted data contains, so that its identity confirms no guess; "" for others."""
     return "" if doubt is None else secrets.token_hex(16)
 
 
@@ -182,7 +184,7 @@ def spec_to_leave(directory: Path) -> RunSpec:
 
 
 def summary_to_leave(directory: Path) -> dict[str, Any] | None:
-    """Return the summary of a run as it may leave the program; None before the run is complete."""
+    """Return the part of a run's summary that may be released; None before the run is complete."""
     summary = load_summary(directory)
     if summary is None or not is_confidential_run(directory):
         return summary
@@ -191,7 +193,7 @@ def summary_to_leave(directory: Path) -> dict[str, Any] | None:
 
 
 def warning_about(scenario: Scenario, data: RunData) -> ConfidentialityWarning | None:
-    """Return what speaks against using these data, None for marked data and for tables of counts by block.
+    """Return a warning about these data, None for marked data and for tables of counts by block.
 
     Args:
         scenario: that is to be run.
@@ -211,7 +213,7 @@ def person_here() -> str:
 
 
 def close_to_others(directory: Path) -> None:
-    """Let only their owner read the files of a run that are there, and those this process writes from now on."""
+    """Make the files of a run, and all that this process writes from now on, readable by their owner only."""
     os.umask(0o077)
     directory.chmod(0o700)
     for path in directory.rglob("*"):
@@ -241,7 +243,7 @@ def record_override(directory: Path, warning: ConfidentialityWarning, who: str, 
 
 
 def _may_be_confidential(scenario: Scenario, path: Path) -> bool:
-    """Return whether unmarked data can be confidential: all but tables by block; what cannot be read is refused by its reader."""
+    """Return whether unmarked data can be confidential: all except tables by block; a reader refuses unreadable data."""
     return scenario.method.data_kind is not DataKind.BLOCKS or _has_block_records(path)
 
 

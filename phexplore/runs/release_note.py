@@ -22,11 +22,11 @@ def release_note(spec: RunSpec) -> str:
         drawn = "Noise came from the operating system. Every trial that is released spends the budget once more."
     else:
         # Beside tables of real records the seed itself would be the key to them.
-        seed = f"the seed {spec.seed}" if spec.data.is_open else "a seed, which the run knows"
+        seed = f"the seed {spec.seed}" if spec.data.is_open else "a seed that only the run contains"
         drawn = f"Noise was drawn from {seed}: anyone who has it can take the noise away. Never release these tables."
     data = "" if spec.salt else f"Data: SHA-256 {spec.data.sha256}. "
     return (
-        "SIMULATED. These tables have the layout of a publication and are none.\n"
+        "SIMULATED. These tables have the layout of a publication but are not one.\n"
         f"{drawn}\n"
         f"Scenario: {spec.scenario.name!r}. Run: {spec.identity}.\n"
         f"{data}{spec.provenance.sentence}\n"

@@ -1,1 +1,1 @@
-"""Geographic spines: built, described, and the variances they give."""
+"""Geographic spines: construction, description, and predicted variances."""

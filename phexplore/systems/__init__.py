@@ -1,1 +1,1 @@
-"""The systems and what every one of them can answer: protocol, registry, sources of scenarios."""
+"""The systems and their common interface: protocol, registry, sources of scenarios."""

@@ -52,7 +52,7 @@ def deployment_record(scenario: Scenario, _: Scenario | None, now: datetime) -> 
                 else "One record, in data of known size",
                 "privacy_unit_details": "\n".join(f"- {sentence}" for sentence in forecast.protected) or _OPEN,
                 "privacy_parameters": _parameters(loss),
-                "privacy_parameters_details": f"The exact total is {loss.total}, for {loss.neighbours.value} neighbours.",
+                "privacy_parameters_details": f"The exact total is {loss.total}, for {loss.neighbours.value} neighbors.",
             },
             "deployment_model": {
                 "model_name": "Central",

@@ -224,14 +224,16 @@ RUN = Form(
         "code_version": TEXT,
         "data": RUN_DATA,
         "provenance": Noted(
-            Record(Provenance), "Of every count of the run: that of the data, imputed with ``--expand``."
+            Record(Provenance), "Provenance of every count of the run: that of the data, or imputed with ``--expand``."
         ),
         "fingerprint": TEXT,
         "scenario": SCENARIO,
     },
     {
         **{system.id: Record(system.run_options) for system in systems().values() if system.run_options},
-        "salt": Noted(TEXT, "Random, of a run on confidential data: its identity confirms no guess of them."),
+        "salt": Noted(
+            TEXT, "Random digits of a run on confidential data, so that its identity confirms no guess of them."
+        ),
         "seal": Noted(SHA256, "SHA-256 over all the rest, name for name; from version 2 on."),
     },
 )

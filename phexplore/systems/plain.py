@@ -71,7 +71,7 @@ def print_forecast(scenario: Scenario, _: Path | None = None) -> None:
     found = forecast(scenario)
     symbol = found.loss.framework.symbol
     tell(scenario.name)
-    tell(f"{symbol} {exact_text(found.loss.total)} ({found.loss.neighbours.value} neighbours)")
+    tell(f"{symbol} {exact_text(found.loss.total)} ({found.loss.neighbours.value} neighbors)")
     print_epsilons(found.stated())
     print_guarantees(found.protected, found.not_protected)
     rows = [
@@ -111,7 +111,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
     issues = tuple(f"{issue.place}: {issue.sentence} {issue.remedy}" for issue in check(scenario))
     loss = found.loss
     entries = (
-        (f"{loss.framework.symbol}, total, {loss.neighbours.value} neighbours", exact_text(loss.total)),
+        (f"{loss.framework.symbol}, total, {loss.neighbours.value} neighbors", exact_text(loss.total)),
         *dict.fromkeys((epsilon_name(figure), epsilon_text(figure)) for figure in found.stated()),
         *(("Protected", sentence) for sentence in found.protected),
         *(("Not protected", sentence) for sentence in found.not_protected),
@@ -141,7 +141,7 @@ def scenario_document(scenario: Scenario, compared: Scenario | None, now: dateti
             Tile(
                 loss.framework.symbol,
                 value,
-                f"{loss.neighbours.value} neighbours{'' if is_short else f', exactly {exact}'}",
+                f"{loss.neighbours.value} neighbors{'' if is_short else f', exactly {exact}'}",
             ),
         ),
         parts=tuple(parts),

@@ -66,7 +66,7 @@ def proven_figure(forecast: Forecast, delta: Fraction) -> Figure:
     return Figure(
         "proven",
         title,
-        f"Under {side.value} neighbours. The shaded band is what the published conversion states beyond what is spent: "
+        f"Under {side.value} neighbors. The shaded band is what the published conversion states beyond what is spent: "
         f"{slack(bound, at.high):.4f} at {name}. The bracket is at most {rounded_up(at.high - at.low, 7)} wide.{paths if moved else ''}",
         Axis(
             "δ, the chance that the guarantee does not hold (smaller to the right)",

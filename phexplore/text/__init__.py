@@ -1,1 +1,1 @@
-"""Text as a value: messages and their readers, catalogs, the glossary, and quotations that nothing rewrites."""
+"""Text as values: messages and their readers, catalogs, the glossary, and verbatim quotations."""

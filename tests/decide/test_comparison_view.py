@@ -178,7 +178,7 @@ def test_that_losses_of_two_definitions_are_not_set_against_each_other(us) -> No
     ],
 )
 def test_that_neighbours_and_conversion_are_those_of_the_loss(name, neighbours, header) -> None:
-    """Group sizes were said to have bounded neighbours, and their ε to be converted from ρ."""
+    """Group sizes were said to have bounded neighbors, and their ε to be converted from ρ."""
     scenario = preset(name).scenario
     view = _view(scenario, replace(scenario, name="B"))
     assert f", {neighbours} neighbours." in view.sentence

@@ -128,10 +128,10 @@ def test_that_the_command_line_says_it_for_people_and_programs(tmp_path, capsys)
     assert run(asked) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["left_out"] == ["the name", "the preset it started from", "46 targets"]
-    assert "config.json has no place for: the name, the preset it started from, 46 targets." in said.err
+    assert "config.json cannot contain: the name, the preset it started from, 46 targets." in said.err
 
 
 def test_that_python_says_it_in_its_log(tmp_path, caplog) -> None:
     assert load("sdhc-2020-us").export("phsafe-config", tmp_path / "config.json") == [tmp_path / "config.json"]
     assert [record.name for record in caplog.records] == ["phexplore"]
-    assert "config.json has no place for: the name, the preset it started from, 46 targets" in caplog.text
+    assert "config.json cannot contain: the name, the preset it started from, 46 targets" in caplog.text

@@ -84,12 +84,12 @@ def test_that_the_loss_is_judged_exactly(beyond, outcome):
 
 
 def test_that_a_loss_is_said_with_its_neighbours_and_rounded_towards_more_of_it(us):
-    """16.98011 was said to be 16.98, and nothing told 11.41 of unbounded neighbours from it."""
+    """16.98011 was said to be 16.98, and nothing told 11.41 of unbounded neighbors from it."""
     rule = Rule(Measure.EPSILON, Bound.AT_MOST, Fraction("16.982"))
     other = replace(us, conventions=replace(us.conventions, neighbours=Neighbours.UNBOUNDED))
     texts = [verdict_detail(verdict(rule, each, None)) for each in (us, other)]
-    assert texts[0].endswith("✓ ε 16.981, 0.0018875 to spare\nFor bounded neighbours")
-    assert texts[1].endswith("✓ ε 11.413, 5.5696 to spare\nFor unbounded neighbours")
+    assert texts[0].endswith("✓ ε 16.981, 0.0018875 to spare\nFor bounded neighbors")
+    assert texts[1].endswith("✓ ε 11.413, 5.5696 to spare\nFor unbounded neighbors")
 
 
 def test_that_the_criterion_passes_exactly_at_its_limit_and_the_worst_level_decides():

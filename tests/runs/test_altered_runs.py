@@ -241,7 +241,7 @@ def test_that_simulated_tables_say_so_beside_them(spec, tmp_path):
     assert "drawn from the seed 1:" in note
     assert "Synthetic data." in note
     unmarked = replace(wanted, data=replace(wanted.data, provenance=UNMARKED))
-    assert "drawn from a seed, which the run knows:" in release_note(unmarked)
+    assert "drawn from a seed that only the run contains:" in release_note(unmarked)
     assert "Partly imputed data." in release_note(unmarked)
     assert wanted.identity in note
     assert "operating system" in release_note(replace(wanted, seed=None))

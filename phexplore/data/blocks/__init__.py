@@ -1,1 +1,1 @@
-"""Block-level data in every layout the program reads, and synthetic blocks."""
+"""Block-level data in every layout that the program reads, and synthetic blocks."""

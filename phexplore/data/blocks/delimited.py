@@ -206,7 +206,7 @@ def _header(path: Path, line: str, number: int, metadata: tuple[str, ...]) -> He
         raise InputProblemsError([issue]) from error
     repeated = {name for name, times in Counter(names).items() if times > 1 and name}
     if repeated and sum(name.replace(".", "").isdecimal() for name in names) > len(names) // 2:
-        sentence = "The first line holds values, not names of columns."
+        sentence = "The first line contains values, not column names."
         raise InputProblemsError([Issue((path.name,), sentence, "Put the header in front.", line=number)])
     if repeated:
         raise InputProblemsError(

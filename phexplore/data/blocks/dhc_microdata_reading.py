@@ -106,9 +106,9 @@ def _person_cells(rows: Records, codes: Mapping[str, Ints], shape: tuple[int, ..
     rows.check_type(np.where(quarters > 0, QUARTERS_PERSON, HOUSEHOLD_PERSON))
     in_quarters = np.where(quarters <= _INSTITUTIONAL_TYPES, _INSTITUTIONAL, _NONINSTITUTIONAL)
     fits = np.where(quarters > 0, relation == in_quarters, relation < _INSTITUTIONAL)
-    rows.refuse(~fits, "RELSHIP", "RELSHIP does not go with the GQTYPE of the record.")
+    rows.refuse(~fits, "RELSHIP", "RELSHIP does not fit the GQTYPE of the record.")
     fits = np.where(quarters > 0, alone == 0, (alone == 2) | ((alone == 1) & (relation == _HOUSEHOLDER)))
-    rows.refuse(~fits, "LIVE_ALONE", "LIVE_ALONE does not go with the rest of the record.")
+    rows.refuse(~fits, "LIVE_ALONE", "LIVE_ALONE does not fit the rest of the record.")
     head = relation == _HOUSEHOLDER
     member = np.where(head, np.where(alone == 1, 0, 1), np.clip(relation - _HOUSEHOLDER + 1, 0, _RELATIONSHIPS - 1))
     relgq = np.where(quarters > 0, _RELATIONSHIPS - 1 + quarters, member)
@@ -121,7 +121,7 @@ def _unit_kinds(rows: Records, codes: Mapping[str, Ints]) -> Ints:
     quarters, tenure, vacancy = codes["GQTYPE"], codes["TEN"], codes["VACS"]
     rows.check_type(np.where(quarters > 0, QUARTERS, HOUSING_UNIT))
     several = (quarters > 0).astype(int) + (tenure > 0) + (vacancy > 0) != 1
-    rows.refuse(several, "TEN", "One of TEN, VACS and GQTYPE says what the record is; here several do, or none.")
+    rows.refuse(several, "TEN", "Exactly one of TEN, VACS and GQTYPE must be above 0; here several are, or none.")
     for name in _IN_HOUSEHOLDS:
         wrong = (codes[name] > 0) != (tenure > 0)
         rows.refuse(wrong, name, f"{name} is above 0 in households and 0 in all other records.")
@@ -140,7 +140,7 @@ def _household_cells(
     married, relatives = (couple == 1) | (couple == 2), (household >= 1) & (household <= 3)
     other = np.where(relatives, 2 + female, 4 + 2 * female + (size > 1))
     wrong = is_household & (household != np.where(married, 1, other))
-    rows.refuse(wrong, "HHT", "HHT does not go with size, couple and sex of the record.")
+    rows.refuse(wrong, "HHT", "HHT does not fit the size, couple and sex of the record.")
     definition = np.stack(
         [
             size,
@@ -154,7 +154,7 @@ def _household_cells(
         axis=1,
     )
     kind = type_numbers(definition)
-    rows.refuse(is_household & (kind < 0), "HHT", "The household is of none of the 522 types of the schema.")
+    rows.refuse(is_household & (kind < 0), "HHT", "The household fits none of the 522 types of the schema.")
     elderly = np.where(codes["TP75"], 3, np.where(codes["TP65"], 2, codes["TP60"]))
     tenure = np.clip(codes["TEN"], 1, _NOT_OWNED) - 1
     levels = (female, codes["THHLDRAGE"] - 1, codes["THHSPAN"] - 1, codes["THHRACE"] - 1, elderly, tenure, kind)

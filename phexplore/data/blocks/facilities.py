@@ -84,7 +84,7 @@ def join_units(persons: BlockPopulation, units: BlockPopulation) -> BlockPopulat
     else:
         types, remark = _by_type(people[:, 1:], quarters), _TYPES_OF_PERSONS
     facilities = np.concatenate([housing.sum(axis=1, keepdims=True), types], axis=1)
-    _refuse((people[:, 0] > 0) & (facilities[:, 0] == 0), "holds people in households and no housing unit")
+    _refuse((people[:, 0] > 0) & (facilities[:, 0] == 0), "has people in households but no housing unit")
     return from_filled(
         persons.schema,
         geoids,
@@ -146,7 +146,7 @@ def _by_type(people: NDArray[np.int64], quarters: NDArray[np.int64]) -> NDArray[
     """Split the number of group quarters over the types with people, ``int64[blocks, types]``."""
     present = np.minimum(people, 1)
     rest = quarters - present.sum(axis=1)
-    _refuse(rest < 0, "holds people in more types of group quarters than it has group quarters")
+    _refuse(rest < 0, "has people in more types of group quarters than it has group quarters")
     _refuse(quarters > people.sum(axis=1), "has more group quarters than people in them")
     room = people - present
     # Largest type first; a stable order makes the rule exact where types are equally large.

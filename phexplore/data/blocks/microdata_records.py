@@ -127,7 +127,7 @@ class Records:
         self.refuse(
             found != expected,
             "RTYPE",
-            "RTYPE does not go with the rest of the record.",
+            "RTYPE does not fit the rest of the record.",
             "RTYPE is 3 for a person in a household, 5 in group quarters, 2 for a housing unit, 4 for group quarters.",
         )
 

@@ -88,7 +88,7 @@ def _read(path: Path, wanted: str = "") -> BlockPopulation:
         return microdata_from(header, nearest)
     raise _unknown(
         path,
-        "The first line is not a header that is known.",
+        "The first line is not a known header.",
         "Known are block files, census microdata and the 1940 full count: see docs/block_data.md.",
         line=header.line,
     )

@@ -126,7 +126,7 @@ def _read(path: Path, problems: Problems) -> _Records:
             wrong,
             column="quantity",
             sentence="quantity is not a whole number of 0 or more.",
-            remedy="Write 1 for every individual of a group, or what it adds to the size.",
+            remedy="Write 1 for each individual of a group, or the number that the record adds to the size.",
             first=batch.first,
         )
         quantities.append(quantity)
@@ -176,7 +176,7 @@ def _refuse_quantities(records: _Records, problems: Problems, largest: int) -> N
         records.header,
         records.quantity > largest,
         column="quantity",
-        sentence=f"The record adds more to its group than the parameters promise, {largest:,}.",
+        sentence=f"The record adds more to its group than the limit in the parameters, {largest:,}.",
         remedy="Raise the largest quantity of the parameters (more noise where cumulative sizes are measured), or cut the record.",
     )
 

@@ -89,8 +89,8 @@ def read_household_sizes(path: Path) -> HouseholdSizes:
             table.refuse(
                 marked != known,
                 "complete",
-                "complete does not tell whether all sizes are given.",
-                "Write 1 where all sizes are given, 0 elsewhere.",
+                "complete must be 1 if all sizes are given, and 0 otherwise.",
+                "Correct complete, or the sizes of the line.",
             )
     table.finish()
     if not known.any():

@@ -1,1 +1,1 @@
-"""What pages show and do, without widgets: session, actions, processes beside the window."""
+"""State and actions of the pages, without widgets: session, actions, background processes."""

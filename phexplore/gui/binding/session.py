@@ -206,7 +206,7 @@ class Session(QObject):
         except PhexploreError as error:
             return Refusal("", error.sentence, error.remedy)
         if self._project.spared:
-            self.done.emit(f"{self._project.spared} stays as approved. The edit is in {self.scenario.name}.")
+            self.done.emit(f"{self._project.spared} is unchanged, as approved. The edit is in {self.scenario.name}.")
             self._project.spared = ""
         self.tell_trouble()
         return None

@@ -116,7 +116,7 @@ class SystemSession(QObject, Generic[View]):
             active = self._whole.scenario
             return Refusal(
                 "",
-                f"this page edits {self._system.title}, and the active scenario “{active.name}” holds {system_of(active).title}",
+                f"this page edits {self._system.title}, but the active scenario “{active.name}” is for {system_of(active).title}",
                 f"Activate a scenario of {self._system.title}, then repeat the edit.",
             )
         return self._whole.edit(label, change, merge_key=merge_key)

@@ -46,7 +46,7 @@ Save = Callable[[Callable[[], object]], object]
 """Saves the project, asking for a name if there is none, then goes on."""
 _ARROW = "  →  "
 _INSTEAD = "Not yet"
-_ABOUT = "A decision is about exactly the parameters shown now. Approved parameters stay in the list; a later edit is made in a copy."
+_ABOUT = "A decision applies to exactly the parameters shown now. Approved parameters remain in the list; a later edit creates a copy."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class ApprovePage(Page):
         self.reason.say("" if refusal is None else refusal.full)
 
     def _loss_of(self, project: Project, one: Decision) -> str:
-        """Return the privacy loss of the parameters that a decision is about, as the log holds them."""
+        """Return the privacy loss of the parameters of a decision, from the log."""
         if one.fingerprint not in self._losses:
             found = decided_version(project.steps, one)
             self._losses[one.fingerprint] = "not in the history" if found is None else _loss_words(found)

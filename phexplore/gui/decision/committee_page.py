@@ -91,7 +91,7 @@ class CommitteePage(TickPage):
         self.table.setMinimumHeight(_MATRIX)
         self.table.row_chosen.connect(self._tell_reasons)
         self.reasons = Paragraph(look="muted")
-        self.picture = FigureView("Where members stand", "Every number that a member moved is drawn here.")
+        self.picture = FigureView("Members' positions", "Every value that a member changed is shown here.")
         self.picture.failed.connect(self.failed)
         self.lay_out(
             (Text("Members", bold=True), self.list, self.add, Text("Baseline", look="muted"), self.start),

@@ -106,7 +106,7 @@ def _epsilon_words(shown: ScenarioView) -> str:
     """Return ε as the headline says it, with its neighbours; pure ε is the budget itself."""
     if shown.forecast is None:
         return ""
-    neighbours = f"{shown.forecast.loss.neighbours.value} neighbours"
+    neighbours = f"{shown.forecast.loss.neighbours.value} neighbors"
     if words := shown.epsilon_words(shown.scenario.conventions.delta):
         return f"{words}, {neighbours}"
     pure = next((each for each in shown.forecast.epsilons if each.conversion is None), None)
@@ -116,6 +116,6 @@ def _epsilon_words(shown: ScenarioView) -> str:
 def _issues(shown: ScenarioView, told: Sequence[Issue]) -> SummaryEntry:
     issues = [issue for issue in shown.issues if issue not in told]
     if not issues:
-        return SummaryEntry("Open issues", ("none but the targets not met",) if told else ("none",), Tone.GOOD)
+        return SummaryEntry("Open issues", ("none except targets not met",) if told else ("none",), Tone.GOOD)
     worst = Tone.REFUSED if any(issue.severity is Severity.ERROR for issue in issues) else Tone.ATTENTION
     return SummaryEntry(f"Open issues: {len(issues)}", tuple(each.sentence for each in issues), worst)

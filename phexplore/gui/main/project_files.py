@@ -305,7 +305,7 @@ class ProjectFiles(QObject):
         self.dialog = ask(
             self._window,
             f"Import {path.name}?",
-            f"{differ} from {active.name!r}, which stays as it is. The import adds the scenario {scenario.name!r}.",
+            f"{differ} from {active.name!r}, which is not changed. The import adds the scenario {scenario.name!r}.",
             action="Import",
             run=add,
             details=localised("\n".join(lines)),

@@ -64,7 +64,7 @@ class PlainRoom(Room):
             found = loss_of(version.scenario)
             return (found.framework, found.neighbours), found.total
 
-        caption, alone = f"Privacy loss {loss.framework.symbol}", f"{loss.neighbours.value} neighbours"
+        caption, alone = f"Privacy loss {loss.framework.symbol}", f"{loss.neighbours.value} neighbors"
         return loss_tile(shown, definition, caption=caption, alone=alone), *entry_tiles(shown)
 
     def columns(self) -> Sequence[tuple[int, Sequence[Beside]]]:
@@ -209,7 +209,7 @@ def _margins_figure(system: System, shown: ScenarioView) -> Figure:
 def _of_whole(found: Forecast) -> tuple[tuple[str, str], ...]:
     loss = found.loss
     return (
-        ("Privacy loss", f"{loss.framework.symbol} = {bound_text(loss.total)}, {loss.neighbours.value} neighbours"),
+        ("Privacy loss", f"{loss.framework.symbol} = {bound_text(loss.total)}, {loss.neighbours.value} neighbors"),
         ("Protected", "\n".join(found.protected)),
         ("Not protected", "\n".join(found.not_protected)),
     )

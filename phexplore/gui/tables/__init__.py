@@ -1,1 +1,1 @@
-"""Tables of parameters: shown, typed into, moved to and from spreadsheets; what stands in them is said by the rooms."""
+"""Tables of parameters: display, editing, exchange with spreadsheets; the package of each system supplies the content."""

@@ -44,8 +44,8 @@ _FILES = "Rules (*.json);;All files (*)"
 _MOST_RUNS = 20
 _NO_RULES = "No decision rules yet"
 _TEACHING = (
-    "A rule says what must hold before somebody may say yes, e.g. at least 95 % of areas with 500 people or more "
-    "within 5 percentage points. Every scenario and run of the project is judged by it, with the distance to the limit."
+    "A rule states a requirement for approval, e.g. at least 95 % of areas with 500 people or more within 5 percentage "
+    "points. Each rule is evaluated for every scenario and run of the project, with the distance to the limit."
 )
 _LOOKS = {
     Outcome.PASS: Look.GOOD,
@@ -122,7 +122,7 @@ class RuleForm(QWidget):
             raise TypeError("the chooser of measures has another model")
         self._counted = system_of(scenario).counted(scenario, None)
         loss = loss_of(scenario)
-        self._loss = f"{loss.framework.symbol} here, {loss.neighbours.value} neighbours"
+        self._loss = f"{loss.framework.symbol} here, {loss.neighbours.value} neighbors"
         for row in range(self.measure.count()):
             reason = never_judged(self.measure.itemData(row), scenario)
             model.item(row).setEnabled(not reason)

@@ -114,7 +114,7 @@ _SYMBOLS = {
 _FORMULA = re.compile(r"[√²ΦΣα⌊]|[ρτσ] ?[=+×·/]|[=+×·/√] ?\d*[ρτσ]")
 """Whoever reads it knows the symbols: without them it would say nothing."""
 _FOR_EXPERTS = re.compile(
-    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbours(?=\. |\.?$)"
+    r"(?:^|, )unbounded [\d.,…]+$|; (?:unbounded ρ|sensitivity) [^;\n]+|, (?:un)?bounded neighbors(?=\. |\.?$)"
     r"|, σ² = (?:1/ρ|sensitivity / 2ρ)[^.]*| with scale (?:2|sensitivity ?)/ ?ε[^.,]*"
     r"| \(standard deviation between trials / √trials\)|, [\d.]+ × their root mean square"
     r"|; squared errors are [\d.]+(?: \(standard error [\d.]+\))? times the predicted variance"

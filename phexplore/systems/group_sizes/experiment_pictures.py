@@ -92,8 +92,8 @@ def _errors(found: Found, data: Found, place: int) -> Figure:
         tuple(rows),
         Axis("L1 error, thousands of groups", Scale.COUNT),
         title,
-        f"Mean and standard deviation of {found['trials']:,} releases, {data['groups']:,} groups; stroke: the paper's Table 7. Amber costs "
-        "more than ε.",
+        f"Mean and standard deviation of {found['trials']:,} releases, {data['groups']:,} groups; tick: the paper's Table 7. Amber: privacy "
+        "loss above ε.",
         Table(
             (
                 "ε",

@@ -17,7 +17,7 @@ from phexplore.systems.group_sizes.experiment_pictures import experiment_picture
 Content = Mapping[str, Any]
 
 _ABOUT = (
-    "L1 errors in thousands of groups: mean over {trials} releases (standard deviation, SD); beside them the figures of Table 7. "
+    "L1 errors in thousands of groups: mean over {trials} releases (standard deviation, SD), next to the values of Table 7. "
     "Violations: regions and sizes whose subregions do not add up."
 )
 

@@ -254,7 +254,7 @@ def coverage_figure(margins: Sequence[QueryResult], confidence: Fraction, overal
         "coverage",
         tuple(rows),
         Axis("share of the noise within the margin", domain=(lowest, 1.0), text=percent_text),
-        f"The {float(confidence) * 100:g} % margins held {percent(held, places=2)} of the noise (standard error {percent(doubt, places=2, toward=Toward.UP)}), "
+        f"The {float(confidence) * 100:g} % margins contained {percent(held, places=2)} of the noise (standard error {percent(doubt, places=2, toward=Toward.UP)}), "
         + (
             f"as they should ({percent(overall.expected, places=2)})"
             if sound

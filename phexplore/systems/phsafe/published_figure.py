@@ -261,7 +261,7 @@ def coverage_bars(coverage: Sequence[Mapping[str, Any]]) -> Figure:
             share = 100 * part["share"]
             text = f"{percent(part['share'], toward=Toward.DOWN)} of {part['of']:,}"
             tip = (
-                f"{entry['table']}, truth {words} from a limit: {part['held']:,} of {part['of']:,} intervals hold it "
+                f"{entry['table']}, truth {words} from a limit: {part['held']:,} of {part['of']:,} intervals contain it "
                 f"(Monte Carlo interval {percent(part['low'])} to {percent(part['high'])})."
             )
             bars.append(Bar(None, entry["table"], words, share, 90.0, text, tip))

@@ -134,7 +134,7 @@ def worst_tile(run: RunHeadline, other: RunHeadline | None = None) -> TileConten
 def trials_tile(run: RunHeadline) -> TileContent:
     """Return how much the figures rest on."""
     kind = run.spec.provenance.words if run.spec.data.is_open else "confidential data: simulation only"
-    state = run.state.value if run.state.is_final else "still growing"
+    state = run.state.value if run.state.is_final else "in progress"
     if run.state.is_final and run.state is not RunState.COMPLETE:
         state += "; finished trials are shown"
     return TileContent("Trials", f"{run.trials:,}", f"of {run.spec.trials:,}", f"{state}; {kind}")

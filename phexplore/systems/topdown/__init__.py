@@ -1,1 +1,1 @@
-"""TopDown: noisy histograms at every level of the geography, made consistent from the top."""
+"""TopDown: noisy histograms at every geography level, made consistent from the top down."""

@@ -42,18 +42,18 @@ _CLEAR = 2.0
 
 
 class _Compared(NamedTuple):
-    """The figure of one run in one group.
+    """The statistic of one run in one group.
 
     Attributes:
         mean: over trials.
-        error: Monte-Carlo error of the mean; infinite with one trial.
+        error: Monte Carlo standard error of the mean; infinite with one trial.
         numbers: errors in one trial.
         difference: mean of its differences from the baseline, trial by trial; None for the baseline, or where the runs have no
             trial or not the same numbers in common.
-        difference_error: Monte-Carlo error of the difference.
-        better: share of the units that are off by less than in the baseline, on average over trials; None as `difference`, or of
+        difference_error: Monte Carlo standard error of the difference.
+        better: share of the units with smaller errors than in the baseline, on average over trials; None as `difference`, or for
             a single unit.
-        worse: share of those that are off by more.
+        worse: share of those with larger errors.
     """
 
     mean: float
@@ -369,7 +369,7 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], names: list[str], tr
     first = runs[0]
     common = [name for name, run in zip(names[1:], runs[1:], strict=True) if are_common(first.spec, run.spec)]
     noise = (
-        f"Common random numbers with the baseline: {', '.join(common)}. Differences are taken trial by trial."
+        f"Common random numbers with the baseline: {', '.join(common)}. Differences are computed trial by trial."
         if common
         else "The runs draw different random numbers; the same seed on the same data would make their difference sharper."
     )
@@ -378,6 +378,8 @@ def _summary(choice: TopDownChoice, runs: list[TopDownRun], names: list[str], tr
     nearer = (
         ""
         if choice.compare is CompareBy.PLACE
-        else " Nearer, farther: units that are off by less or by more than in the baseline."
+        else " Nearer, farther: units with smaller or larger errors than in the baseline."
     )
-    return f"{looked}. Baseline: {names[0]}. {counted}. Whiskers: two Monte-Carlo errors. {noise}{nearer}{data}"
+    return (
+        f"{looked}. Baseline: {names[0]}. {counted}. Whiskers: two Monte Carlo standard errors. {noise}{nearer}{data}"
+    )

@@ -290,7 +290,7 @@ def bias_figure(run: TopDownRun, choice: TopDownChoice) -> Figure:
         Axis(f"published − true, {run.unit}", Scale.SIGNED_LOG, text=signed_text),
         _bias_title(bias, run.unit),
         f"{heading(query_title(choice.query))} at {level_title(choice.level).lower()} by the true count, "
-        f"{trials_words(fold.trials)}. Thin lines: one standard deviation; thick: two Monte-Carlo errors of the mean. "
+        f"{trials_words(fold.trials)}. Thin lines: one standard deviation; thick: two Monte Carlo standard errors of the mean. "
         "Amber: the mean is more than twice that from 0.",
         Table(
             ("True count", "Numbers per trial", "Mean error", "Monte-Carlo error", "Spread", "Share raised"),
@@ -311,7 +311,7 @@ def _bias_title(bias: BiasBySize, unit: str) -> str:
     known = np.isfinite(error)
     clear = ~known | (np.abs(bias.bias) > 2 * np.where(known, error, 0.0))
     if not clear.any():
-        return "No class of counts is raised or lowered by more than two Monte-Carlo errors"
+        return "No class of counts is raised or lowered by more than two Monte Carlo standard errors"
     small, value = bias.labels[0], float(bias.bias[0])
     if value > 0 and small == "0" and clear[0]:
         others = float(np.average(bias.bias[1:], weights=bias.numbers[1:])) if bias.numbers[1:].any() else 0.0
@@ -386,7 +386,7 @@ def judged_figure(judged: Sequence[Judged], title: str, groups: str, trials: int
         Axis("share of units whose largest group is within 5 points, percent", domain=(0.0, 100.0)),
         title,
         f"Groups: {groups}. {trials_words(trials).capitalize()}; whiskers are Wilson intervals at 95 %, the dashed line is "
-        "the 95 % that redistricting asks for. Amber: the whole interval is below it.",
+        "the 95 % that the redistricting criterion requires. Amber: the whole interval is below it.",
         Table(("Units", "Class", "Within", "Judged", "Share, %", "Low, %", "High, %"), tuple(table)),
         guide=float(REQUIRED * 100),
     )

@@ -93,7 +93,7 @@ def explain_variance(entry: LevelQueryForecast, framework: PrivacyFramework) -> 
         f"σ = {to_places(sigma)}",
         "Replacing one record moves two answers of the group by one each. Exact discrete Gaussian noise of this "
         f"scale is added to each of the {entry.cells:,} answers in every unit.",
-        "TopDown paper, section 5; production configuration (ρ is stated for bounded neighbours)",
+        "TopDown paper, section 5; production configuration (ρ is stated for bounded neighbors)",
     )
 
 

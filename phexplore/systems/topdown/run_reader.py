@@ -367,7 +367,7 @@ def _criterion_tile(coverage: Coverage | None, place: str) -> TileContent:
         _CRITERION,
         percent(share.value, toward=Toward.DOWN),
         f"{place}, {percent(share.low)} to {percent(share.high)}",
-        f"95 % of redistricting: {judgement.value}; {coverage.errors:,} areas over all trials",
+        f"redistricting criterion (95 %): {judgement.value}; {coverage.errors:,} areas over all trials",
         {Judgement.MET: Tone.GOOD, Judgement.NOT_MET: Tone.ATTENTION}.get(judgement, Tone.NEUTRAL),
     )
 

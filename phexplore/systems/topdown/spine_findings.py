@@ -121,7 +121,7 @@ def margin_finding(name: str, before: NDArray[np.float64] | None, after: NDArray
     changes = [shown_change(old, new, margin_text) for old, new in pairs]
     smaller, larger = changes.count(-1), changes.count(1)
     if was == now:
-        change = f"Predicted margin of {name}: {now} {unit} on average as before"
+        change = f"Predicted margin of {name}: unchanged at {now} {unit} on average"
     else:
         change = f"Predicted margin of {name}: {was} → {now} {unit}" + (" on average" if len(changes) > 1 else "")
     if len(changes) == 1 or not (smaller or larger):

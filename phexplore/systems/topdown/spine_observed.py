@@ -69,7 +69,7 @@ class ObservedErrors:
         reasons = (
             (
                 is_confidential_run(run.directory),
-                "was made on data that are treated as confidential: its errors stay in it",
+                "used data that are treated as confidential, so its errors are not released",
             ),
             (not run.present, "has no trial yet; its errors appear here with the first one"),
             (spec.mode is not RunMode.PRIVATE, "was made without noise: it has no errors of measurement"),

@@ -453,7 +453,7 @@ class SpineAnswer:
         if not warnings:
             return notes
         more = f" And {len(warnings) - 1:,} more like it." if len(warnings) > 1 else ""
-        return (*notes, f"Odd, but read: {warnings[0].place}: {warnings[0].sentence}{more}")
+        return (*notes, f"Accepted with a warning: {warnings[0].place}: {warnings[0].sentence}{more}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,13 @@ from phexplore.systems.topdown.tuning_runs import SimulatedCriterion
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What a search found, and on which data.
+    """The result of a search, with its data.
 
     Attributes:
         result: of the procedure.
-        data: that were simulated on, nailed to their content.
-        answer: whether they are treated as confidential.
-        content: SHA-256 of the data, of confidential ones with the salt of the probes before it: it confirms no guess of them.
+        data: the input of the simulations, identified by its content.
+        answer: whether the data are treated as confidential.
+        content: SHA-256 of the data. For confidential data, the salt of the probes precedes them, so it confirms no guess.
     """
 
     result: TuningResult
@@ -48,7 +48,10 @@ class Tuned:
     content: str
 
 
-STAYS = "The shares of areas that met the criterion stay in the file of probes, which must not leave. The budgets reveal which met it."
+STAYS = (
+    "Only the file of probes contains the shares of areas that met the criterion. Do not release this file. "
+    "The budgets reveal which probes met the criterion."
+)
 _OUTDATING = ("data", "program")
 """What can change under the same question without anybody asking otherwise."""
 

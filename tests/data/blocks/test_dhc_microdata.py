@@ -113,9 +113,9 @@ def test_what_it_is_is_described(folder, published):
 @pytest.mark.parametrize(
     ("kind", "column", "text", "said"),
     [
-        ("persons", "RELSHIP", "37", "RELSHIP does not go with the GQTYPE"),
+        ("persons", "RELSHIP", "37", "RELSHIP does not fit the GQTYPE"),
         ("persons", "QAGE", "116", "QAGE is not a code from 000 to 115"),
-        ("persons", "RTYPE", "5", "does not go with the rest"),
+        ("persons", "RTYPE", "5", "does not fit the rest"),
         ("persons", "LIVE_ALONE", "0", "LIVE_ALONE does not go"),
         ("units", "HHSIZE", "0", "HHSIZE is above 0 in households"),
         ("units", "HHT", "", "HHT is not"),

@@ -116,8 +116,8 @@ def test_that_codes_that_lost_their_zeros_are_the_same_codes(tmp_path):
         ("TABTRACTCE", "000099", "a code from 000100 to 998999"),
         ("TABBLKGRPCE", "2", "not the first digit of TABBLK."),
         ("TABBLK", "0000", "a code from 0001 to 9999"),
-        ("RTYPE", "5", "does not go with the rest"),
-        ("RTYPE", "", "does not go with the rest"),
+        ("RTYPE", "5", "does not fit the rest"),
+        ("RTYPE", "", "does not fit the rest"),
         ("GQTYPE_PL", "8", "a code from 0 to 7"),
         ("VOTING_AGE", "0", "a code from 1 to 2"),
         ("CENHISP", "3", "a code from 1 to 2"),
@@ -152,7 +152,7 @@ def test_that_missing_columns_and_records_are_reported(tmp_path):
 
 
 def test_that_other_tables_are_no_microdata(tmp_path):
-    assert "not a header that is known" in problems(write(tmp_path / "p.txt", {"a": "1", "b": "2"}))[0][2]
+    assert "not a known header" in problems(write(tmp_path / "p.txt", {"a": "1", "b": "2"}))[0][2]
 
 
 def test_that_a_cut_last_line_is_reported(tmp_path):

@@ -65,7 +65,7 @@ def test_that_a_directory_of_persons_and_units_is_one_population(tmp_path, synth
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("a,b,c", "is not a header that is known"),
+        ("a,b,c", "is not a known header"),
         ("RTYPE,MAFID,QAGE", "a file of the S-DHC inputs"),
         (
             "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLKGRPCE|TABBLK|RTYPE|GQTYPE|RELSHIP|QSEX|QAGE|CENHISP|CENRACE",

@@ -366,14 +366,14 @@ def test_that_the_sheet_says_what_is_decided_about(page, session, query) -> None
     assert loss[0] == f"bounded ρ {plain}", "its caption says what it is, in the only words a committee has for it"
     proven, converted = session.shown.forecast.proven(), session.shown.forecast.loss.epsilon
     assert loss[1] == (
-        f"proven ε ≤ {rounded_up(proven, 3)} at δ = 10⁻¹⁰; {epsilon_bound(converted)} converted from ρ, bounded neighbours"
+        f"proven ε ≤ {rounded_up(proven, 3)} at δ = 10⁻¹⁰; {epsilon_bound(converted)} converted from ρ, bounded neighbors"
     )
     (changed,) = [lines for caption, lines in entries.items() if caption.startswith("Changed, in people, against")]
     assert [line.startswith(f"{query.title}: margin 20") for line in changed] == [True]
     assert entries["Targets not met: 1"] == (f"{query.title}: margin 40.0, target 30 people",)
     assert entries["1 of 46 targets changed: 20 → 30"] == (f"{query.title}: 20 → 30",)
     assert entries["Runs cited"][0].startswith("none")
-    assert entries["Open issues"] == ("none but the targets not met",)
+    assert entries["Open issues"] == ("none except targets not met",)
 
 
 def test_that_the_sheet_tells_long_lists_last_and_every_missed_target_once(session) -> None:

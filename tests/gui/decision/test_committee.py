@@ -94,7 +94,7 @@ def test_that_one_member_alone_agrees_with_nobody(us, proposals) -> None:
 
 def test_that_the_picture_says_what_its_bars_and_dots_are(us, proposals) -> None:
     picture = matrix_view(committee_matrix(proposals, us), proposals).picture
-    assert picture.summary.startswith("From the smallest proposal to the largest, a small dot for each between")
+    assert picture.summary.startswith("Each line extends from the smallest to the largest proposal")
 
 
 def test_that_budgets_are_shown_as_the_margins_that_they_give(us, query, proposals) -> None:

@@ -211,7 +211,8 @@ def test_that_a_coverage_outside_its_interval_is_marked_and_the_whole_is_judged(
     assert [mark.is_warned for mark in figure.marks] == [False, True]
     assert [mark.value for mark in figure.marks] == [0.9, 0.25]
     assert (
-        figure.title == "The 90 % margins held 85.19 % of the noise (standard error 1.53 %), as they should (90.00 %)"
+        figure.title
+        == "The 90 % margins contained 85.19 % of the noise (standard error 1.53 %), as they should (90.00 %)"
     )
     wrong = [replace(each, expected_coverage=0.99) for each in given]
     assert "PH5_num from PH4, PH8_num from PH7" in figure.summary  # why fewer numbers are measured than published

@@ -156,7 +156,7 @@ def test_that_the_keys_of_an_export_work_again_once_it_is_written(qtbot, window,
 def test_that_the_window_says_what_a_file_has_no_place_for(qtbot, window, tmp_path) -> None:
     form = next(form for form in FORMATS if form.id == "xlsx")
     window.commands.exports.export(CONFIG, tmp_path / "config.json")
-    qtbot.waitUntil(lambda: "config.json has no place for" in window.notice.text)
+    qtbot.waitUntil(lambda: "config.json cannot contain" in window.notice.text)
     assert "46 targets" in window.notice.text
     window.commands.exports.export(form, tmp_path / "table.xlsx")
     qtbot.waitUntil(lambda: "table.xlsx was written" in window.notice.text)

@@ -95,7 +95,7 @@ def test_that_trials_say_whether_more_will_come_and_what_the_data_is(run):
     assert trials_tile(run).change == "complete; synthetic data"
     growing = replace(run, state=RunState.RUNNING, trials=3)
     assert (trials_tile(growing).value, trials_tile(growing).beside) == ("3", "of 20")
-    assert trials_tile(growing).change.startswith("still growing")
+    assert trials_tile(growing).change.startswith("in progress")
     real = replace(run, spec=replace(run.spec, data=replace(run.spec.data, provenance=UNMARKED)))
     assert "confidential" in trials_tile(real).change
 

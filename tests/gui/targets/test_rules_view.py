@@ -257,9 +257,9 @@ def test_that_topdown_is_offered_the_criterion_of_2020() -> None:
 @pytest.mark.parametrize(
     ("name", "unit", "loss"),
     [
-        ("group-sizes-census-2010", "groups", "ε here, unbounded neighbours"),
-        ("dhc-2020-units-us", "households", "ρ here, bounded neighbours"),
-        ("pl94-2020-persons-us", "people", "ρ here, bounded neighbours"),
+        ("group-sizes-census-2010", "groups", "ε here, unbounded neighbors"),
+        ("dhc-2020-units-us", "households", "ρ here, bounded neighbors"),
+        ("pl94-2020-persons-us", "people", "ρ here, bounded neighbors"),
     ],
 )
 def test_that_the_limit_of_a_margin_is_in_what_the_scenario_counts_and_that_of_its_loss_in_what_it_is(

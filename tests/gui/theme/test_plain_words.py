@@ -70,7 +70,7 @@ def plainly() -> Iterator[None]:
         ("ε 16.99 at δ = 10⁻¹⁰, zCDP, optimal α", "ε 16.99 at δ = 10⁻¹⁰, the tight conversion"),
         ("16.99 by zCDP with optimal α, and", "16.99 by the tight conversion, and"),
         ("Zero-concentrated (zCDP)", "The definition of 2020"),
-        ("Privacy loss 2, unbounded 1\nε 14.91 at δ, bounded neighbours", "Privacy loss 2\nε 14.91 at δ"),
+        ("Privacy loss 2, unbounded 1\nε 14.91 at δ, bounded neighbors", "Privacy loss 2\nε 14.91 at δ"),
         ("A: margin 20.0 people → 25.0 people; unbounded ρ 0.7 → 0.4", "A: margin 20.0 people → 25.0 people"),
         ("B: truncation threshold τ 10 → 12; sensitivity 22 → 26 people", "B: threshold 10 → 12"),
         ("Noise is discrete Gaussian, σ² = 1/ρ per query group and level.", "Noise is discrete Gaussian."),
@@ -85,7 +85,7 @@ def plainly() -> Iterator[None]:
         ("16.99 converted from ρ", "16.99 by the tight conversion"),
         ("the zCDP bound of 16.99 has slack", "the tight conversion of 16.99 has slack"),
         (
-            "its conventions hold for all: 90 % margins, normal, bounded neighbours.",
+            "its conventions hold for all: 90 % margins, normal, bounded neighbors.",
             "its conventions hold for all: 90 % margins, normal.",
         ),
         (

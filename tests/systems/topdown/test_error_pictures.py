@@ -146,7 +146,7 @@ def test_that_a_bias_within_chance_is_not_a_finding(run, monkeypatch):
     known = BiasFold.bias.fget
     doubtful = property(lambda fold: replace(known(fold), error_between_trials=np.full(len(known(fold).labels), 1e9)))
     monkeypatch.setattr(BiasFold, "bias", doubtful)
-    assert "two Monte-Carlo errors" in ask(run.directory, "bias", level="Block", query="total").picture.title
+    assert "two Monte Carlo standard errors" in ask(run.directory, "bias", level="Block", query="total").picture.title
 
 
 @pytest.mark.parametrize(

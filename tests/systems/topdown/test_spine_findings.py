@@ -59,7 +59,7 @@ def test_that_blocks_without_areas_say_so():
 def test_that_margins_are_compared_where_both_are_known():
     before, after = np.array([10.0, 20.0, np.inf]), np.array([5.0, 25.0, np.inf])
     assert margin_finding("3 places", before, after, "people") == (
-        "Predicted margin of 3 places: ±15.0 people on average as before, smaller for 1 of 2"
+        "Predicted margin of 3 places: unchanged at ±15.0 people on average, smaller for 1 of 2"
     )
     assert (
         margin_finding("1 place", np.array([10.0]), np.array([5.0]), "households")

@@ -278,7 +278,7 @@ def budget_columns(framework: PrivacyFramework, conventions: Conventions) -> tup
         column(
             Column.BUDGET,
             symbol,
-            f"Privacy-loss budget {symbol} of the query, unbounded neighbours",
+            f"Privacy-loss budget {symbol} of the query, unbounded neighbors",
             "0.000000",
             lambda row: short_budget(row.entry.budget),
             exact=lambda row: exact_text(row.entry.budget),

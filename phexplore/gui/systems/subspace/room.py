@@ -24,7 +24,7 @@ class SubspaceRoom(PlainRoom):
     hidden: ClassVar[frozenset[Area]] = frozenset({Area.LEVELS, Area.SPINE})
     for_experts: ClassVar[frozenset[Area]] = frozenset({Area.EXPERIMENT})
     neighbours: ClassVar[str] = (
-        "Releases under exact sums are always stated for bounded neighbours: one record replaced."
+        "Releases under exact sums are always stated for bounded neighbors: one record replaced."
     )
     page: SubspacePage | None = None
 

@@ -34,7 +34,7 @@ class TopDownRoom(PlainRoom):
         {Area.LEVELS: "Post-processing", Area.EXPERIMENT: "Published"}
     )
     has_table: ClassVar[bool] = True
-    neighbours: ClassVar[str] = "TopDown is always stated for bounded neighbours: one record replaced."
+    neighbours: ClassVar[str] = "TopDown is always stated for bounded neighbors: one record replaced."
     hint: ClassVar[str] = "Change a share, the total, a pass or a rule: every difference is listed here as a sentence."
     promises_in_overview: ClassVar[bool] = False
     _shares: TopDownBudgetsEditor | None = None

@@ -64,7 +64,7 @@ _ABOUT = (
 _LINES = {
     "data": ("Block data", "Block data", _DEMO, 26),
     "at-least": ("At least", "Per cent of the areas that must meet the criterion", "95", 6),
-    "within": ("within points", "Percentage points by which the largest group's share may be off", "5", 6),
+    "within": ("within percentage points", "Percentage points by which the largest group's share may differ", "5", 6),
     "people": ("with people ≥", "People of an area that counts", "500", 7),
 }
 """By option of the command: label, name, text to begin with, and letters of what is typed."""

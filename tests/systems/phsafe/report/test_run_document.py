@@ -26,7 +26,7 @@ from tests.report.test_html import Page
 def test_that_the_report_tells_what_is_needed_to_judge_and_repeat_the_run(run, run_figures):
     document = run_document(run_figures, run_charts(PHSAFE, run.directory))
     assert [len(part.charts) for part in document.parts[:2]] == [1, 12]
-    assert document.parts[0].paragraphs[1].startswith("What was found: The 90 % margins held ")
+    assert document.parts[0].paragraphs[1].startswith("What was found: The 90 % margins contained ")
     assert document.parts[1].findings == ()
     few = replace(document.parts[1], charts=())
     page = Page(document_html(replace(document, parts=(document.parts[0], few, *document.parts[2:]))))
@@ -89,7 +89,7 @@ def test_that_the_first_page_counts_the_trials_that_are_there(tmp_path, us):
     directory = made_run(tmp_path / "r", us, trials=3, complete=False)
     (directory / trial_file(1)).unlink()
     document = run_document(run_snapshot(RunResults.open(directory), NOW))
-    assert document.parts[0].paragraphs[0].startswith("What was run: 2 simulated releases, of 3 asked for, of exactly")
+    assert document.parts[0].paragraphs[0].startswith("What was run: 2 simulated releases, of 3 requested, of exactly")
 
 
 def test_that_an_unfinished_run_and_an_unreadable_trial_are_named(tmp_path, us):
