@@ -101,7 +101,7 @@ class ApprovePage(Page):
             ("&Who", self.who),
             ("R&ole", self.role),
             ("&Note", self.note),
-            ("&Rests on", self.runs, self.runs.list),
+            ("Suppo&rting runs", self.runs, self.runs.list),
         )
         left = Qt.AlignmentFlag.AlignLeft
         # Withdrawing is far from the button that approves: no gesture may hit both.

@@ -57,7 +57,7 @@ class HeaderBar(QFrame):
         self.setProperty("look", "bar")
         self.scenario = Chooser("Scenario", tip="The scenario being edited", letters=_LETTERS, run=self._activate)
         self.scenario.setProperty("look", "title")
-        self.reference = Chooser("Reference", tip="What figures are compared with", letters=_LETTERS, run=self._compare)
+        self.reference = Chooser("Baseline", tip="What values are compared with", letters=_LETTERS, run=self._compare)
         self.status = Text(bold=True)
         self._state = Text(look="muted")
         self.undo = _button(actions["edit.undo"], "undo", "Undo")
@@ -70,7 +70,7 @@ class HeaderBar(QFrame):
         self.export.setMenu(export)
         self.export.setPopupMode(SymbolButton.ToolButtonPopupMode.InstantPopup)
         buttons = (self.undo, self.redo, line(vertical=True), self.run, self.approve, self.export)
-        self._captioned = (_captioned("Scenario", self.scenario), _captioned("Reference", self.reference))
+        self._captioned = (_captioned("Scenario", self.scenario), _captioned("Baseline", self.reference))
         self._parts = row(
             (row(*((each, 1) for each in self._captioned)), 6),
             (

@@ -60,7 +60,7 @@ class ThresholdsEditor(QWidget):
             cell_column("τ, people", about, "1,000", Kind.NUMBER, step=self._step, names=("τ", "tau", "threshold")),
             cell_column("Sensitivity Δ", "What one household more changes", "1,000 people"),
             cell_column("Margins", "Narrowest and widest margin of error", "1,000 to 1,000 people"),
-            cell_column("Reference", "The threshold of the reference", "was 1,000"),
+            cell_column("Baseline", "The threshold of the baseline", "was 1,000"),
         )
         self.table = ParameterModel(session, self._build, self)
         keys = "One row per table. Type to edit, Enter to commit, Escape to restore, + and − to step."
@@ -139,7 +139,7 @@ def _row_of(shown: ScenarioView, product: TableProduct) -> CellRow:
         "τ, people": Cell(str(threshold), is_open=True),
         "Sensitivity Δ": Cell(f"{entries[0].sensitivity:,} people" if entries else ""),
         "Margins": Cell(f"{low} to {high} people" if low != high else f"{low} people" if low else "not published"),
-        "Reference": Cell(reference, Tone.QUIET if other == threshold else Tone.CHANGE),
+        "Baseline": Cell(reference, Tone.QUIET if other == threshold else Tone.CHANGE),
     }
     return CellRow(product.id, product.title, cells)
 
