@@ -24,9 +24,9 @@ READERS = {
     "interface/frames:_write_frame", "model/kinds:collect", "model/kinds:parsed", "model/kinds:typed_value",
     "model/paths:_named", "model/paths:typed", "model/paths:with_parameters", "systems/running:run_options_of",
     # Decoding of one file, line or message into values.
-    "data/blocks/geocodes:read_layout", "data/blocks/published_tables:_read", "data/blocks/published_tables:_read_own",
+    "data/archives:-", "data/blocks/geocodes:read_layout", "data/blocks/published_tables:_read", "data/blocks/published_tables:_read_own",
     "data/provenance:read_provenance", "decide/signing:decode_signature", "decide/trusted_keys:trusted_keys",
-    "decide/verifying:-", "decide/verifying:_manifest", "files/approval_json:decode_decisions", "files/journal:recover",
+    "decide/verifying:-", "document/soundness:-", "decide/verifying:_manifest", "files/approval_json:decode_decisions", "files/journal:recover",
     "files/output_folder:_marked", "files/project_file:_replay", "files/project_salvage:-", "files/rules_json:read_rules",
     "files/xlsx_limits:_defines_entities", "files/xlsx_limits:_merged_cells", "gui/systems/topdown/tune_view:_on_done",
     "library:own_entries", "published/measurements:__enter__", "published/measurements:__exit__", "published/rows:-",
@@ -72,7 +72,7 @@ def _wide(node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name == SUPPRESS:
             return any(map(_names, args))
         case ast.Assign(value=ast.Tuple() as value):
-            return len(_names(value)) > 1
+            return bool(_names(value))
     return False
 
 

@@ -167,7 +167,7 @@ def test_that_a_bundle_holds_no_exact_counts_of_records_without_a_mark(capsys, t
         files = unpack(out.read_bytes()).files
         summary = json.loads(files[f"runs/{name}/summary.json"])
         assert ("truncation" in summary) == (name == "marked")
-        assert ("left out" in err) == (name == "bare")
+        assert ("omitted" in err) == (name == "bare")
         assert call(capsys, "verify", out)[0] == DONE
     assert {"truncation", "accuracy_report"} <= set(summary["left_out"])
     assert summary["checks"]["budget_spent_equals_declared"] is True
@@ -228,11 +228,11 @@ def test_that_reports_leave_out_what_is_compared_with_exact_counts_and_say_so(ca
         status, _, err = call(capsys, "report", directory, "--format", form, "--out", out)
         is_bare = directory.name == "bare"
         assert (status == DONE) == (not is_bare or form != "png")
-        assert ("were left out" in err) == (is_bare and form != "png")
+        assert ("were omitted" in err) == (is_bare and form != "png")
         written[directory.name] = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*.*")}
     marked, bare = written["marked"], written["bare"]
     if form == "html":
-        assert b"were left out" in bare["report.html"]
+        assert b"were omitted" in bare["report.html"]
         for table in (b'id="worst"', b'id="truncation"'):
             assert table in marked["report.html"]
             assert table not in bare["report.html"]

@@ -35,7 +35,7 @@ def test_that_a_clean_population_has_no_issue_and_is_counted(tmp_path):
 
 def test_that_the_report_says_it_is_outside_the_privacy_guarantee(tmp_path):
     assert check_data(write_csv(tmp_path)).note == PRIVACY_NOTE
-    assert "outside the privacy guarantee" in PRIVACY_NOTE
+    assert "privacy guarantee does not cover" in PRIVACY_NOTE
 
 
 @pytest.mark.parametrize("storage", ["csv", "text parquet", "integer parquet"])

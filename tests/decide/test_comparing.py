@@ -106,5 +106,5 @@ def test_that_targets_a_production_file_cannot_hold_are_no_difference(us):
     for pair in ((us, bare), (bare, us)):
         found = compare(columns(*pair))
         assert found.parameters == ()
-        assert "no targets, as every production file" in view_of(found).sentence
+        assert "no targets, like every production file" in view_of(found).sentence
     assert len(compare(columns(us, set_target(us, CHILDREN, Fraction(77)))).parameters) == 1

@@ -181,7 +181,7 @@ def test_that_neighbours_and_conversion_are_those_of_the_loss(name, neighbours, 
     """Group sizes were said to have bounded neighbors, and their ε to be converted from ρ."""
     scenario = preset(name).scenario
     view = _view(scenario, replace(scenario, name="B"))
-    assert f", {neighbours} neighbours." in view.sentence
+    assert f", {neighbours} neighbors." in view.sentence
     assert view.columns.headers[3] == header
 
 

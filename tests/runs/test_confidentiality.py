@@ -43,7 +43,7 @@ def test_that_records_without_a_mark_are_doubted_with_their_hash(us, copy):
     data = data_of(us, copy)
     doubt = warning_about(us, data)
     assert (doubt.path, doubt.sha256) == (str(copy), data.sha256)
-    assert "Tune on synthetic or public data" in doubt.sentence
+    assert "Use synthetic or public data" in doubt.sentence
 
 
 def test_that_one_changed_byte_takes_the_mark_away(us, tmp_path):

@@ -116,10 +116,10 @@ def test_what_it_is_is_described(folder, published):
         ("persons", "RELSHIP", "37", "RELSHIP does not fit the GQTYPE"),
         ("persons", "QAGE", "116", "QAGE is not a code from 000 to 115"),
         ("persons", "RTYPE", "5", "does not fit the rest"),
-        ("persons", "LIVE_ALONE", "0", "LIVE_ALONE does not go"),
+        ("persons", "LIVE_ALONE", "0", "LIVE_ALONE does not fit"),
         ("units", "HHSIZE", "0", "HHSIZE is above 0 in households"),
         ("units", "HHT", "", "HHT is not"),
-        ("units", "TEN", "0", "here several do, or none"),
+        ("units", "TEN", "0", "here several are, or none"),
         ("units", "PAOC", "9", "PAOC is not"),
     ],
 )

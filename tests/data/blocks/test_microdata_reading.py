@@ -175,8 +175,8 @@ def test_that_units_are_counted_by_status_and_quarters_apart(tmp_path):
     ("changes", "said"),
     [
         ({"HH_STATUS": "3"}, "HH_STATUS is not 0 (group quarters), 1 (occupied) or 2 (vacant)"),
-        ({"HH_STATUS": "0"}, "RTYPE does not go"),
-        ({"RTYPE": "4"}, "RTYPE does not go"),
+        ({"HH_STATUS": "0"}, "RTYPE does not fit"),
+        ({"RTYPE": "4"}, "RTYPE does not fit"),
     ],
 )
 def test_that_contradictory_units_are_reported(tmp_path, changes, said):

@@ -215,6 +215,6 @@ def test_that_quoted_values_on_one_line_are_read(tmp_path):
 def test_that_values_instead_of_a_header_are_named(tmp_path):
     path = tmp_path / "b.csv"
     path.write_text(",".join(GOOD) + "\n", "utf-8")
-    with pytest.raises(InputProblemsError, match="holds values") as caught:
+    with pytest.raises(InputProblemsError, match="contains values") as caught:
         read_population(path)
     assert caught.value.issues[0].line == 1

@@ -77,7 +77,7 @@ def test_that_every_bad_record_is_listed_with_line_and_column(tmp_path):
     assert [(issue.line, issue.column) for issue in found] == [
         (3, 1), (4, 2), (5, 4), (6, 4), (7, 3), (8, 3), (9, 1), (10, 3), (11, 4),
     ]  # fmt: skip
-    assert "promise, 1." in found[-1].sentence
+    assert "limit in the parameters, 1." in found[-1].sentence
     assert "another region than on its first record" in found[5].sentence
 
 

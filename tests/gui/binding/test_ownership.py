@@ -166,13 +166,3 @@ def test_that_a_widget_may_go_while_its_menu_is_open():
     offers = [["Copy"], ["Copy"], ["Copy the explanation"], both, ["Copy with headers"]]
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == [line for offer in offers for line in (str(offer), "gone")]
-
-
-def test_that_the_collector_deletes_no_window(qtbot, project, settings, tmp_path):
-    part = MainWindow(project, settings, tmp_path / "runs").navigation
-    gc.collect()
-    assert shiboken6.isValid(part)
-    part.window()._leaves_without_asking = True
-    part.window().close()
-    part.window().deleteLater()
-    qtbot.waitUntil(lambda: not shiboken6.isValid(part))

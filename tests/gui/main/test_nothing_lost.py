@@ -173,7 +173,7 @@ def test_that_a_run_on_unmarked_records_asks_who_answers_for_it(qtbot, window, t
     controller.launch(window.session.scenario, LaunchRequest(RunSettings(str(population), trials=20)))
     qtbot.waitUntil(lambda: window.areas.runs.question is not None)
     question = window.areas.runs.question
-    assert "reveals something about them" in question.sentence.text()
+    assert "reveals information" in question.sentence.text()
     assert "SHA-256" in question.sentence.text()
     assert controller.rows == ()
     if (folder := os.environ.get("PHEXPLORE_PICTURES")) is not None:

@@ -75,7 +75,7 @@ def test_that_a_click_chooses_the_point_under_the_pointer(view) -> None:
 def test_that_other_weights_give_another_curve(qtbot, view) -> None:
     assert "the weights that these budgets imply" in view.curve.title
     _wait(qtbot, view, lambda: view.weights.setCurrentIndex(view.weights.findData(Weighting.PEOPLE)))
-    assert "could be had for" in view.curve.title
+    assert "give the same weighted margin for" in view.curve.title
     assert view.answer.curve.best_margin < view.answer.curve.present_margin
 
 

@@ -65,7 +65,7 @@ def test_that_margins_are_compared_where_both_are_known():
         margin_finding("1 place", np.array([10.0]), np.array([5.0]), "households")
         == "Predicted margin of 1 place: ±10.0 → ±5.0 households"
     )
-    assert "as before" in margin_finding("2 places", after[:2], after[:2], "people")
+    assert "unchanged at" in margin_finding("2 places", after[:2], after[:2], "people")
     assert margin_finding("0 places", None, np.empty(0), "people") == "There are no places."
     assert "Nothing measured" in margin_finding("1 place", None, np.array([np.inf]), "people")
 

@@ -120,5 +120,5 @@ def test_that_trials_alike_by_chance_do_not_make_the_coverage_certain(run_figure
     figure = coverage_figure(alike.queries, Fraction(9, 10), alike.overall)
     doubt = f"standard error {math.ceil(1e4 * error) / 100:.2f} %"  # rounded up in both
     assert doubt in tile.detail
-    assert f"held {tile.value} of the noise ({doubt})" in figure.title
+    assert f"contained {tile.value} of the noise ({doubt})" in figure.title
     assert tile.attention is (abs(share - alike.overall.expected) > 4 * error)
